@@ -81,6 +81,39 @@ dyn: _Dyn
 
 class _Image:
     @staticmethod
+    def affine_grid(
+        data: ExprLike,
+        target_shape: Ints,
+    ) -> Expr:
+        """The places of an image of `target_shape` moved by matrices (N, 2, 3), for `image.grid_sample`: (N, 2, H, W)."""
+
+    @staticmethod
+    def crop_and_resize(
+        data: ExprLike,
+        boxes: ExprLike,
+        box_indices: ExprLike,
+        crop_size: Ints,
+        layout: str | None = "NCHW",
+        method: str | None = "bilinear",
+        extrapolation_value: float | None = 0.0,
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """Boxes of images as images of `crop_size`: box n is `boxes[n]`, corners `y, x, y, x`, of image `box_indices[n]`."""
+
+    @staticmethod
+    def dilation2d(
+        data: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilations: Ints | None = (1, 1),
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "IHW",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """The greatest of `data + weight` in a window that slides over each channel; around the data are zeros."""
+
+    @staticmethod
     def grid_sample(
         data: ExprLike,
         grid: ExprLike,
@@ -408,6 +441,20 @@ class _Nn:
         """Three-dimensional transposed convolution: data (N, C, D, H, W), weight (C, O / groups, KD, KH, KW)."""
 
     @staticmethod
+    def cross_entropy(
+        predictions: ExprLike,
+        targets: ExprLike,
+    ) -> Expr:
+        """`-sum(targets * log(predictions)) / rows`: predictions are probabilities."""
+
+    @staticmethod
+    def cross_entropy_with_logits(
+        predictions: ExprLike,
+        targets: ExprLike,
+    ) -> Expr:
+        """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as `nn.log_softmax` gives."""
+
+    @staticmethod
     def dense(
         data: ExprLike,
         weight: ExprLike,
@@ -447,6 +494,14 @@ class _Nn:
         alpha: float | None = 1.0,
     ) -> Expr:
         """`x` where x ≥ 0, `alpha * (exp(x) - 1)` below."""
+
+    @staticmethod
+    def fifo_buffer(
+        data: ExprLike,
+        buffer: ExprLike,
+        axis: int,
+    ) -> Expr:
+        """The buffer without its first elements along `axis`, and the data, which are as many, behind."""
 
     @staticmethod
     def gelu(
@@ -680,10 +735,28 @@ class _Nn:
         """The places of the greatest elements of each window over depth, height and width."""
 
     @staticmethod
+    def mirror_pad(
+        data: ExprLike,
+        pad_width: Ints,
+        mode: str | None = "SYMMETRIC",
+    ) -> Expr:
+        """The data with what mirrors at its ends show: `pad_width` lists (before, after) for every axis in one flat array."""
+
+    @staticmethod
     def mish(
         data: ExprLike,
     ) -> Expr:
         """`x * tanh(log(1 + exp(x)))`."""
+
+    @staticmethod
+    def nll_loss(
+        predictions: ExprLike,
+        targets: ExprLike,
+        weights: ExprLike,
+        reduction: str | None = "mean",
+        ignore_index: int | None = -100,
+    ) -> Expr:
+        """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, a class: the loss of each target."""
 
     @staticmethod
     def pad(
@@ -775,6 +848,29 @@ class _Nn:
         theta: float | None = 1.0,
     ) -> Expr:
         """`x` where x > `theta`, 0 elsewhere."""
+
+    @staticmethod
+    def upsampling(
+        data: ExprLike,
+        scale_h: float | None = 1.0,
+        scale_w: float | None = 1.0,
+        layout: str | None = "NCHW",
+        method: str | None = "nearest_neighbor",
+        align_corners: bool | None = False,
+    ) -> Expr:
+        """Images `scale_h` times as high and `scale_w` times as wide, as `image.resize2d` makes them."""
+
+    @staticmethod
+    def upsampling3d(
+        data: ExprLike,
+        scale_d: float | None = 1.0,
+        scale_h: float | None = 1.0,
+        scale_w: float | None = 1.0,
+        layout: str | None = "NCDHW",
+        method: str | None = "nearest_neighbor",
+        coordinate_transformation_mode: str | None = "half_pixel",
+    ) -> Expr:
+        """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does."""
 
 
 nn: _Nn

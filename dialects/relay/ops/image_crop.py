@@ -1,0 +1,140 @@
+"""`relay.image.crop_and_resize`: boxes of images brought to one size; and `relay.image.affine_grid`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, IntegerElements, OneOf, RankOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import float_property, required_ints_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.window_constraints import ElementType
+from xrelay.index_algebra.dims import shape_text
+
+
+@register_relay_op
+@irdl_op_definition
+class CropAndResizeOp(RelayOp):
+    """Boxes of images as images of `crop_size`: box n is `boxes[n]`, corners `y, x, y, x`, of image `box_indices[n]`.
+
+    A corner of 0 is the first element along an axis of n, one of 1 the last; elements of the result are spread evenly
+    from corner to corner, and one alone lies in the middle. Outside of the image is `extrapolation_value`; inside,
+    "bilinear" weighs the elements around the place, "nearest_neighbor" takes the nearest, of two the one behind. Sums
+    are made in f32, or f64 where an operand is so. The number of an image is checked where the op runs.
+
+    Constraints:
+    - C6: the data has four axes, with one element at least along each spatial one.
+    - C7: the boxes are rows of 4 numbers, with a number of an image for each.
+    - C8: `crop_size` has two numbers.
+
+    Example:
+    ```mlir
+    %y = relay.image.crop_and_resize(%x, %boxes, %i) {crop_size = [3, 4]}
+        : (tensor<2x3x5x6xf32>, tensor<4x4xf32>, tensor<4xi32>) -> tensor<4x3x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.image.crop_and_resize"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": IntegerElements(2),
+        "C3": OneOf("layout", ("NCHW", "NHWC")),
+        "C4": OneOf("method", ("bilinear", "nearest_neighbor")),
+        "C5": AtLeast("crop_size"),
+        "C9": ElementType("out_dtype"),
+    }
+
+    data = operand_def()
+    boxes = operand_def()
+    box_indices = operand_def()
+
+    crop_size = required_ints_property()
+    layout = string_property("NCHW")
+    method = string_property("bilinear")
+    extrapolation_value = float_property(0.0)
+    out_dtype = opt_prop_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """The number of an image may be out of range."""
+        return True
+
+    @property
+    def image_axes(self) -> tuple[int, int, int]:
+        """The axes of channels, rows and columns."""
+        return (1, 2, 3) if self.layout.data == "NCHW" else (3, 1, 2)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """An image for each box; C6 to C8."""
+        (shape, element), boxes, numbers = facts.operand(0), facts.shape(1), facts.shape(2)
+        FloatElements(1).check("C1", facts, self.properties)
+        facts.require(len(shape) == 4, "C6", f"images have four axes, found {shape_text(shape)}")
+        rows, columns = self.image_axes[1:]
+        for axis in (rows, columns):
+            facts.require_at_least(shape[axis], 1, "C6", f"spatial extent of {shape_text(shape)}:")
+        message = f"boxes of shape {shape_text(boxes)} with numbers of shape {shape_text(numbers)}"
+        facts.require(len(boxes) == 2 and len(numbers) == 1, "C7", message)
+        facts.require_equal(boxes[1], 4, "C7", "numbers of a box", message=message)
+        facts.require_equal(boxes[0], numbers[0], "C7", "boxes, and numbers of images,", message=message)
+        size = ints(self.crop_size)
+        facts.require(len(size) == 2, "C8", f"crop_size must have two numbers, found {list(size)}")
+        result = [boxes[0], *shape[1:]]
+        result[rows], result[columns] = size
+        return tensor_type(result, self.element_type_property(self.out_dtype, element, "C9"))
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept an empty text for no type, as Relay writes it."""
+        if attributes.get("out_dtype") == "":
+            attributes["out_dtype"] = None
+        return attributes
+
+
+@register_relay_op
+@irdl_op_definition
+class AffineGridOp(RelayOp):
+    """The places of an image of `target_shape` moved by matrices (N, 2, 3), for `image.grid_sample`: (N, 2, H, W).
+
+    Places lie between -1 and 1, which are the outermost elements; one alone lies at 0. Of place (x, y) in column and
+    row, `result[n, d] = data[n, d, 0] * x + data[n, d, 1] * y + data[n, d, 2]`.
+
+    Constraints:
+    - C4: the matrices are 2 times 3.
+    - C5: `target_shape` has two numbers.
+
+    Example:
+    ```mlir
+    %y = relay.image.affine_grid(%x) {target_shape = [3, 4]} : (tensor<2x2x3xf32>) -> tensor<2x2x3x4xf32>
+    ```
+
+    """
+
+    name = "relay.image.affine_grid"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": RankOf(0, 3, 3),
+        "C3": AtLeast("target_shape", 0),
+    }
+
+    data = operand_def()
+
+    target_shape = required_ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Two numbers for each place; C4 and C5."""
+        (batch, rows, columns), element = facts.operand(0)
+        facts.require_equal(rows, 2, "C4", "rows of a matrix")
+        facts.require_equal(columns, 3, "C4", "columns of a matrix")
+        size = ints(self.target_shape)
+        facts.require(len(size) == 2, "C5", f"target_shape must have two numbers, found {list(size)}")
+        return tensor_type((batch, 2, *size), element)

@@ -1,0 +1,176 @@
+"""How far predictions are from targets: `relay.nn.cross_entropy`, `nn.cross_entropy_with_logits` and `nn.nll_loss`."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.constraints import (
+    Constraints,
+    FloatElements,
+    IntegerElements,
+    OneOf,
+    RankOf,
+    SameElements,
+)
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import int_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.index_algebra.dims import shape_text
+
+REDUCTIONS = ("mean", "sum", "none")
+
+
+class EntropyOp(CompositeOp):
+    """Base of the cross entropies of predictions and targets (rows, classes): one number.
+
+    Constraints shared by both:
+    - C1: the elements are floats.
+    - C2: both operands have one element type.
+    - C3: predictions are rows.
+    - C4: the targets have the shape of the predictions.
+    """
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 2, 2)}
+
+    predictions = operand_def()
+    targets = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A scalar; C4."""
+        own, found = facts.shape(0), facts.shape(1)
+        message = f"targets of shape {shape_text(found)} for predictions of shape {shape_text(own)}"
+        facts.require(len(found) == 2, "C4", message)
+        for lhs, rhs in zip(own, found, strict=True):
+            facts.require_equal(lhs, rhs, "C4", "extents of predictions and targets", message=message)
+        return tensor_type((), facts.element(0))
+
+    def mean_of_rows(self, parts: Parts, products: SSAValue) -> SSAValue:
+        """The sum of the products, divided by the number of rows, negative."""
+        return parts.op("negative", parts.op("mean", parts.op("sum", products, axis=(1,)), axis=(0,)))
+
+
+@register_relay_op
+@irdl_op_definition
+class CrossEntropyOp(EntropyOp):
+    """`-sum(targets * log(predictions)) / rows`: predictions are probabilities.
+
+    Constraints:
+    - C4: the targets have the shape of the predictions.
+
+    Example:
+    ```mlir
+    %y = relay.nn.cross_entropy(%p, %t) : (tensor<4x10xf32>, tensor<4x10xf32>) -> tensor<f32>
+    ```
+
+    """
+
+    name = "relay.nn.cross_entropy"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A logarithm, a product and a mean."""
+        predictions, targets = parts.operands
+        return self.mean_of_rows(parts, parts.op("multiply", parts.op("log", predictions), targets))
+
+
+@register_relay_op
+@irdl_op_definition
+class CrossEntropyWithLogitsOp(EntropyOp):
+    """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as `nn.log_softmax` gives.
+
+    Constraints:
+    - C4: the targets have the shape of the predictions.
+
+    Example:
+    ```mlir
+    %y = relay.nn.cross_entropy_with_logits(%p, %t) : (tensor<4x10xf32>, tensor<4x10xf32>) -> tensor<f32>
+    ```
+
+    """
+
+    name = "relay.nn.cross_entropy_with_logits"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A product and a mean."""
+        return self.mean_of_rows(parts, parts.op("multiply", *parts.operands))
+
+
+@register_relay_op
+@irdl_op_definition
+class NLLLossOp(CompositeOp):
+    """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, a class: the loss of each target.
+
+    Where t is `ignore_index` both the loss and the weight are 0. `reduction` "sum" adds up the losses, "mean" divides
+    that by the sum of the weights, "none" leaves them. Classes are the second axis of the predictions, or their only
+    one. Negative classes count from the last; the op fails where one is out of range still.
+
+    Constraints:
+    - C4: predictions have an axis for the classes, beside those of the targets.
+    - C5: there is a weight for each class.
+
+    Example:
+    ```mlir
+    %y = relay.nn.nll_loss(%p, %t, %w) {reduction = "sum"}
+        : (tensor<2x3x4xf32>, tensor<2x4xi32>, tensor<3xf32>) -> tensor<f32>
+    ```
+
+    """
+
+    name = "relay.nn.nll_loss"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": SameElements((0, 2)),
+        "C3": IntegerElements(1),
+        "C6": OneOf("reduction", REDUCTIONS),
+        "C7": RankOf(2, 1, 1),
+    }
+
+    predictions = operand_def()
+    targets = operand_def()
+    weights = operand_def()
+
+    reduction = string_property("mean")
+    ignore_index = int_property(-100)
+
+    @property
+    def may_fail(self) -> bool:
+        """A class may be out of range."""
+        return True
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A scalar, or the targets' shape; C4 and C5."""
+        (shape, element), targets, (weights,) = facts.operand(0), facts.shape(1), facts.shape(2)
+        message = f"predictions of shape {shape_text(shape)} for targets of shape {shape_text(targets)}"
+        facts.require(len(shape) == len(targets) + 1, "C4", message)
+        axis = class_axis(len(shape))
+        for lhs, rhs in zip((*shape[:axis], *shape[axis + 1 :]), targets, strict=True):
+            facts.require_equal(lhs, rhs, "C4", "extents of predictions and targets", message=message)
+        facts.require_equal(weights, shape[axis], "C5", "weights and classes")
+        return tensor_type(targets if self.reduction.data == "none" else (), element)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Elements taken by class, and what is to be ignored chosen away."""
+        predictions, targets, weights = parts.operands
+        axis = class_axis(len(shape_of(predictions.type)))
+        targets = parts.op("cast", targets, dtype="int64")
+        is_used = parts.op("not_equal", targets, self.ignore_index.value.data)
+        classes = parts.op("where", is_used, targets, parts.scalar(0, targets))
+        places = parts.op("expand_dims", classes, axis=axis)
+        taken = parts.op("squeeze", parts.op("gather", predictions, places, axis=axis), axis=(axis,))
+        factors = parts.op("take", weights, classes, axis=0, mode="raise")
+        zero = parts.scalar(0, factors)
+        losses = parts.op("negative", parts.op("multiply", taken, factors))
+        losses, factors = (parts.op("where", is_used, each, zero) for each in (losses, factors))
+        if self.reduction.data == "none":
+            return losses
+        total = parts.op("sum", losses)
+        return total if self.reduction.data == "sum" else parts.op("divide", total, parts.op("sum", factors))
+
+
+def class_axis(rank: int) -> int:
+    """The axis of the classes among those of predictions."""
+    return min(1, rank - 1)

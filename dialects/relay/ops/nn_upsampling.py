@@ -1,0 +1,185 @@
+"""`relay.nn.upsampling` and `relay.nn.upsampling3d`: images resized by factors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import floor, isfinite
+from typing import ClassVar
+
+from xdsl.dialects.builtin import Float64Type, FloatAttr
+from xdsl.ir import Attribute, SSAValue
+from xdsl.irdl import irdl_op_definition, operand_def
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.constraints import Constraints, OneOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.ops.image_resize import COORDINATES
+from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.index_algebra.dims import Shape, shape_text
+
+
+class UpsamplingOp(CompositeOp):
+    """Base of images in a size that is a multiple of their own, rounded, halves up.
+
+    Constraints shared by both:
+    - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
+    - C4: the factors are positive numbers.
+    """
+
+    EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
+    AXES: ClassVar[str]
+    RESIZE: ClassVar[str]
+
+    data = operand_def()
+
+    @property
+    def factors(self) -> Sequence[float]:
+        """The factor of each spatial axis."""
+        return [factor.value.data for factor in self.scales]
+
+    @property
+    def scales(self) -> Sequence[FloatAttr[Float64Type]]:
+        """The properties that hold the factors."""
+        raise NotImplementedError(f"{self.name} has no factors")
+
+    @property
+    def axes_text(self) -> str:
+        """The layout."""
+        raise NotImplementedError(f"{self.name} has no layout")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The extents times their factors; C3 and C4."""
+        shape, element = facts.operand(0)
+        layout, factors = self.axes_text, self.factors
+        facts.require(all(isfinite(each) and each > 0 for each in factors), "C4", f"factors of {list(factors)}")
+        facts.require(len(shape) == len(layout), "C3", f"data of shape {shape_text(shape)} for layout {layout}")
+        spatial = [shape[layout.index(axis)] for axis in self.AXES]
+        known = all(isinstance(extent, int) and extent > 0 for extent in spatial)
+        facts.require(known, "C3", f"spatial extents {shape_text(spatial)} are not known, or 0")
+        result = list(shape)
+        for axis, size in zip(self.AXES, self.sizes(shape), strict=True):
+            result[layout.index(axis)] = size
+        return tensor_type(result, element)
+
+    def sizes(self, shape: Shape) -> list[int]:
+        """The new extents of the spatial axes."""
+        extents = [shape[self.axes_text.index(axis)] for axis in self.AXES]
+        numbers = [extent for extent in extents if isinstance(extent, int)]
+        return [floor(extent * factor + 0.5) for extent, factor in zip(numbers, self.factors, strict=True)]
+
+    @property
+    def resizing(self) -> dict[str, AttributeValue]:
+        """Method, coordinates and layout of the op that resizes, but not the size."""
+        raise NotImplementedError(f"{self.name} has no method")
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The op that resizes."""
+        (data,) = parts.operands
+        return parts.op(self.RESIZE, data, size=self.sizes(shape_of(data.type)), **self.resizing)
+
+
+@register_relay_op
+@irdl_op_definition
+class Upsampling2DOp(UpsamplingOp):
+    """Images `scale_h` times as high and `scale_w` times as wide, as `image.resize2d` makes them.
+
+    With `method` "nearest_neighbor" the element at the floor of the place is taken. Others have the coordinates
+    "align_corners", where that is set, else "half_pixel".
+
+    Constraints:
+    - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
+    - C4: the factors are positive numbers.
+
+    Example:
+    ```mlir
+    %y = relay.nn.upsampling(%x) {scale_h = 2.0, scale_w = 1.5, method = "bilinear"}
+        : (tensor<1x3x4x4xf32>) -> tensor<1x3x8x6xf32>
+    ```
+
+    """
+
+    name = "relay.nn.upsampling"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": OneOf("layout", ("NCHW", "NHWC")),
+        "C2": OneOf("method", ("nearest_neighbor", "bilinear", "bicubic")),
+    }
+    AXES: ClassVar[str] = "HW"
+    RESIZE: ClassVar[str] = "image.resize2d"
+
+    scale_h = float_property(1.0)
+    scale_w = float_property(1.0)
+    layout = string_property("NCHW")
+    method = string_property("nearest_neighbor")
+    align_corners = bool_property(False)
+
+    @property
+    def scales(self) -> Sequence[FloatAttr[Float64Type]]:
+        """Those of height and width."""
+        return self.scale_h, self.scale_w
+
+    @property
+    def axes_text(self) -> str:
+        """The layout."""
+        return self.layout.data
+
+    @property
+    def resizing(self) -> dict[str, AttributeValue]:
+        """Method, coordinates and layout."""
+        coordinates = "align_corners" if self.align_corners.value.data else "half_pixel"
+        method = self.method.data.removeprefix("bi")
+        coordinates = "asymmetric" if method == "nearest_neighbor" else coordinates
+        return {"method": method, "coordinate_transformation_mode": coordinates, "layout": self.layout.data}
+
+
+@register_relay_op
+@irdl_op_definition
+class Upsampling3DOp(UpsamplingOp):
+    """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does.
+
+    Constraints:
+    - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
+    - C4: the factors are positive numbers.
+
+    Example:
+    ```mlir
+    %y = relay.nn.upsampling3d(%x) {scale_d = 2.0, scale_h = 2.0, scale_w = 2.0, method = "trilinear"}
+        : (tensor<1x1x2x3x2xf32>) -> tensor<1x1x4x6x4xf32>
+    ```
+
+    """
+
+    name = "relay.nn.upsampling3d"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": OneOf("layout", ("NCDHW", "NDHWC")),
+        "C2": OneOf("method", ("nearest_neighbor", "trilinear")),
+        "C5": OneOf("coordinate_transformation_mode", COORDINATES[:3]),
+    }
+    AXES: ClassVar[str] = "DHW"
+    RESIZE: ClassVar[str] = "image.resize3d"
+
+    scale_d = float_property(1.0)
+    scale_h = float_property(1.0)
+    scale_w = float_property(1.0)
+    layout = string_property("NCDHW")
+    method = string_property("nearest_neighbor")
+    coordinate_transformation_mode = string_property("half_pixel")
+
+    @property
+    def scales(self) -> Sequence[FloatAttr[Float64Type]]:
+        """Those of depth, height and width."""
+        return self.scale_d, self.scale_h, self.scale_w
+
+    @property
+    def axes_text(self) -> str:
+        """The layout."""
+        return self.layout.data
+
+    @property
+    def resizing(self) -> dict[str, AttributeValue]:
+        """Method, coordinates and layout."""
+        coordinates = self.coordinate_transformation_mode.data
+        method = self.method.data.removeprefix("tri")
+        return {"method": method, "coordinate_transformation_mode": coordinates, "layout": self.layout.data}

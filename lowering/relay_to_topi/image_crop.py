@@ -1,0 +1,129 @@
+"""Boxes of images brought to one size, and places of images moved by matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.dialects import arith, math
+from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
+from xdsl.ir import Attribute, SSAValue
+from xdsl.ir.affine import AffineExpr
+
+from xrelay.dialects.relay.ops.image_crop import AffineGridOp, CropAndResizeOp
+from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import SelectOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.lowering.relay_to_topi.gather import checked_indices
+from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.vision_regions import as_number
+
+OUTSIDE = -1
+"""What a table has for places outside of the image."""
+
+
+@implements(CropAndResizeOp, "image.crop_and_resize.generic")
+@in_single
+def build_crop_and_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Tables of the places of rows and columns, and the elements around them."""
+    op, (data, boxes) = cast(CropAndResizeOp, emitter.op), (emitter.operand(0), emitter.operand(1))
+    real: Attribute = f64 if Float64Type() in (element_of(data), element_of(boxes)) else f32
+    images = checked_indices(emitter, emitter.operand(2), shape_of(data)[0], from_end=False)
+    tables = [_table(emitter, op, axis, real) for axis in (0, 1)]
+    element, nearest = emitter.result_type.element_type, op.method.data == "nearest_neighbor"
+
+    def fill(b: Body) -> SSAValue:
+        number, (channel, *at) = b.spatial[0], (b.spatial[axis] for axis in op.image_axes)
+        places = [b.read(table, number, index) for table, index in zip(tables, at, strict=True)]
+        is_inside = b.add(arith.CmpfOp(b.minimum(*places), b.constant(0, real), "oge"))
+
+        def read(row: AffineExpr, column: AffineExpr) -> SSAValue:
+            where: list[IndexLike] = [b.as_index(b.read(images, number)), 0, 0, 0]
+            for axis, index in zip(op.image_axes, (channel, row, column), strict=True):
+                where[axis] = index
+            return convert_scalar(b, b.read(data, *where), real)
+
+        def found() -> SSAValue:
+            rows, columns = (
+                _taps(b, place, shape_of(data)[axis], nearest=nearest)
+                for place, axis in zip(places, op.image_axes[1:], strict=True)
+            )
+            lines = [_between(b, [read(row, column) for column in columns[0]], columns[1]) for row in rows[0]]
+            return _between(b, lines, rows[1])
+
+        outside = emitter.number("extrapolation_value")
+        value = b.guard(is_inside, real, found, lambda: b.constant(outside, real))
+        return convert_scalar(b, value, element)
+
+    return [emitter.compute("crop_and_resize", variables("i", emitter.result_shape), element, fill)]
+
+
+def _table(emitter: TopiEmitter, op: CropAndResizeOp, axis: int, real: Attribute) -> SSAValue:
+    """The places along one axis: (boxes, elements)."""
+    boxes, count = emitter.operand(1), emitter.ints("crop_size")[axis]
+    extent = shape_of(emitter.operand(0))[op.image_axes[axis + 1]]
+
+    def place(b: Body) -> SSAValue:
+        box, index = b.spatial
+        first, last = (convert_scalar(b, b.read(boxes, box, end), real) for end in (axis, axis + 2))
+        width, zero = b.size(extent - 1, real), b.constant(0, real)
+        if count == 1:
+            found = b.times(b.times(b.plus(first, last), b.constant(0.5, real)), width)
+        else:
+            step = b.divide(b.times(b.minus(last, first), width), b.constant(count - 1, real))
+            found = b.plus(b.times(first, width), b.times(as_number(b, index, real), step))
+        is_behind, is_before = (
+            b.add(arith.CmpfOp(found, edge, word)) for edge, word in ((zero, "oge"), (width, "ole"))
+        )
+        is_inside = b.add(arith.AndIOp(is_behind, is_before))
+        return b.add(SelectOp(is_inside, found, b.constant(OUTSIDE, real)))
+
+    spatial: dict[str, Dim] = {"n": shape_of(boxes)[0], "o": count}
+    return emitter.compute("crop_places", spatial, real, place)
+
+
+def _taps(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list[AffineExpr], SSAValue | None]:
+    """The element nearest to a place; or those around it, and the weight of the second."""
+    floor = b.add(math.FloorOp(place))
+    behind, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
+    following = b.minimum(b.plus(number, b.constant(1, i64)), b.size(extent - 1, i64))
+    if nearest:
+        is_far = b.add(arith.CmpfOp(behind, b.constant(0.5, place.type), "oge"))
+        numbers, weight = [b.add(SelectOp(is_far, following, number))], None
+    else:
+        numbers, weight = [number, following], behind
+    return [b.as_index(b.add(arith.IndexCastOp(each, IndexType()))) for each in numbers], weight
+
+
+def _between(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -> SSAValue:
+    """The only value, or both weighed."""
+    if weight is None:
+        return values[0]
+    rest = b.minus(b.constant(1, weight.type), weight)
+    return b.plus(b.times(values[0], rest), b.times(values[1], weight))
+
+
+@implements(AffineGridOp, "image.affine_grid.generic")
+@in_single
+def build_affine_grid(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """Three terms."""
+    data, (height, width) = emitter.operand(0), emitter.ints("target_shape")
+    real = element_of(data)
+
+    def place(b: Body, index: AffineExpr, count: int) -> SSAValue:
+        if count == 1:
+            return b.constant(0, real)
+        twice = b.times(as_number(b, index, real), b.constant(2, real))
+        return b.minus(b.divide(twice, b.constant(count - 1, real)), b.constant(1, real))
+
+    def fill(b: Body) -> SSAValue:
+        number, axis, row, column = b.spatial
+        of_column, of_row, shift = (b.read(data, number, axis, term) for term in range(3))
+        moved = b.times(of_column, place(b, column, width))
+        return b.plus(b.plus(moved, b.times(of_row, place(b, row, height))), shift)
+
+    return [emitter.compute("affine_grid", variables("i", emitter.result_shape), real, fill)]
