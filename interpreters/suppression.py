@@ -11,7 +11,10 @@ Array = NDArray[Any]
 
 
 def selected_boxes(sides: Array, order: Array, scores: Array, most: Array, overlap: Array, least: Array) -> Array:
-    """For each place of one row whether its box is selected; `sides` are 5 × n, order and scores n."""
+    """For each place of one row whether its box is selected.
+
+    `sides` are 5 × n, or 6 × n with kinds, order and scores n.
+    """
     kept = np.zeros(order.shape, np.bool_)
     boxes: list[int] = []
     for place, box in enumerate(order.tolist()):
@@ -30,4 +33,5 @@ def _overlaps(one: Array, others: Array, threshold: Array) -> bool:
         lengths = np.where(lengths > 0, lengths, np.zeros_like(lengths))
         shared = lengths[0] * lengths[1]
         union = one[4] + others[4] - shared
-        return bool(((shared / union > threshold) & (shared > 0) & (union > 0)).any())
+        same_kind = one[5:] == others[5:]
+        return bool(((shared / union > threshold) & (shared > 0) & (union > 0) & same_kind.all(0)).any())

@@ -24,8 +24,9 @@ class SuppressOp(RowOp):
     `kept` has for each place of the row whether its box is selected. The scratch buffer holds the sides of the selected
     ones, side by side, with room for a whole chunk more; what is left there is undefined.
 
-    - C1: of `n` boxes `sides` are b × 5 × n, `order`, `scores` and `kept` b × c × n, the scratch buffer is b × c × 5 ×
-      (n + 7); `most` and the thresholds are of rank 0. What is no number is said by a value.
+    - C1: of `n` boxes `sides` are b × s × n with s of 5, or of 6 with kinds, `order`, `scores` and `kept` b × c × n,
+      the scratch buffer is b × c × s × (n + 7); `most` and the thresholds are of rank 0. What is no number is said by a
+      value.
     - C2: sides, scores, thresholds and scratch have one type of floats; order and `most` are of i64, kept is of i1.
 
     ```mlir
@@ -85,6 +86,6 @@ class SuppressOp(RowOp):
         return extents_of(self.order)[-1]
 
 
-def room_shape(order: Sequence[Dim]) -> list[Dim]:
-    """The shape of the scratch buffer for places of boxes of the shape `order`."""
-    return [*order[:2], 5, order[2] + (CHUNK - 1)]
+def room_shape(order: Sequence[Dim], sides: Dim) -> list[Dim]:
+    """The shape of the scratch buffer for places of boxes of the shape `order`, which have so many sides."""
+    return [*order[:2], sides, order[2] + (CHUNK - 1)]

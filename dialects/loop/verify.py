@@ -266,7 +266,8 @@ def verify_suppress(op: SuppressOp) -> None:
         raise fail(op, "C1", f"the order is {types[1]}, not of rank 3 with an extent that is said")
     batch, classes, count = row
     room = count if count == DYNAMIC_INDEX else count + CHUNK - 1
-    if shapes != [[batch, 5, count], row, row, [], [], [], row, [batch, classes, 5, room]]:
+    sides = 6 if shapes[0][1:2] == [6] else 5
+    if shapes != [[batch, sides, count], row, row, [], [], [], row, [batch, classes, sides, room]]:
         raise fail(op, "C1", f"extents do not fit: {', '.join(map(str, types))}")
     elements = [type.element_type for type in types]
     if elements != [elements[0], i64, elements[0], i64, elements[0], elements[0], i1, elements[0]]:

@@ -13,18 +13,22 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay.core.types import tensor_type as typed
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 
+SIDES = 5
+"""How many numbers a box has beside its kind."""
+
 
 @irdl_op_definition
 class SuppressOp(IRDLOperation):
     """Whether each of the boxes is selected, in the order of their scores, for each class of each batch by itself.
 
-    `sides` are the lower and the higher corner of each box, and its area: y, x, y, x, area. `order` numbers the boxes
-    of each class by falling score, `scores` are those of this order. A box is selected where its score is greater than
-    `least`, fewer than `most` are selected, and it overlaps none that is. Two boxes overlap where they share an area
-    and that, divided by the area of their union, is greater than `overlap`; an area of NaN overlaps none.
+    `sides` are the lower and the higher corner of each box, and its area: y, x, y, x, area; and, where boxes are of
+    several kinds, a number for its kind. `order` numbers the boxes of each class by falling score, `scores` are those
+    of this order. A box is selected where its score is greater than `least`, fewer than `most` are selected, and it
+    overlaps none that is. Two boxes overlap where they share an area and that, divided by the area of their union, is
+    greater than `overlap`; an area of NaN overlaps none, and boxes of two kinds do not overlap.
 
-    - C1: of `n` boxes of `b` batches and `c` classes the sides are b × 5 × n, order, scores and the result b × c × n;
-      `most` and the thresholds are of rank 0.
+    - C1: of `n` boxes of `b` batches and `c` classes the sides are b × 5 × n, or b × 6 × n with kinds, order, scores
+      and the result b × c × n; `most` and the thresholds are of rank 0.
     - C2: sides, scores and thresholds have one type of floats; order and `most` are of i64, the result is of i1.
 
     ```mlir
@@ -61,8 +65,8 @@ class SuppressOp(IRDLOperation):
     def verify_(self) -> None:
         """Checks C1 and C2."""
         batch, classes, count = self._places()
-        row, one = (batch, classes, count), ()
-        wanted = [(batch, 5, count), row, row, one, one, one, row]
+        row, one, sides = (batch, classes, count), (), SIDES + (shape_of(self.sides)[1:2] == (SIDES + 1,))
+        wanted = [(batch, sides, count), row, row, one, one, one, row]
         values = (*self.operands, self.kept)
         for value, shape in zip(values, wanted, strict=True):
             if shape_of(value) != shape:

@@ -22,8 +22,8 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import Mask, any_lane, splat
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter, Values
 
-SIDES, AREA = 5, 4
-"""How many numbers a box has, and which is its area."""
+AREA, KIND = 4, 5
+"""Which number of a box is its area, and which its kind, where it has one."""
 
 
 class SuppressWriter(RowWriter):
@@ -40,7 +40,9 @@ class SuppressWriter(RowWriter):
         self._sides, self._order, self._scores, self._most, self._overlap, self._least = map(get, op.read_buffers)
         self._kept, self._room = map(get, op.writes)
         self._length = self._extent(self._known(op.length))
-        self._element: Attribute = SSAValue.get(self._room, type=MemRefType).type.element_type
+        room = SSAValue.get(op.room, type=MemRefType).type
+        self._element: Attribute = room.element_type
+        self._count = room.get_shape()[2]
 
     def write(self) -> None:
         """Appends the statements."""
@@ -74,7 +76,7 @@ class SuppressWriter(RowWriter):
     def _visit(self, place: SSAValue, number: SSAValue, overlap: SSAValue) -> SSAValue:
         """Selects the box at a place, and adds it to `number` others, if it overlaps none of them; says whether."""
         box = self._emit.add(arith.IndexCastOp(self._load(self._order, [*self._row, place]), IndexType())).result
-        own = [self._load(self._sides, [self._row[0], self._index(side), box]) for side in range(SIDES)]
+        own = [self._load(self._sides, [self._row[0], self._index(side), box]) for side in range(self._count)]
         spread = [self._lanes(side) for side in own]
 
         def goes_on(carried: Values) -> SSAValue:
@@ -83,7 +85,7 @@ class SuppressWriter(RowWriter):
 
         def compare(carried: Values) -> Values:
             first, _ = carried
-            others = [self._chunk(side, first) for side in range(SIDES)]
+            others = [self._chunk(side, first) for side in range(self._count)]
             found = any_lane(self._emit, Mask(self._overlaps(spread, others, overlap)), CHUNK)
             return [self._arith(arith.AddiOp, first, self._index(CHUNK)), found]
 
@@ -118,6 +120,8 @@ class SuppressWriter(RowWriter):
         union = self._emit.add(arith.SubfOp(areas, shared)).result
         ratio = self._emit.add(arith.DivfOp(shared, union)).result
         some = self._and(self._greater(shared, zero), self._greater(union, zero))
+        if self._count > KIND:
+            some = self._and(some, self._emit.add(CmpfOp(one[KIND], others[KIND], "oeq")).result)
         return self._and(some, self._greater(ratio, overlap))
 
     # --- parts

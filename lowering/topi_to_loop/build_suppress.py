@@ -24,7 +24,9 @@ def build_suppress(
     shape = shape_of(op.order)
     if 0 in shape:
         return []
-    room = sizes.alloc(SSAValue.get(reads[0], type=MemRefType).type.element_type, room_shape(shape))
+    room = sizes.alloc(
+        SSAValue.get(reads[0], type=MemRefType).type.element_type, room_shape(shape, shape_of(op.sides)[1])
+    )
     room.memref.name_hint, room.location = "selected_sides", op.location
 
     def fill(block: BlockOp) -> None:

@@ -11,3 +11,11 @@ func.func @best(%sides: tensor<?x5x?xf32, #relay.dims<b, n>>, %order: tensor<?x2
     -> tensor<?x2x?xi1, #relay.dims<b, n>>
   func.return %kept : tensor<?x2x?xi1, #relay.dims<b, n>>
 }
+
+// CHECK-LABEL: @kinds(
+func.func @kinds(%s: tensor<1x6x9xf32>, %o: tensor<1x2x9xi64>, %x: tensor<1x2x9xf32>, %m: tensor<i64>, %t: tensor<f32>) {
+  // CHECK: topi.suppress(%s, %o, %x, %m, %t, %t) : (tensor<1x6x9xf32>, tensor<1x2x9xi64>
+  %k = topi.suppress(%s, %o, %x, %m, %t, %t)
+    : (tensor<1x6x9xf32>, tensor<1x2x9xi64>, tensor<1x2x9xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<1x2x9xi1>
+  func.return
+}
