@@ -22,7 +22,7 @@ from xrelay import relay
 from xrelay.dialects.relay.core.attribute_values import FloatArrayAttr, IntArrayAttr, floats, ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.relay.calls import op_function
+from xrelay.relay.calls import BESIDE, OpFunction, op_function
 
 STUB = Path("src/xrelay/relay/operators.pyi")
 _ANY_VALUE = "from xrelay.dialects.relay.core.attribute_values import AttributeValue\n"
@@ -56,6 +56,7 @@ def operator_stubs() -> str:
     for space in sorted(filter(None, spaces)):
         lines.append(f"class _{space.capitalize()}:")
         lines += (f"    {line}".rstrip() for name, op in spaces[space] for line in ("@staticmethod", *_stub(name, op)))
+        lines += (f"    {line}".rstrip() for line in _beside(space))
         lines.append(f"\n{space}: _{space.capitalize()}\n")
     lines += (line for name, op in spaces[""] for line in _stub(name, op))
     names = sorted([*filter(None, spaces), *(name for name, _ in spaces[""])])
@@ -74,13 +75,27 @@ def _stub(name: str, op: type[RelayOp]) -> Iterator[str]:
     yield ""
 
 
+def _beside(space: str) -> Iterator[str]:
+    """The lines of the functions that stand beside the operators of a name space."""
+    for name, function in sorted(BESIDE.items()):
+        if name.rpartition(".")[0] == space:
+            yield from ("@staticmethod", f"def {name.rpartition('.')[2]}(")
+            yield from (f"    {parameter}," for parameter in _written(function))
+            yield from (") -> Expr:", f'    """{inspect.getdoc(function)}"""', "")
+
+
+def _written(function: OpFunction) -> Iterator[str]:
+    """The parameters of a function that is written by hand, as it says."""
+    for parameter in inspect.signature(function).parameters.values():
+        default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
+        yield f"{parameter.name}: {parameter.annotation}{default}"
+
+
 def _parameters(op: type[RelayOp]) -> Iterator[str]:
     """The parameters: those of a function that is written by hand as it says, else the operands and attributes."""
     function = op_function(op.relay_name())
     if function.__module__ == "xrelay.relay.calls" and "<locals>" not in function.__code__.co_qualname:
-        for parameter in inspect.signature(function).parameters.values():
-            default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
-            yield f"{parameter.name}: {parameter.annotation}{default}"
+        yield from _written(function)
         return
     definition = op.get_irdl_definition()
     for name, operand in definition.operands:

@@ -49,11 +49,11 @@ def build_crop_and_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
         def found() -> SSAValue:
             rows, columns = (
-                _taps(b, place, shape_of(data)[axis], nearest=nearest)
+                taps_around(b, place, shape_of(data)[axis], nearest=nearest)
                 for place, axis in zip(places, op.image_axes[1:], strict=True)
             )
-            lines = [_between(b, [read(row, column) for column in columns[0]], columns[1]) for row in rows[0]]
-            return _between(b, lines, rows[1])
+            lines = [between_taps(b, [read(row, column) for column in columns[0]], columns[1]) for row in rows[0]]
+            return between_taps(b, lines, rows[1])
 
         outside = emitter.number("extrapolation_value")
         value = b.guard(is_inside, real, found, lambda: b.constant(outside, real))
@@ -86,7 +86,7 @@ def _table(emitter: TopiEmitter, op: CropAndResizeOp, axis: int, real: Attribute
     return emitter.compute("crop_places", spatial, real, place)
 
 
-def _taps(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list[AffineExpr], SSAValue | None]:
+def taps_around(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list[AffineExpr], SSAValue | None]:
     """The element nearest to a place; or those around it, and the weight of the second."""
     floor = b.add(math.FloorOp(place))
     behind, number = b.minus(place, floor), b.add(arith.FPToSIOp(floor, i64))
@@ -99,7 +99,7 @@ def _taps(b: Body, place: SSAValue, extent: Dim, *, nearest: bool) -> tuple[list
     return [b.as_index(b.add(arith.IndexCastOp(each, IndexType()))) for each in numbers], weight
 
 
-def _between(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -> SSAValue:
+def between_taps(b: Body, values: Sequence[SSAValue], weight: SSAValue | None) -> SSAValue:
     """The only value, or both weighed."""
     if weight is None:
         return values[0]

@@ -26,7 +26,7 @@ from xrelay.relay.expr import Expr, ExprLike, Var, const, var
 from xrelay.relay.function import Function, invoke
 from xrelay.relay.module import IRModule, Module
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
-from xrelay.relay.operators import annotation, image, nn, vision
+from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
 from xrelay.relay.types import Any, FuncType, TupleType, TypeVar
 from xrelay.relay.types import tensor as TensorType  # noqa: N812 (Relay's name)
@@ -85,6 +85,7 @@ __all__ = [
     "op",
     "op_function",
     "qnn",
+    "random",
     "transform",
     "var",
     "vision",

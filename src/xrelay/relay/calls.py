@@ -9,17 +9,19 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import numpy as np
 from xdsl.irdl import VarOperandDef
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
-from xrelay.relay.expr import Expr, ExprLike, call
+from xrelay.relay.expr import Expr, ExprLike, call, const
 
 OpFunction = Callable[..., Expr]
 """Takes operands and attributes, gives the expression."""
@@ -27,6 +29,8 @@ OpFunction = Callable[..., Expr]
 
 def op_function(name: str) -> OpFunction:
     """The function that applies the operator `name` (`nn.conv2d`, or a short name); `UnknownOpError` for none."""
+    if name in BESIDE:
+        return BESIDE[name]
     op = get_relay_op(name)
     return _BY_HAND.get(op) or _function_of(op)
 
@@ -67,6 +71,9 @@ qnn = Namespace("qnn")
 vision = Namespace("vision")
 """Relay's `vision` operators."""
 
+random = Namespace("random")
+"""Relay's `random` operators, and `threefry_key`."""
+
 
 def pad(
     data: ExprLike, pad_width: Sequence[Sequence[int]], pad_value: ExprLike = 0.0, pad_mode: str = "constant"
@@ -95,8 +102,42 @@ def variance(
     return call(VarianceOp, data, with_mean, **named)
 
 
-_BY_HAND: dict[type[RelayOp], OpFunction] = {PadOp: pad, DropoutOp: dropout, VarianceOp: variance}
+def uniform(
+    key: ExprLike, shape: Sequence[int], dtype: str = "float32", low: ExprLike = 0.0, high: ExprLike = 1.0
+) -> Expr:
+    """`random.uniform` with Relay's order of arguments: the bounds come last."""
+    return call(UniformOp, key, _of_dtype(low, dtype), _of_dtype(high, dtype), out_shape=shape, out_dtype=dtype)
+
+
+def normal(
+    key: ExprLike, shape: Sequence[int], dtype: str = "float32", mean: ExprLike = 0.0, scale: ExprLike = 1.0
+) -> Expr:
+    """`random.normal` with Relay's order of arguments: mean and scale come last."""
+    return call(NormalOp, key, _of_dtype(mean, dtype), _of_dtype(scale, dtype), out_shape=shape, out_dtype=dtype)
+
+
+def _of_dtype(value: ExprLike, dtype: str) -> ExprLike:
+    """A number as a constant of a type; anything else as it is."""
+    return const(value, dtype) if isinstance(value, int | float) else value
+
+
+def threefry_key(seed: int) -> Expr:
+    """A key of random numbers: the seed in four words, and a path and a counter at their beginnings."""
+    words = [seed >> 64 * place & (1 << 64) - 1 for place in range(4)]
+    return const(np.array([*words, 0, 0, 0, 0, 1 << 63, 0], np.uint64))
+
+
+_BY_HAND: dict[type[RelayOp], OpFunction] = {
+    PadOp: pad,
+    DropoutOp: dropout,
+    VarianceOp: variance,
+    UniformOp: uniform,
+    NormalOp: normal,
+}
 """The operators whose function differs from their definition."""
+
+BESIDE: dict[str, OpFunction] = {"random.threefry_key": threefry_key}
+"""Functions that stand beside operators and are none."""
 
 
 def _function_of(op: type[RelayOp]) -> OpFunction:

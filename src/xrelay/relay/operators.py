@@ -6,9 +6,9 @@ Type checkers read `operators.pyi` instead, which `make stubs` writes from the d
 from __future__ import annotations
 
 from xrelay.dialects.relay.core.registry import UnknownOpError
-from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function, qnn, vision
+from xrelay.relay.calls import NoOperatorError, OpFunction, annotation, image, nn, op_function, qnn, random, vision
 
-__all__ = ["annotation", "image", "nn", "qnn", "vision"]
+__all__ = ["annotation", "image", "nn", "qnn", "random", "vision"]
 
 
 def __getattr__(name: str) -> OpFunction:

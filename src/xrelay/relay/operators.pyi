@@ -441,6 +441,20 @@ class _Nn:
         """Three-dimensional transposed convolution: data (N, C, D, H, W), weight (C, O / groups, KD, KH, KW)."""
 
     @staticmethod
+    def correlation(
+        data1: ExprLike,
+        data2: ExprLike,
+        kernel_size: int | None = 1,
+        max_displacement: int | None = 1,
+        stride1: int | None = 1,
+        stride2: int | None = 1,
+        padding: Ints | None = (0, 0, 0, 0),
+        is_multiply: bool | None = True,
+        layout: str | None = "NCHW",
+    ) -> Expr:
+        """The mean product, or distance, of windows of two images (N, C, H, W), of which the second is moved."""
+
+    @staticmethod
     def cross_entropy(
         predictions: ExprLike,
         targets: ExprLike,
@@ -453,6 +467,25 @@ class _Nn:
         targets: ExprLike,
     ) -> Expr:
         """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as `nn.log_softmax` gives."""
+
+    @staticmethod
+    def deformable_conv2d(
+        data: ExprLike,
+        offset: ExprLike,
+        weight: ExprLike,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        deformable_groups: int | None = 1,
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints | None = None,
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "OIHW",
+        out_layout: str | None = "",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """A convolution of images (N, C, H, W) whose window is read at places that `offset` moves."""
 
     @staticmethod
     def dense(
@@ -1167,6 +1200,57 @@ class _Qnn:
 
 qnn: _Qnn
 
+class _Random:
+    @staticmethod
+    def multinomial(
+        key: ExprLike,
+        probs: ExprLike,
+        num_samples: int,
+    ) -> Expr:
+        """A new key and `num_samples` classes for each row of probabilities, drawn with them; they need not add up to 1."""
+
+    @staticmethod
+    def normal(
+        key: ExprLike,
+        shape: Sequence[int],
+        dtype: str = 'float32',
+        mean: ExprLike = 0.0,
+        scale: ExprLike = 1.0,
+    ) -> Expr:
+        """A new key and floats of a normal distribution with a mean and a standard deviation, `scale`."""
+
+    @staticmethod
+    def threefry_generate(
+        key: ExprLike,
+        out_shape: Ints,
+    ) -> Expr:
+        """A new key and words of `out_shape`, of which each four in turn are the hash of the key, path and counter."""
+
+    @staticmethod
+    def threefry_split(
+        key: ExprLike,
+    ) -> Expr:
+        """Two keys whose numbers have nothing to do with each other: the path goes on with 0 in the first, 1 in the second."""
+
+    @staticmethod
+    def uniform(
+        key: ExprLike,
+        shape: Sequence[int],
+        dtype: str = 'float32',
+        low: ExprLike = 0.0,
+        high: ExprLike = 1.0,
+    ) -> Expr:
+        """A new key and floats from `low` on and below `high`, evenly spread."""
+
+    @staticmethod
+    def threefry_key(
+        seed: int,
+    ) -> Expr:
+        """A key of random numbers: the seed in four words, and a path and a counter at their beginnings."""
+
+
+random: _Random
+
 class _Vision:
     @staticmethod
     def all_class_non_max_suppression(
@@ -1177,6 +1261,15 @@ class _Vision:
         score_threshold: ExprLike,
     ) -> Expr:
         """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself."""
+
+    @staticmethod
+    def get_valid_counts(
+        data: ExprLike,
+        score_threshold: ExprLike,
+        id_index: int | None = 0,
+        score_index: int | None = 1,
+    ) -> Expr:
+        """The boxes of each batch whose score is greater than a threshold, and whose class is not negative, in front."""
 
     @staticmethod
     def multibox_prior(
@@ -1199,6 +1292,23 @@ class _Vision:
         variances: Floats | None = (0.1, 0.1, 0.2, 0.2),
     ) -> Expr:
         """Boxes moved as predicted, with the best class of each: rows `class, score, left, top, right, bottom`."""
+
+    @staticmethod
+    def non_max_suppression(
+        data: ExprLike,
+        valid_count: ExprLike,
+        indices: ExprLike,
+        max_output_size: ExprLike,
+        iou_threshold: ExprLike,
+        force_suppress: bool | None = False,
+        top_k: int | None = -1,
+        coord_start: int | None = 2,
+        score_index: int | None = 1,
+        id_index: int | None = 0,
+        return_indices: bool | None = True,
+        invalid_to_bottom: bool | None = False,
+    ) -> Expr:
+        """Of the first `valid_count` boxes of each batch, by falling score, those that overlap none with a better score."""
 
     @staticmethod
     def roi_align(
@@ -1253,6 +1363,11 @@ def add(
     rhs: ExprLike,
 ) -> Expr:
     """`lhs + rhs`, elementwise with numpy's broadcasting."""
+
+def adv_index(
+    inputs: ExprLike,
+) -> Expr:
+    """`data[i, j, …]` for indices i, j, … of the first axes that broadcast to one shape, as numpy has it."""
 
 def all(
     data: ExprLike,
@@ -1892,6 +2007,14 @@ def slice_like(
 ) -> Expr:
     """The first elements of the data along `axes`, as many as `shape_like` has; along all axes where none are named."""
 
+def sliding_window(
+    data: ExprLike,
+    axis: int,
+    window_shape: Ints,
+    strides: Ints,
+) -> Expr:
+    """Windows over the axes from `axis` on: `result[x…, i…, k…] = data[x…, i * strides + k …]`."""
+
 def sort(
     data: ExprLike,
     is_ascend: bool | None = True,
@@ -1931,6 +2054,15 @@ def std(
     unbiased: bool | None = False,
 ) -> Expr:
     """The square root of the variance over `axis`, with `unbiased` of that which divides by one less."""
+
+def strided_set(
+    data: ExprLike,
+    v: ExprLike,
+    begin: ExprLike,
+    end: ExprLike,
+    strides: ExprLike,
+) -> Expr:
+    """The data with the elements of `v` in a slice: from `begin` to before `end`, by `strides`, along the first axes."""
 
 def strided_slice(
     data: ExprLike,
@@ -2067,6 +2199,7 @@ __all__ = [
     "acos",
     "acosh",
     "add",
+    "adv_index",
     "all",
     "annotation",
     "any",
@@ -2151,6 +2284,7 @@ __all__ = [
     "power",
     "prod",
     "qnn",
+    "random",
     "rank_rows",
     "reinterpret",
     "repeat",
@@ -2172,12 +2306,14 @@ __all__ = [
     "sin",
     "sinh",
     "slice_like",
+    "sliding_window",
     "sort",
     "split",
     "sqrt",
     "squeeze",
     "stack",
     "std",
+    "strided_set",
     "strided_slice",
     "subtract",
     "sum",

@@ -1,0 +1,153 @@
+"""`relay.nn.deformable_conv2d`: a convolution whose window is read at places that an operand moves."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf, SameElements
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import (
+    flatten,
+    int_property,
+    ints_property,
+    optional_int,
+    optional_int_property,
+    optional_ints_property,
+    string_property,
+)
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.window_constraints import ElementType, Numbers
+from xrelay.index_algebra.dims import Dim
+
+
+@register_relay_op
+@irdl_op_definition
+class DeformableConv2DOp(RelayOp):
+    """A convolution of images (N, C, H, W) whose window is read at places that `offset` moves.
+
+    Tap (k, l) of the window at (i, j) is read `offset[n, 2 * t, i, j]` rows and `offset[n, 2 * t + 1, i, j]` columns
+    from where `nn.conv2d` reads it, with t = `(g * rows + k) * columns + l` for the channels of deformable group g.
+    Between elements it is weighed bilinearly; a place before the first or behind the last row or column counts as 0,
+    and up to one behind the last as the last. In the layout "NHWC" the weight is in "HWIO". Sums are made in f32, or
+    f64 where the data is so.
+
+    Constraints:
+    - C6: `kernel_layout` is that of the data's layout, `out_layout` the data's layout or empty.
+    - C7: the channels are those of the weight's, times `groups`, and a multiple of `deformable_groups`.
+    - C8: the filters are a multiple of `groups`, and as many as `channels` says, where it is given.
+    - C9: the weight's window is `kernel_size`, where it is given.
+    - C10: the offsets are two for each tap and deformable group, at each place of the window.
+    - C11: the window is no larger than the data with its zeros.
+    - C12: the data has one element at least along each spatial axis.
+
+    Example:
+    ```mlir
+    %y = relay.nn.deformable_conv2d(%x, %o, %w) {padding = [1, 1, 1, 1]}
+        : (tensor<1x2x5x4xf32>, tensor<1x18x5x4xf32>, tensor<3x2x3x3xf32>) -> tensor<1x3x5x4xf32>
+    ```
+
+    """
+
+    name = "relay.nn.deformable_conv2d"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": FloatElements(),
+        "C2": SameElements(),
+        "C3": Numbers(("strides", "dilation"), (2,)),
+        "C4": Numbers(("padding",), (4,), positive=False),
+        "C5": OneOf("data_layout", ("NCHW", "NHWC")),
+        "C13": RankOf(0, 4, 4),
+        "C14": RankOf(1, 4, 4),
+        "C15": RankOf(2, 4, 4),
+        "C16": AtLeast("groups"),
+        "C17": AtLeast("deformable_groups"),
+        "C18": ElementType("out_dtype"),
+    }
+
+    data = operand_def()
+    offset = operand_def()
+    weight = operand_def()
+
+    strides = ints_property(1, 1)
+    padding = ints_property(0, 0, 0, 0)
+    dilation = ints_property(1, 1)
+    deformable_groups = int_property(1)
+    groups = int_property(1)
+    channels = optional_int_property()
+    kernel_size = optional_ints_property()
+    data_layout = string_property("NCHW")
+    kernel_layout = string_property("OIHW")
+    out_layout = string_property("")
+    out_dtype = opt_prop_def()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept two numbers of padding, one number of window, and an empty text for no type."""
+        padding, size = attributes.get("padding"), attributes.get("kernel_size")
+        if isinstance(padding, tuple | list) and len(padding) == 2:
+            attributes["padding"] = flatten((padding, padding))
+        if isinstance(size, int):
+            attributes["kernel_size"] = (size, size)
+        if attributes.get("out_dtype") == "":
+            attributes["out_dtype"] = None
+        return attributes
+
+    @property
+    def image_axes(self) -> tuple[int, int, int]:
+        """The axes of channels, rows and columns."""
+        return (1, 2, 3) if self.data_layout.data == "NCHW" else (3, 1, 2)
+
+    @property
+    def weight_axes(self) -> tuple[int, int, int, int]:
+        """The axes of filters, channels of a group, rows and columns of the weight."""
+        return (0, 1, 2, 3) if self.data_layout.data == "NCHW" else (3, 2, 0, 1)
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A channel for each filter; C6 to C12."""
+        (shape, element), offsets, window = facts.operand(0), facts.shape(1), facts.shape(2)
+        layout, wanted = self.data_layout.data, "OIHW" if self.data_layout.data == "NCHW" else "HWIO"
+        found, out = self.kernel_layout.data, self.out_layout.data
+        facts.require(
+            found == wanted and out in ("", layout), "C6", f"layouts {layout}, {found!r} and {out!r} do not fit"
+        )
+        filters, depth, *taps = (window[axis] for axis in self.weight_axes)
+        channel, *spatial = self.image_axes
+        self._require_channels(facts, shape[channel], depth, filters)
+        given = ints(self.kernel_size)
+        facts.require(len(given) in (0, 2), "C9", f"kernel_size must have two numbers, found {list(given)}")
+        for found_taps, number in zip(taps, given, strict=False):
+            facts.require_equal(found_taps, number, "C9", "window of the weight and kernel_size")
+        result = list(shape)
+        result[channel] = filters
+        facts.require_equal(offsets[0], shape[0], "C10", "batches of offsets and data")
+        count = taps[0] * taps[1] * 2 * self.deformable_groups.value.data
+        facts.require_equal(offsets[channel], count, "C10", "offsets, and those of all taps,")
+        for k, axis in enumerate(spatial):
+            facts.require_at_least(shape[axis], 1, "C12", "spatial extent")
+            result[axis] = self._places(facts, k, shape[axis], taps[k])
+            facts.require_equal(offsets[axis], result[axis], "C10", "places of offsets and of the window")
+        return tensor_type(result, self.element_type_property(self.out_dtype, element, "C18"))
+
+    def _places(self, facts: Facts, axis: int, extent: Dim, taps: Dim) -> Dim:
+        """The places of the window along a spatial axis; C11."""
+        padding = ints(self.padding)
+        padded, reach = extent + padding[axis] + padding[axis + 2], (taps - 1) * ints(self.dilation)[axis] + 1
+        facts.require_at_least(padded, reach, "C11", "elements with zeros, and of the window,")
+        return (padded - reach) // ints(self.strides)[axis] + 1
+
+    def _require_channels(self, facts: Facts, channels: Dim, depth: Dim, filters: Dim) -> None:
+        """Compare channels and filters with their groups; C7 and C8."""
+        groups, parts = self.groups.value.data, self.deformable_groups.value.data
+        facts.require_equal(depth * groups, channels, "C7", "channels of the weight and the data")
+        facts.require_equal(channels % parts, 0, "C7", f"channels {channels} modulo deformable groups {parts}:")
+        facts.require_equal(filters % groups, 0, "C8", f"filters {filters} modulo groups {groups}:")
+        given = optional_int(self.channels)
+        if given is not None:
+            facts.require_equal(filters, given, "C8", "filters and channels")

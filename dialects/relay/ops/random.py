@@ -1,0 +1,236 @@
+"""Random numbers of keys: `relay.random.threefry_generate` and its kin.
+
+A key is ten words of 64 bits: a key of Threefry in four words, a path in two, a counter in two of which the second
+counts, and the place of the next step of the path, one bit of two words. Every draw gives a new key beside its numbers,
+so that a program means the same wherever it runs. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011);
+Claessen and Pałka, "Splittable pseudorandom number generators using cryptographic hashing" (2013).
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import ClassVar
+
+from xdsl.dialects.builtin import IntegerType, Signedness, TupleType, f32, f64, i32
+from xdsl.ir import Attribute
+from xdsl.irdl import irdl_op_definition, operand_def, prop_def
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, RankOf
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import int_property, required_ints_property
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.index_algebra.dims import Dim
+
+WORD = IntegerType(64, Signedness.UNSIGNED)
+WORDS = 10
+KEY = tensor_type((WORDS,), WORD)
+"""The type of a key."""
+
+
+class KeyedOp(RelayOp):
+    """Base of the ops that take a key.
+
+    Constraints shared by all:
+    - C1: the key is ten words: `tensor<10xui64>`.
+    """
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    key = operand_def()
+
+    def require_key(self, facts: Facts) -> None:
+        """Look at the key; C1."""
+        facts.require(facts[0] == KEY, "C1", lambda: f"a key is {KEY}, found {facts[0]}")
+
+    def drawn(self, facts: Facts, shape: tuple[Dim, ...], element: Attribute) -> Attribute:
+        """A new key, and what is drawn."""
+        self.require_key(facts)
+        return TupleType((KEY, tensor_type(shape, element)))
+
+
+@register_relay_op
+@irdl_op_definition
+class ThreefryGenerateOp(KeyedOp):
+    """A new key and words of `out_shape`, of which each four in turn are the hash of the key, path and counter.
+
+    The hash is Threefry of four words in twenty rounds, with the key added before each four of them, as Relay has it;
+    the counter of block b is that of the key and b, of a last block of less than four words that and their number, as
+    if all before were blocks. The new key counts on behind. Where the counter has no room, a step is added to the path;
+    where that has none, the key is hashed with path and a counter of ones, and both begin anew.
+
+    Constraints:
+    - C1: the key is ten words: `tensor<10xui64>`.
+
+    Example:
+    ```mlir
+    %t = relay.random.threefry_generate(%k) {out_shape = [2, 3]}
+        : (tensor<10xui64>) -> tuple<tensor<10xui64>, tensor<2x3xui64>>
+    ```
+
+    """
+
+    name = "relay.random.threefry_generate"
+    CONSTRAINTS: ClassVar[Constraints] = {"C2": AtLeast("out_shape", 0)}
+
+    key = operand_def()
+
+    out_shape = required_ints_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A key and words; C1."""
+        return self.drawn(facts, ints(self.out_shape), WORD)
+
+
+@register_relay_op
+@irdl_op_definition
+class ThreefrySplitOp(KeyedOp):
+    """Two keys whose numbers have nothing to do with each other: the path goes on with 0 in the first, 1 in the second.
+
+    Constraints:
+    - C1: the key is ten words: `tensor<10xui64>`.
+
+    Example:
+    ```mlir
+    %t = relay.random.threefry_split(%k) : (tensor<10xui64>) -> tuple<tensor<10xui64>, tensor<10xui64>>
+    ```
+
+    """
+
+    name = "relay.random.threefry_split"
+
+    key = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Two keys; C1."""
+        self.require_key(facts)
+        return TupleType((KEY, KEY))
+
+
+class DistributionOp(KeyedOp):
+    """Base of the draws of floats, whose two parameters are numbers.
+
+    Constraints shared by both:
+    - C2: `out_shape` has no extent below 0.
+    - C3: `out_dtype` is f32 or f64, and the parameters are scalars of it.
+    """
+
+    CONSTRAINTS: ClassVar[Constraints] = {"C2": AtLeast("out_shape", 0)}
+
+    out_shape = required_ints_property()
+    out_dtype = prop_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A key and floats; C1 and C3."""
+        element = self.element_type_property(self.out_dtype, f32, "C3")
+        wanted = tensor_type((), element)
+        legal = element in (f32, f64) and facts[1] == facts[2] == wanted
+        facts.require(legal, "C3", lambda: f"numbers of {element} with parameters {facts[1]} and {facts[2]}")
+        return self.drawn(facts, ints(self.out_shape), element)
+
+
+@register_relay_op
+@irdl_op_definition
+class UniformOp(DistributionOp):
+    """A new key and floats from `low` on and below `high`, evenly spread.
+
+    They are the first 23 bits of the words of `random.threefry_generate`, of f64 the first 52, as a fraction, times
+    `high - low`, and `low`.
+
+    Constraints:
+    - C1: the key is ten words: `tensor<10xui64>`.
+    - C3: `out_dtype` is f32 or f64, and the bounds are scalars of it.
+
+    Example:
+    ```mlir
+    %t = relay.random.uniform(%k, %low, %high) {out_shape = [2, 3], out_dtype = f32}
+        : (tensor<10xui64>, tensor<f32>, tensor<f32>) -> tuple<tensor<10xui64>, tensor<2x3xf32>>
+    ```
+
+    """
+
+    name = "relay.random.uniform"
+
+    key = operand_def()
+    low = operand_def()
+    high = operand_def()
+
+    out_shape = required_ints_property()
+    out_dtype = prop_def()
+
+
+@register_relay_op
+@irdl_op_definition
+class NormalOp(DistributionOp):
+    """A new key and floats of a normal distribution with a mean and a standard deviation, `scale`.
+
+    Of uniform numbers of shape (2, `out_shape`) between 0 and 1, u and v, each is
+    `sqrt(-2 * log(1 - u)) * sin(2 * pi * v) * scale + mean` (Box and Muller).
+
+    Constraints:
+    - C1: the key is ten words: `tensor<10xui64>`.
+    - C3: `out_dtype` is f32 or f64, and mean and scale are scalars of it.
+
+    Example:
+    ```mlir
+    %t = relay.random.normal(%k, %mean, %scale) {out_shape = [2, 3], out_dtype = f32}
+        : (tensor<10xui64>, tensor<f32>, tensor<f32>) -> tuple<tensor<10xui64>, tensor<2x3xf32>>
+    ```
+
+    """
+
+    name = "relay.random.normal"
+
+    key = operand_def()
+    mean = operand_def()
+    scale = operand_def()
+
+    out_shape = required_ints_property()
+    out_dtype = prop_def()
+
+
+@register_relay_op
+@irdl_op_definition
+class MultinomialOp(KeyedOp):
+    """A new key and `num_samples` classes for each row of probabilities, drawn with them; they need not add up to 1.
+
+    Negative ones count as 0. With uniform f32 numbers u between 0 and 1, the class is the first up to which the
+    probabilities, summed in f32, are greater than u times their sum; the last one where none is.
+
+    Constraints:
+    - C1: the key is ten words: `tensor<10xui64>`.
+    - C4: the probabilities have known extents, and an axis of at least one class.
+    - C5: the probabilities are floats.
+
+    Example:
+    ```mlir
+    %t = relay.random.multinomial(%k, %p) {num_samples = 5}
+        : (tensor<10xui64>, tensor<2x3xf32>) -> tuple<tensor<10xui64>, tensor<2x5xi32>>
+    ```
+
+    """
+
+    name = "relay.random.multinomial"
+    CONSTRAINTS: ClassVar[Constraints] = {"C2": AtLeast("num_samples", 0), "C3": RankOf(1, 1), "C5": FloatElements(1)}
+
+    key = operand_def()
+    probs = operand_def()
+
+    num_samples = int_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """A key and classes; C1 and C4."""
+        shape = facts.shape(1)
+        known = [extent for extent in shape if isinstance(extent, int)]
+        legal = len(known) == len(shape) and known[-1] > 0
+        facts.require(legal, "C4", lambda: f"probabilities {facts[1]} have no known extents, or no class")
+        return self.drawn(facts, (*shape[:-1], self.num_samples.value.data), i32)
+
+
+def blocks(shape: tuple[int, ...]) -> tuple[int, int]:
+    """How many words a draw of a shape has, and by how many it moves the counter on."""
+    count = prod(shape)
+    return count, count if count % 4 == 0 else count // 4 * 4 + 4

@@ -1,0 +1,84 @@
+"""Threefry of four words of 64 bits, and the keys of random numbers, as scalar ops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.random import WORD
+from xrelay.dialects.topi.build import Body
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
+from xrelay.interpreters.threefry import ONES, PARITY, ROTATIONS
+
+Words = Sequence[SSAValue]
+
+
+def hashed(b: Body, key: Words, counter: Words) -> list[SSAValue]:
+    """The four words that a key makes of four."""
+    parity = b.constant(PARITY, WORD)
+    for word in key:
+        parity = b.add(arith.XOrIOp(parity, word))
+    keys, words = [*key, parity], list(counter)
+    for turn in range(20):
+        if turn % 4 == 0:
+            step = turn // 4
+            words = [b.plus(word, keys[(step + place) % 5]) for place, word in enumerate(words)]
+            words[3] = b.plus(words[3], b.constant(step, WORD))
+        for place, count in zip((0, 2), ROTATIONS[turn % 8], strict=True):
+            words[place : place + 2] = _mixed(b, words[place], words[place + 1], count)
+        words[1], words[3] = words[3], words[1]
+    return words
+
+
+def _mixed(b: Body, first: SSAValue, second: SSAValue, count: int) -> tuple[SSAValue, SSAValue]:
+    """The sum of two words, and what it makes of the second, rotated."""
+    total = b.plus(first, second)
+    left = b.add(arith.ShLIOp(second, b.constant(count, WORD)))
+    right = b.add(arith.ShRUIOp(second, b.constant(64 - count, WORD)))
+    return total, b.add(arith.XOrIOp(total, b.add(arith.OrIOp(left, right))))
+
+
+def split(b: Body, key: Words) -> tuple[list[SSAValue], list[SSAValue]]:
+    """The two keys of a split."""
+    zero, next_place = b.constant(0, WORD), [b.constant(1 << 62, WORD), b.constant(0, WORD)]
+    new = hashed(b, key[:4], key[4:8])
+    begun = [*new, zero, zero, zero, zero, *next_place]
+    begun_right = [*new, b.constant(1 << 63, WORD), zero, zero, zero, *next_place]
+    place = _shifted(b, key)
+    left, right = [*key[:8], *place], [*key[:4], *_stepped(b, key), *key[6:8], *place]
+    is_full = _is_full(b, key)
+    return _either(b, is_full, begun, left), _either(b, is_full, begun_right, right)
+
+
+def with_room(b: Body, key: Words, count: int) -> list[SSAValue]:
+    """The key where its counter has room for so many words, else one that begins to count anew."""
+    zero, ones = b.constant(0, WORD), b.constant(ONES, WORD)
+    new = [*hashed(b, key[:4], [*key[4:6], ones, ones]), zero, zero, zero, zero, b.constant(1 << 63, WORD), zero]
+    stepped = [*key[:4], *_stepped(b, key), zero, zero, *_shifted(b, key)]
+    has_room = b.add(CmpiOp(key[7], b.constant((ONES - count) & ONES, WORD), "ult"))
+    return _either(b, has_room, key, _either(b, _is_full(b, key), new, stepped))
+
+
+def _either(b: Body, condition: SSAValue, then: Words, otherwise: Words) -> list[SSAValue]:
+    return [b.add(SelectOp(condition, *pair)) for pair in zip(then, otherwise, strict=True)]
+
+
+def _is_full(b: Body, key: Words) -> SSAValue:
+    """Whether the path has no room for a step."""
+    return b.add(CmpiOp(b.add(arith.OrIOp(key[8], key[9])), b.constant(0, WORD), "eq"))
+
+
+def _stepped(b: Body, key: Words) -> list[SSAValue]:
+    """The path with a step."""
+    return [b.add(arith.OrIOp(key[4], key[8])), b.add(arith.OrIOp(key[5], key[9]))]
+
+
+def _shifted(b: Body, key: Words) -> list[SSAValue]:
+    """The place of the step behind the next."""
+    zero, one = b.constant(0, WORD), b.constant(1, WORD)
+    is_none, is_last = (b.add(CmpiOp(key[8], number, "eq")) for number in (zero, one))
+    halves = [b.add(arith.ShRUIOp(word, one)) for word in key[8:10]]
+    behind = b.add(SelectOp(is_last, b.constant(1 << 63, WORD), zero))
+    return [halves[0], b.add(SelectOp(is_none, halves[1], behind))]
