@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from enum import Enum
 
 import onnx
 from xdsl.ir import SSAValue
@@ -14,6 +15,14 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
 from xrelay.frontend.onnx.tensors import tensor_array
+
+
+class Way(Enum):
+    """What takes a node."""
+
+    CONVERTER = "converter"
+    FUNCTION = "function of the model"
+    DEFINITION = "definition of the standard"
 
 
 def define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
@@ -34,7 +43,7 @@ def try_convert(
     """
     bare = NodeView(proto, graph)
     try:
-        converter = _converter(bare)
+        _, converter = way_of(bare)
     except ModelImportError as error:
         return error
     if any(name in graph.missing for name in proto.input):
@@ -93,8 +102,8 @@ def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> Non
     raise node.unsupported("; ".join(f"{problem.location}: {problem.message}" for problem in own))
 
 
-def _converter(node: NodeView) -> ConvertFunction:
-    """What converts a node; `UnsupportedNodeError` says why nothing does, without converting anything.
+def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
+    """What takes a node, and converts it; `UnsupportedNodeError` says why nothing does, without converting anything.
 
     A function of the model comes before xrelay's converters: it says what the model means by that name. The standard's
     definitions come after them.
@@ -103,9 +112,9 @@ def _converter(node: NodeView) -> ConvertFunction:
     function = node.graph.functions.get(node.proto)
     converter = find_converter(op_type, domain, node.opset)
     if function is not None and (converter is None or converter.is_ours):
-        return lambda node: _call(node, function, {})
+        return Way.FUNCTION, lambda node: _call(node, function, {})
     if converter is None and has_definition(op_type, domain, node.opset):
-        return _call_standard
+        return Way.DEFINITION, _call_standard
     if converter is None:
         ranges = known_ranges(op_type, domain)
         if ranges and node.opset == 0:
@@ -117,7 +126,7 @@ def _converter(node: NodeView) -> ConvertFunction:
     reason = converter.supports(node) if converter.supports is not None else None
     if reason is not None:
         raise node.unsupported(reason)
-    return converter.convert
+    return Way.CONVERTER, converter.convert
 
 
 def _call_standard(node: NodeView) -> list[SSAValue | None]:

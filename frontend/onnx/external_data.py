@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
 from math import prod
 from pathlib import Path
@@ -31,11 +31,21 @@ def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -
     Raises `ModelImportError`, which names the tensor, for a missing file, one that is no regular file in the folder of
     the model or changes meanwhile, and for other bytes than the shape and type of the tensor ask for.
     """
+    _bring_all(_needed_tensors(model), path, kept)
+
+
+def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, at_most: int) -> None:
+    """Read a weight of the model at `path` that takes no more than `at_most` bytes; raises as `bring_external_data`."""
+    if prod(tensor.dims) * numpy_type(tensor.data_type).itemsize <= at_most:
+        _bring_all([tensor], path, kept)
+
+
+def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorBytes) -> None:
     tensor = onnx.TensorProto()
     try:
         with ExitStack() as stack:
             files = _Files(path.parent, stack)
-            for tensor in _needed_tensors(model):
+            for tensor in tensors:
                 if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
                     _bring(tensor, files, kept)
     except (OSError, ValueError, EOFError, ModelImportError) as error:

@@ -27,7 +27,7 @@ from xrelay.frontend.onnx.conversion import define_initializer, report, try_conv
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
-from xrelay.frontend.onnx.load import ModelSource, load_model
+from xrelay.frontend.onnx.load import LoadedModel, ModelSource, load_model
 from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type, name_by_place
 
 _LOG = logging.getLogger(__name__)
@@ -49,12 +49,13 @@ class ModelImport:
     """A model whose nodes have been converted, as far as they could be.
 
     `problems` holds the errors of nodes by their number in the graph. `assume_types` goes on after a node that is not
-    converted: its outputs become values of the types that the model declares or that follow from them.
+    converted: its outputs become values of the types that the model declares or that follow from them. It goes on, too,
+    after inputs and weights that are refused, which stand in `value_problems`, and where a value is defined nowhere.
     """
 
     def __init__(
         self,
-        source: ModelSource,
+        source: ModelSource | LoadedModel,
         *,
         shapes: Mapping[str, Sequence[int]] | None = None,
         dtypes: Mapping[str, str] | str | None = None,
@@ -62,7 +63,7 @@ class ModelImport:
         assume_types: bool = False,
     ):
         converters.load()
-        self.model, self.place, tensors = load_model(source)
+        self.model, self.place, tensors = source if isinstance(source, LoadedModel) else load_model(source)
         self.inputs = graph_inputs(self.model.graph)
         fixed = {name: shape for name, shape in checked_shapes(shapes).items() if name in _names_of(self.inputs)}
         self._sizes: Shapes = {name: told for name, told in checked_shapes(shapes).items() if name not in fixed}
@@ -72,9 +73,11 @@ class ModelImport:
         opsets |= {} if opset is None else {"": opset}
         functions = ModelFunctions(self.model)
         self.graph = GraphBuilder(Block(), self.model.graph, self.place, opsets, functions, tensors)
-        self._add_inputs(fixed, dtypes)
         self.problems: dict[int, ModelImportError] = {}
+        self.value_problems: list[ModelImportError] = []
+        self._goes_on = assume_types
         self._assumed = declared_types(self.model) if assume_types else {}
+        self._add_inputs(fixed, dtypes)
         self._convert_nodes()
 
     def _add_inputs(self, fixed: Mapping[str, Sequence[int]], dtypes: Mapping[str, str] | str | None) -> None:
@@ -85,7 +88,8 @@ class ModelImport:
                 types[value.name] = input_type(value, fixed.get(value.name), _dtype_of(value, dtypes))
             except ModelImportError as error:
                 if value.name in self.graph.read_names or value.name in fixed:
-                    raise
+                    self._refuse_value(value.name, error)
+                    continue
                 _LOG.warning("input %r, which nothing reads, is left out: %s", value.name, error.message)
         self.inputs = [value for value in self.inputs if value.name in types]
         for type in _with_sizes([types[value.name] for value in self.inputs], self.inputs, self._sizes):
@@ -96,12 +100,31 @@ class ModelImport:
             self.graph.define(value.name, argument)
         for tensor in self.model.graph.initializer:
             if tensor.name in self.graph.read_names:
-                define_initializer(tensor, self.graph)
+                try:
+                    define_initializer(tensor, self.graph)
+                except ModelImportError as error:
+                    self._refuse_value(tensor.name, error)
         for number, proto in self.graph.needed_nodes.items():
-            error = try_convert(proto, self.graph, self.problems.values())
+            error = self._try(proto)
             if error is not None:
                 self.problems[number] = error
                 self._leave_out(proto)
+
+    def _refuse_value(self, name: str, error: ModelImportError) -> None:
+        """Raise what is wrong with an input or a weight, or note it and go on."""
+        if not self._goes_on:
+            raise error
+        self.value_problems.append(error)
+        self.graph.missing.add(name)
+
+    def _try(self, proto: onnx.NodeProto) -> ModelImportError | None:
+        """Convert a node; gives why it is not converted."""
+        try:
+            return try_convert(proto, self.graph, () if self._goes_on else self.problems.values())
+        except ModelImportError as error:
+            if not self._goes_on:
+                raise
+            return error
 
     def _leave_out(self, proto: onnx.NodeProto) -> None:
         """Mark the outputs of a node as missing, or assume values of their types."""
@@ -114,7 +137,7 @@ class ModelImport:
 
     def module(self) -> ModuleOp:
         """Returns the module; raises what was wrong with the nodes."""
-        report(self.problems.values(), self.place)
+        report([*self.value_problems, *self.problems.values()], self.place)
         return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
     def weights(self) -> dict[str, SSAValue]:

@@ -44,9 +44,15 @@ def load_model(source: ModelSource) -> LoadedModel:
         model = _parsed(MemoryBytes(source), tensors, "the given bytes")
         return LoadedModel(_checked(model, "model"), "model", tensors)
     path = Path(source)
-    model = _checked(_read(path, tensors), str(path))
-    bring_external_data(model, path, tensors)
-    return LoadedModel(model, str(path), tensors)
+    loaded = open_model(path)
+    bring_external_data(loaded.proto, path, loaded.tensors)
+    return loaded
+
+
+def open_model(path: Path) -> LoadedModel:
+    """The model in a file, without the weights that stand in other files; raises as `load_model`."""
+    tensors = TensorBytes()
+    return LoadedModel(_checked(_read(path, tensors), str(path)), str(path), tensors)
 
 
 def _read(path: Path, tensors: TensorBytes) -> onnx.ModelProto:

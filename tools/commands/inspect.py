@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from xrelay.tools.commands.base import Command
+from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.options import add_shapes, add_source
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ class InspectCommand(Command):
     nodes and the reasons for which some cannot be imported, and the exit code is 1 where there are such. Types of
     values behind a node that is not supported are those that the model declares. A compiled model shows its kernels
     and for which CPU it is.
+
+    With --coverage, an ONNX model is a table of its ops by domain and opset, with what takes them: a converter, a
+    function of the model, or the standard's definition by other ops. Nodes in bodies and functions count too, nothing
+    that is wrong ends the search, and large weights in other files are not read.
     """
 
     name: ClassVar[str] = "inspect"
@@ -31,19 +35,37 @@ class InspectCommand(Command):
         """The model, and the shapes of inputs that an ONNX model leaves open."""
         add_source(parser)
         add_shapes(parser)
+        parser.add_argument("--coverage", action="store_true", help="what takes each op of an ONNX model, as a table")
+        parser.add_argument("--json", action="store_true", help="print the coverage as JSON")
 
     def run(self, args: Namespace) -> int:
         """Look and print."""
         path: Path = args.model
+        if args.json and not args.coverage:
+            raise UsageError("--json is the form of --coverage", help="add --coverage")
+        if args.coverage and path.suffix != ".onnx":
+            raise UsageError("--coverage is asked of ONNX models alone", location=str(path))
         match path.suffix:
             case ".xrelay":
                 lines, status = _inspect_compiled(path)
+            case ".onnx" if args.coverage:
+                lines, status = _coverage(path, dict(args.shapes), as_json=args.json)
             case ".onnx":
                 lines, status = _inspect_onnx(path, dict(args.shapes))
             case _:
                 lines, status = _inspect_text(path)
         sys.stdout.writelines(line + "\n" for line in lines)
         return status
+
+
+def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, as_json: bool) -> tuple[list[str], int]:
+    """The ops of a model with what takes them."""
+    from xrelay.frontend.onnx.coverage import coverage
+    from xrelay.tools.commands import coverage_report
+
+    found = coverage(path, shapes)
+    lines = [coverage_report.as_json(found)] if as_json else coverage_report.as_text(found)
+    return lines, int(not found.is_whole)
 
 
 def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int]]) -> tuple[list[str], int]:

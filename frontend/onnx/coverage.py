@@ -1,0 +1,176 @@
+"""Which ops a model has, and by what each is taken: all that is missing, before anything is compiled.
+
+Every node is looked at, also in bodies and in the functions that are called; those of the graph itself are converted as
+well, as far as that goes, since some refusals show only from types and values. Nothing ends the search: what is wrong
+with the model as a whole is noted. Large weights in files of their own are not read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+import onnx
+from onnx.external_data_helper import uses_external_data
+from xdsl.ir import Block
+
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx import converters
+from xrelay.frontend.onnx.conversion import Way, way_of
+from xrelay.frontend.onnx.external_data import bring_small_tensor
+from xrelay.frontend.onnx.functions import ModelFunctions
+from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.importer import ModelImport
+from xrelay.frontend.onnx.load import LoadedModel, open_model
+from xrelay.frontend.onnx.needed import bodies_of
+from xrelay.frontend.onnx.node import DependentNodeError, NodeView
+
+MOST_READ: Final = 1 << 20
+"""The bytes of the largest weight that is read from a file of its own: settings are smaller."""
+
+
+@dataclass
+class OpCoverage:
+    """An op of a model in one opset: how many nodes have it, and what becomes of them."""
+
+    domain: str
+    op_type: str
+    opset: int
+    ways: Counter[Way] = field(default_factory=Counter)
+    """How many nodes are taken, by what takes them."""
+    refused: dict[str, list[str]] = field(default_factory=dict)
+    """The names of nodes that are not taken, by the reason."""
+    untried: int = 0
+    """Nodes that depend on what is refused."""
+    unneeded: int = 0
+    """Nodes on which no output depends: it does not matter what they are."""
+
+    @property
+    def nodes(self) -> int:
+        """The number of nodes."""
+        return self.ways.total() + self.num_refused + self.untried + self.unneeded
+
+    @property
+    def num_refused(self) -> int:
+        """The number of nodes that are not taken."""
+        return sum(map(len, self.refused.values()))
+
+    def refuse(self, reason: str, name: str) -> None:
+        """Count a node that is not taken."""
+        self.refused.setdefault(reason, []).append(name)
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """The ops of a model, those that are refused first and then by the number of nodes, and what else is wrong."""
+
+    ops: Sequence[OpCoverage]
+    problems: Sequence[str]
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model can be imported."""
+        return not self.problems and not any(op.refused or op.untried for op in self.ops)
+
+
+def coverage(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Coverage:
+    """Returns the coverage of an ONNX file; `ModelImportError` where it is none."""
+    converters.load()
+    loaded = open_model(path)
+    survey = _Survey(loaded.proto, str(path))
+    problems = _bring_small_weights(loaded, path)
+    try:
+        imported = ModelImport(loaded, shapes=shapes, assume_types=True)
+    except ModelImportError as error:
+        return Coverage(survey.ordered(), [*problems, error.message])
+    survey.refuse_what_fails(imported)
+    return Coverage(survey.ordered(), [*problems, *(str(error) for error in imported.value_problems)])
+
+
+class _Survey:
+    """Looks at every node by itself."""
+
+    def __init__(self, model: onnx.ModelProto, place: str):
+        self._place, self._functions = place, ModelFunctions(model)
+        self._ops: dict[tuple[str, str, int], OpCoverage] = {}
+        self._graph = self._builder(model.graph, {entry.domain: int(entry.version) for entry in model.opset_import})
+        self._called = set[int]()
+        pending = [self._graph]
+        while pending:
+            pending += self._look_at(pending.pop())
+
+    def _builder(self, graph: onnx.GraphProto, opsets: Mapping[str, int]) -> GraphBuilder:
+        return GraphBuilder(Block(), graph, self._place, opsets, self._functions)
+
+    def _look_at(self, graph: GraphBuilder) -> list[GraphBuilder]:
+        """Count the nodes of a graph; gives the graphs that they hold or call, each function once."""
+        further: list[GraphBuilder] = []
+        for number, proto in enumerate(graph.nodes):
+            node = NodeView(proto, graph)
+            op = self._op(node)
+            if number not in graph.needed_nodes:
+                op.unneeded += 1
+                continue
+            try:
+                way, _ = way_of(node)
+            except ModelImportError as error:
+                op.refuse(error.message, node.name)
+                continue
+            op.ways[way] += 1
+            further += [graph.inner(Block(), body) for body in bodies_of(proto)]
+            function = self._functions.get(proto)
+            if way is Way.FUNCTION and function is not None and id(function) not in self._called:
+                self._called.add(id(function))
+                further.append(self._inside(function))
+        return further
+
+    def _inside(self, function: onnx.FunctionProto) -> GraphBuilder:
+        outputs = [onnx.ValueInfoProto(name=name) for name in function.output]
+        body = onnx.GraphProto(name=function.name, node=function.node, output=outputs)
+        return self._builder(body, {entry.domain: int(entry.version) for entry in function.opset_import})
+
+    def _op(self, node: NodeView) -> OpCoverage:
+        key = (node.domain or "ai.onnx", node.proto.op_type, node.opset)
+        return self._ops.setdefault(key, OpCoverage(*key))
+
+    def refuse_what_fails(self, imported: ModelImport) -> None:
+        """Count the nodes of the graph itself that looked fine and could not be converted."""
+        for number, error in imported.problems.items():
+            node = NodeView(self._graph.nodes[number], self._graph)
+            op = self._op(node)
+            try:
+                way, _ = way_of(node)
+            except ModelImportError:
+                continue  # it is refused already
+            op.ways[way] -= 1
+            if isinstance(error, DependentNodeError):
+                op.untried += 1
+            else:
+                op.refuse(error.message, node.name)
+
+    def ordered(self) -> list[OpCoverage]:
+        """The ops, those with refused nodes first, then those with most nodes."""
+        return sorted(self._ops.values(), key=lambda op: (-op.num_refused, -op.nodes, op.domain, op.op_type, op.opset))
+
+
+def _bring_small_weights(loaded: LoadedModel, path: Path) -> list[str]:
+    """Read small weights from their files, and make inputs of others; returns what cannot be read."""
+    graph, problems = loaded.proto.graph, list[str]()
+    kept: list[onnx.TensorProto] = []
+    for tensor in graph.initializer:
+        if uses_external_data(tensor) and loaded.tensors.of(tensor) is None:
+            try:
+                bring_small_tensor(tensor, path, loaded.tensors, MOST_READ)
+            except ModelImportError as error:
+                problems.append(str(error))
+        if not uses_external_data(tensor) or loaded.tensors.of(tensor) is not None:
+            kept.append(tensor)
+        elif all(value.name != tensor.name for value in graph.input):
+            graph.input.append(onnx.helper.make_tensor_value_info(tensor.name, tensor.data_type, tensor.dims))
+    if len(kept) < len(graph.initializer):
+        del graph.initializer[:]
+        graph.initializer.extend(kept)
+    return problems
