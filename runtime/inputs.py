@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, NoReturn, TypeGuard
+from typing import Any, Final, NoReturn, Protocol, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,14 @@ from xrelay.runtime.metadata import ANY_RANK, TensorSpec
 
 _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 """Integers of ml_dtypes, for which numpy has no kind."""
+
+
+class _Exporter(Protocol):
+    """An array that DLPack hands over."""
+
+    def __dlpack__(self, *, stream: None = None) -> Any: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
 
 
 def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
@@ -34,8 +42,8 @@ class InputSpec:
     def array(self, value: object) -> NDArray[Any]:
         """`value` as a contiguous array of the input's dtype and shape; the array itself where it is one already.
 
-        Arrays (and whatever turns itself into one) must have the very dtype. Python numbers and nested lists of
-        them take it where no value changes beyond rounding to the precision of the dtype.
+        Arrays (and whatever turns itself into one, or is handed over by DLPack) must have the very dtype. Python
+        numbers and nested lists of them take it where no value changes beyond rounding to the precision of the dtype.
         """
         if self.spec.is_function:
             return objects_of(self.spec, value)
@@ -115,13 +123,19 @@ def _same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
     return source.kind == target.kind or (source.kind == "f" and target.kind == "V" and target.itemsize <= 2)
 
 
+def _is_dlpack_alone(value: object) -> TypeGuard[_Exporter]:
+    """Whether an array of another library is handed over by DLPack and by nothing that numpy itself knows."""
+    kind = type(value)
+    return hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__") and not hasattr(kind, "__array__")
+
+
 def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
     """`value` as an array of numbers of whatever dtype and shape."""
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"input '{spec.name}': expected {spec}, got a masked array", help="fill it: x.filled(0)")
     try:
-        array = np.asarray(value)
-    except (TypeError, ValueError, OverflowError, RuntimeError, MemoryError) as error:
+        array = np.from_dlpack(value) if _is_dlpack_alone(value) else np.asarray(value)
+    except (TypeError, ValueError, OverflowError, RuntimeError, MemoryError, BufferError) as error:
         raise InputError(f"input '{spec.name}': expected {spec}, got no array of numbers: {error}") from error
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
         kind = type(value).__name__
