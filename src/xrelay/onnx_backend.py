@@ -27,6 +27,7 @@ from xrelay.api.compile import compile
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError, ModelImportError, XRelayError, did_you_mean
 from xrelay.frontend.onnx.importer import import_onnx
+from xrelay.frontend.onnx.signature import graph_inputs
 from xrelay.runtime.inputs import is_mapping
 from xrelay.runtime.lists import Listed
 
@@ -50,19 +51,28 @@ class RefusedModelError(ModelImportError, BackendIsNotSupposedToImplementIt):
 class XRelayBackendRep(BackendRep):
     """A compiled model, ready to run."""
 
-    def __init__(self, model: CompiledModel, outputs: Sequence[onnx.ValueInfoProto]):
-        """The model, and the outputs that its file declares."""
+    def __init__(self, model: CompiledModel, graph: onnx.GraphProto):
+        """The model, and the graph that it was."""
         self.model = model
-        self._outputs = outputs
-        self._tuple = namedtupledict("Outputs", [output.name for output in outputs])
+        self._inputs = [value.name for value in graph_inputs(graph)]
+        self._outputs = graph.output
+        self._tuple = namedtupledict("Outputs", [output.name for output in graph.output])
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
         """The outputs for inputs in order, by name, or for the one input of a model; `kwargs` as `CompiledModel.run`.
 
-        Sequences are lists, an optional without a value is `None`.
+        Sequences are lists, an optional without a value is `None`. Inputs that the model leaves out are not looked at.
         """
-        given = inputs if is_mapping(inputs) else _in_order(inputs)
-        return self._tuple(*_as_declared(self._outputs, self.model, self.model.run(given, **kwargs)))
+        given = inputs if is_mapping(inputs) else self._by_name(_in_order(inputs))
+        left_out = set(self._inputs) - set(self.model.input_names)
+        feeds = {name: value for name, value in given.items() if name not in left_out}
+        return self._tuple(*_as_declared(self._outputs, self.model, self.model.run(feeds, **kwargs)))
+
+    def _by_name(self, inputs: Sequence[object]) -> dict[str, object]:
+        """Inputs in order by their names; `InputError` for another number of them."""
+        if len(inputs) != len(self._inputs):
+            raise InputError(f"expected {len(self._inputs)} inputs ({', '.join(self._inputs)}), got {len(inputs)}")
+        return dict(zip(self._inputs, inputs, strict=True))
 
 
 class XRelayBackend(Backend):
@@ -96,7 +106,7 @@ class XRelayBackend(Backend):
             if not _is_valid(model):
                 raise
             raise RefusedModelError(error.message, location=error.location, help=error.help) from error
-        return XRelayBackendRep(compiled, model.graph.output)
+        return XRelayBackendRep(compiled, model.graph)
 
     @classmethod
     def run_model(cls, model: onnx.ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:

@@ -160,6 +160,14 @@ def test_what_is_refused_and_what_is_wrong() -> None:
     assert not isinstance(caught.value, unittest.SkipTest)
 
 
+def test_inputs_that_the_model_leaves_out() -> None:
+    source = model_of(helper.make_node("Relu", ["b"], ["1"]), outputs=[tensor("1")])
+    source.graph.input[0].type.tensor_type.elem_type = TensorProto.STRING
+    rep = onnx_backend.prepare(source)
+    for inputs in ([np.array(["u", "v"]), B], {"a": None, "b": B}, {"b": B}):
+        np.testing.assert_array_equal(rep.run(inputs)[0], B)
+
+
 @pytest.mark.parametrize("device", ["CUDA", "CUDA:0", "CPU:1", "cpu", ""])
 def test_the_cpu_is_the_only_device(device: str) -> None:
     assert not onnx_backend.supports_device(device)
