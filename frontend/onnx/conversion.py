@@ -10,7 +10,14 @@ from xdsl.ir import SSAValue
 
 from xrelay.errors import ConstraintError, DimensionError, ModelImportError, TypeInferenceError, XRelayError
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
-from xrelay.frontend.onnx.functions import MOST_CALLS, MOST_NODES, has_definition, instantiated, standard_function
+from xrelay.frontend.onnx.functions import (
+    MOST_CALLS,
+    MOST_NODES,
+    has_definition,
+    instantiated,
+    problem_with_arity,
+    standard_function,
+)
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
@@ -105,6 +112,8 @@ def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> Non
 def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
     """What takes a node, and converts it; `UnsupportedNodeError` says why nothing does, without converting anything.
 
+    A node with more inputs or outputs than its op has is a `ModelImportError`.
+
     A function of the model comes before xrelay's converters: it says what the model means by that name. The standard's
     definitions come after them.
     """
@@ -120,6 +129,9 @@ def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
         if ranges and node.opset == 0:
             raise node.unsupported(f"the model imports no opset of the domain {domain or 'ai.onnx'!r}")
         raise node.unsupported(f"known in opsets {ranges} only" if ranges else "no converter for this op")
+    arity = problem_with_arity(node.proto, domain, node.opset) if converter.is_ours else None
+    if arity is not None:
+        raise node.error(arity)
     unknown = [name for name in node.attribute_names if name not in converter.attributes]
     if unknown:
         raise node.unsupported("attribute " + ", ".join(map(repr, unknown)) + " is not known to the converter")

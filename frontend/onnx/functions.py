@@ -7,6 +7,7 @@ are their own, and so are the opsets in which they are written.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Protocol, cast
 
 import onnx
@@ -97,6 +98,22 @@ def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValu
     return function
 
 
+def problem_with_arity(node: onnx.NodeProto, domain: str, opset: int) -> str | None:
+    """Why a node has more inputs or outputs than the standard gives its op; `None` for an op that it does not have."""
+    schema = _schema(node.op_type, domain, opset)
+    if schema is None:
+        return None
+    inputs, outputs = (
+        max((i for i, name in enumerate(names, 1) if name), default=0) for names in (node.input, node.output)
+    )
+    if inputs > schema.max_input:
+        return f"{inputs} inputs are given, {node.op_type} has at most {schema.max_input}"
+    if outputs > schema.max_output:
+        return f"{outputs} outputs are asked for, {node.op_type} has at most {schema.max_output}"
+    return None
+
+
+@lru_cache(maxsize=1024)
 def _schema(op_type: str, domain: str, opset: int) -> OpSchema | None:
     try:
         return onnx.defs.get_schema(op_type, min(max(opset, 0), _LAST_OPSET), domain)

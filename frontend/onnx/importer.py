@@ -28,7 +28,14 @@ from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import LoadedModel, ModelSource, load_model
-from xrelay.frontend.onnx.signature import check_names, declared_types, graph_inputs, input_type, name_by_place
+from xrelay.frontend.onnx.signature import (
+    check_declared,
+    check_names,
+    declared_types,
+    graph_inputs,
+    input_type,
+    name_by_place,
+)
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,6 +78,7 @@ class ModelImport:
             check_names("dtype", dtypes, self.inputs)
         opsets = {entry.domain: int(entry.version) for entry in self.model.opset_import}
         opsets |= {} if opset is None else {"": opset}
+        _warn_of_newer(opsets, self.place)
         functions = ModelFunctions(self.model)
         self.graph = GraphBuilder(Block(), self.model.graph, self.place, opsets, functions, tensors)
         self.problems: dict[int, ModelImportError] = {}
@@ -146,6 +154,15 @@ class ModelImport:
         return {name: self.graph.values[name] for name in names if self.graph.values[name].uses}
 
 
+def _warn_of_newer(opsets: Mapping[str, int], place: str) -> None:
+    """Say that a model is of an opset that nobody knows yet: operators are read as in the newest that is known."""
+    given, newest = max(opsets.get("", 0), opsets.get("ai.onnx", 0)), onnx.defs.onnx_opset_version()
+    if given > newest:
+        _LOG.warning(
+            "%s: opset %d is read as opset %d, the newest that onnx %s has", place, given, newest, onnx.__version__
+        )
+
+
 def _names_of(inputs: Sequence[onnx.ValueInfoProto]) -> list[str]:
     return [value.name for value in inputs]
 
@@ -173,6 +190,7 @@ def _module(
         value = builder.values.get(output.name)
         if value is None:
             raise ModelImportError(f"graph output {output.name!r} is defined nowhere in the model")
+        check_declared(output, value.type)
         held = without_containers(value)
         results.append(held[0] if len(held) == 1 else builder.insert(TupleOp.call(*held), output.name).results[0])
     builder.block.add_op(ReturnOp(*results))

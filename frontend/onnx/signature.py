@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,8 @@ from xrelay.dialects.relay.core.types import shape_of, tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
 from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
+
+_LOG = logging.getLogger(__name__)
 
 
 def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
@@ -99,6 +102,30 @@ def numpy_type(number: int) -> np.dtype[Any]:
     except (KeyError, TypeInferenceError) as error:
         raise ModelImportError(f"element type {type_name(number)} is not supported") from error
     return dtype
+
+
+def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
+    """Hold what the model declares of an output against the tensor that its graph gives.
+
+    Another element type is a `ModelImportError`; of other extents the logger warns, as exporters are careless there.
+    """
+    declared = output.type.tensor_type
+    if not isinstance(found, TensorType) or declared.elem_type == onnx.TensorProto.UNDEFINED:
+        return
+    place = f"output {output.name!r}"
+    element = _element_type(declared.elem_type, None, place)
+    if element != found.element_type:
+        raise ModelImportError(
+            f"the model declares {type_name(declared.elem_type)}, its graph gives {found.element_type}", location=place
+        )
+    given = shape_of(found)
+    told = [dim.dim_value if dim.HasField("dim_value") else None for dim in declared.shape.dim]
+    fits = len(told) == len(given) and all(
+        one is None or not isinstance(other, int) or one == other for one, other in zip(told, given, strict=True)
+    )
+    if declared.HasField("shape") and not fits:
+        shapes = (", ".join("?" if extent is None else str(extent) for extent in shape) for shape in (told, given))
+        _LOG.warning("%s: the model declares the shape [%s], its graph gives [%s]", place, *shapes)
 
 
 def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
