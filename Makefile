@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs bench format clean
+.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs reference bench format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -51,8 +51,12 @@ lit: $(VENV)/.installed-test ## The text tests alone
 fuzz: $(VENV)/.installed-test ## Random graphs, damaged models and texts for MINUTES (30); CASE=graphs:17 repeats a finding
 	@cd tests && $(abspath $(BIN))/python -m fuzz $(if $(CASE),--case $(CASE),--minutes $(or $(MINUTES),30) --jobs $(JOBS))
 
-stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions
+stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from their definitions, and docs/reference
 	@$(BIN)/python -m xrelay.tools.operator_stubs
+	@$(BIN)/python -m xrelay.tools.reference
+
+reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and converters that are registered
+	@$(BIN)/python -m xrelay.tools.reference
 
 bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what compiling, open sizes and passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py

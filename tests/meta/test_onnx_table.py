@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from xrelay.frontend.onnx.op_reference import onnx_reference
 from xrelay.frontend.onnx.op_table import op_table
 from xrelay.frontend.onnx.registry import registered_ops
+from xrelay.tools.reference import ONNX_OPS
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "onnx.md"
 HEADER = "| op |"
@@ -29,3 +31,4 @@ def test_every_registered_op_has_a_row() -> None:
 
 if __name__ == "__main__":
     DOCUMENT.write_text(written()[0] + op_table(), encoding="utf-8")
+    (DOCUMENT.parents[1] / ONNX_OPS).write_text(onnx_reference(), encoding="utf-8")
