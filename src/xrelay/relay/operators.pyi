@@ -1552,6 +1552,13 @@ def cumsum(
 ) -> Expr:
     """The sum of all elements up to each along `axis`; without an axis the data count as one row."""
 
+def dft(
+    re_data: ExprLike,
+    im_data: ExprLike,
+    inverse: bool | None = False,
+) -> Expr:
+    """The discrete Fourier transform along the last axis: the tuple of the real and the imaginary parts."""
+
 def divide(
     lhs: ExprLike,
     rhs: ExprLike,
@@ -2055,6 +2062,17 @@ def std(
 ) -> Expr:
     """The square root of the variance over `axis`, with `unbiased` of that which divides by one less."""
 
+def stft(
+    data: ExprLike,
+    window: ExprLike,
+    n_fft: int,
+    hop_length: int,
+    win_length: int,
+    normalized: bool | None = False,
+    onesided: bool | None = True,
+) -> Expr:
+    """Fourier transforms of frames of a signal, each `hop_length` behind the one before: (frequencies, frames, 2)."""
+
 def strided_set(
     data: ExprLike,
     v: ExprLike,
@@ -2230,6 +2248,7 @@ __all__ = [
     "cosh",
     "cumprod",
     "cumsum",
+    "dft",
     "divide",
     "dyn",
     "einsum",
@@ -2313,6 +2332,7 @@ __all__ = [
     "squeeze",
     "stack",
     "std",
+    "stft",
     "strided_set",
     "strided_slice",
     "subtract",
