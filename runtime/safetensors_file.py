@@ -131,19 +131,19 @@ def reason(error: Exception) -> str:
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
-def read_header(path: Path, descriptor: int) -> Header:
-    """The header of an open file; `path` names it in errors.
+def read_header(path: Path, descriptor: int, what: str = "saved model") -> Header:
+    """The header of an open file; `path` names it in errors, `what` says what it should be.
 
     `ArtifactError` where the file is truncated or not of this format: the tensors follow each other without holes, and
     the last one ends where the file ends. `EOFError` and `OSError` where reading fails.
     """
     size = os.fstat(descriptor).st_size
     if size < _LENGTH_BYTES:
-        raise ArtifactError(f"'{path}' is not a saved model: it has {size} bytes")
+        raise ArtifactError(f"'{path}' is not a {what}: it has {size} bytes")
     start = bytes(read_bytes(descriptor, 0, min(size, _LENGTH_BYTES + 1)))
     length = int.from_bytes(start[:_LENGTH_BYTES], "little")
     if length > _MAX_HEADER or start[_LENGTH_BYTES:] != b"{":
-        raise ArtifactError(f"'{path}' is not a saved model", help="give a file that model.save() wrote")
+        raise ArtifactError(f"'{path}' is not a {what}", help="give a file that model.save() wrote")
     data_begin = _LENGTH_BYTES + length
     if data_begin > size:
         raise ArtifactError(f"'{path}' is truncated: its header has {length} bytes, the file {size}")

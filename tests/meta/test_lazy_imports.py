@@ -25,7 +25,7 @@ LAZY: dict[str, str] = {
     "dialects/__init__.py": "the names of attributes are known without xDSL",
     "src/xrelay/api/sources.py": "onnx is imported for models of onnx alone",
     "src/xrelay/errors.py": "difflib is needed where something is misspelt",
-    "dialects/relay/structure/weights.py": "safetensors is imported where weights lie in its files",
+    "dialects/relay/structure/weights.py": "files are read where weights lie in them",
     "dialects/relay/core/dtypes.py": "ml_dtypes is imported for the types that numpy lacks",
     "runtime/trust.py": "pwd and grp, which only POSIX has, are asked about folders of other owners",
     "target": "llvmlite is imported where the host is asked for",

@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from importlib import import_module
+from math import prod
 from pathlib import Path
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +26,11 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import WEIGHTS, WEIGHTS_FILE
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
-from xrelay.errors import XRelayError
+from xrelay.errors import ArtifactError, XRelayError
+from xrelay.runtime.json_fields import is_extent, is_list, is_object
+
+if TYPE_CHECKING:
+    from xrelay.runtime.safetensors_file import Header
 
 Array: TypeAlias = NDArray[Any]
 
@@ -148,11 +152,10 @@ def _listed(module: ModuleOp) -> list[WeightAttr]:
 
 
 def save_side_file(module: ModuleOp, path: Path) -> None:
-    """Write the weights of `module` to a safetensors file and name it on the module."""
-    from safetensors import numpy as safetensors_numpy
+    """Write the weights of `module` to a safetensors file, one after the other, and name it on the module."""
+    from xrelay.runtime.safetensors_file import write_safetensors
 
-    tensors = {weight.key: np.ascontiguousarray(weight.array) for weight in weights_of(module)}
-    path.write_bytes(safetensors_numpy.save(tensors))
+    write_safetensors(path, {weight.key: weight.array for weight in weights_of(module)}, {})
     module.attributes[WEIGHTS_FILE] = StringAttr(path.name)
 
 
@@ -161,41 +164,53 @@ def resolve_side_file(module: ModuleOp, folder: Path) -> None:
 
     Raises `UnresolvedWeightError` where the file is absent, lacks a key, or has other content under one.
     """
+    from xrelay.runtime.files import open_regular
+    from xrelay.runtime.safetensors_file import read_header
+
     attribute = module.attributes.get(WEIGHTS_FILE)
     missing = [weight for weight in weights_of(module) if not weight.is_resolved]
     if not isinstance(attribute, StringAttr) or not missing:
         return
     path = folder / attribute.data
-    tensors = _read_tensors(path)
-    for weight in missing:
-        if weight.key not in tensors:
-            raise UnresolvedWeightError(f"{path} has no tensor {weight.key!r} for weight {weight.name!r}")
-        array = tensors[weight.key]
-        if _CONTENT_KEY.fullmatch(weight.key) and weight.key not in _content_keys(array):
-            raise UnresolvedWeightError(
-                f"{path} is damaged: tensor {weight.key!r} for weight {weight.name!r} is not what its key says",
-                help="write the side file again",
-            )
-        weight.resolve(array)
-
-
-def _read_tensors(path: Path) -> dict[str, Array]:
-    """The arrays in a safetensors file; its numpy reader knows no bfloat16.
-
-    Raises `UnresolvedWeightError` where the file cannot be read, or holds what no constant can be.
-    """
-    safetensors = import_module("safetensors")
     try:
-        found: list[tuple[str, dict[str, Any]]] = safetensors.deserialize(path.read_bytes())
-    except (OSError, safetensors.SafetensorError) as error:
-        raise UnresolvedWeightError(f"cannot read the side file {path}: {error}") from error
-    tensors: dict[str, Array] = {}
-    for name, view in found:
-        if view["dtype"] not in _DTYPES:
-            raise UnresolvedWeightError(f"{path}: tensor {name!r} has the dtype {view['dtype']}, which no constant has")
-        dtype = numpy_dtype(element_type(_DTYPES[view["dtype"]]))
-        tensors[name] = np.frombuffer(view["data"], dtype).reshape(view["shape"])
-    return tensors
+        with open_regular(path) as descriptor:
+            header = read_header(path, descriptor, "safetensors file")
+            for weight in missing:
+                weight.resolve(_read_weight(weight, path, descriptor, header))
+    except (OSError, ValueError, EOFError, ArtifactError) as error:
+        text = error.message if isinstance(error, ArtifactError) else error
+        raise UnresolvedWeightError(f"cannot read the side file {path}: {text}") from error
+
+
+def _read_weight(weight: Weight, path: Path, descriptor: int, header: Header) -> Array:
+    """The array of a weight, read to where native code may have it.
+
+    Raises `UnresolvedWeightError` where the file lacks it, or holds something else under its key.
+    """
+    from xrelay.runtime.arena import aligned_bytes
+    from xrelay.runtime.files import read_into
+
+    if weight.key not in header.tensors:
+        raise UnresolvedWeightError(f"{path} has no tensor {weight.key!r} for weight {weight.name!r}")
+    entry, (begin, end) = header.fields[weight.key], header.tensors[weight.key]
+    code, shape = (entry.get("dtype"), entry.get("shape")) if is_object(entry) else (None, None)
+    if not isinstance(code, str) or code not in _DTYPES:
+        raise UnresolvedWeightError(f"{path}: tensor {weight.key!r} has the dtype {code}, which no constant has")
+    dtype = numpy_dtype(element_type(_DTYPES[code]))
+    given = shape if is_list(shape) else [None]
+    extents = [extent if is_extent(extent) else -1 for extent in given]
+    if min(extents, default=0) < 0 or prod(extents) * dtype.itemsize != end - begin:
+        raise UnresolvedWeightError(f"{path} is damaged: tensor {weight.key!r} is {code}{shape} in {end - begin} bytes")
+    data = aligned_bytes(end - begin)
+    read_into(descriptor, begin, data.data)
+    data.flags.writeable = False
+    array = data.view(dtype).reshape(extents)
+    if _CONTENT_KEY.fullmatch(weight.key) and not _has_key(array, weight.key):
+        raise UnresolvedWeightError(
+            f"{path} is damaged: tensor {weight.key!r} for weight {weight.name!r} is not what its key says",
+            help="write the side file again",
+        )
+    return array
 
 
 def _content_key(array: Array) -> str:
@@ -210,11 +225,11 @@ def _content_key(array: Array) -> str:
     return digest.hexdigest()
 
 
-def _content_keys(array: Array) -> list[str]:
-    """The keys that an array may have got: of its elements, and where they are equal, of one seen from every place."""
-    keys = [_content_key(array)]
-    if array.size > 1:
-        element = array[(0,) * array.ndim]
-        if not (array.reshape(-1, 1).view(np.uint8) != np.asarray(element).reshape(1).view(np.uint8)).any():
-            keys.append(_content_key(np.broadcast_to(element, array.shape)))
-    return keys
+def _has_key(array: Array, key: str) -> bool:
+    """Whether an array may have got a key: of its elements, or where they are equal, of one seen from every place."""
+    if _content_key(array) == key:
+        return True
+    element = array[(0,) * array.ndim] if array.size > 1 else None
+    if element is None or (array.reshape(-1, 1).view(np.uint8) != np.asarray(element).reshape(1).view(np.uint8)).any():
+        return False
+    return _content_key(np.broadcast_to(element, array.shape)) == key

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 
 import ml_dtypes
@@ -13,6 +14,7 @@ from xrelay.api.sources import load_source, save_module
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, weights_of
 from xrelay.relay import Expr
+from xrelay.runtime.arena import aligned
 
 ARRAY = np.arange(4096, dtype=np.float32)
 
@@ -66,6 +68,38 @@ def test_a_dtype_that_no_constant_has_is_refused(text: Path) -> None:
     side.write_bytes(side.read_bytes().replace(b'"F32","shape":[4096]', b'"C64","shape":[2048]'))
     with pytest.raises(UnresolvedWeightError, match="has the dtype C64, which no constant has"):
         load_source(text)
+
+
+@pytest.mark.parametrize(
+    "shape", ["[4095]", "[-4096]", "[-2,-2048]", "[true]", "[4096.0]", "4096", "null", "[2,2,2048]"]
+)
+def test_a_shape_that_its_bytes_do_not_fill_is_refused(text: Path, shape: str) -> None:
+    side = text.with_suffix(".safetensors")
+    data = side.read_bytes().replace(b'"shape":[4096]', f'"shape":{shape}'.encode())
+    length = len(data) - 4 * 4096 - 8
+    side.write_bytes(length.to_bytes(8, "little") + data[8:])
+    with pytest.raises(UnresolvedWeightError, match=r"m\.safetensors is damaged: tensor '\w{32}' is F32"):
+        load_source(text)
+
+
+@pytest.mark.parametrize("data", [b"", b"short", bytes(100), b"\xff" * 100])
+def test_what_is_no_side_file_is_refused(text: Path, data: bytes) -> None:
+    text.with_suffix(".safetensors").write_bytes(data)
+    with pytest.raises(UnresolvedWeightError, match=r"cannot read the side file .* is not a safetensors file"):
+        load_source(text)
+
+
+def test_weights_are_in_memory_once(tmp_path: Path) -> None:
+    arrays = [np.full((512, 512), number, np.float32) for number in range(8)]
+    program = relay.Module.from_expr(relay.Tuple([Expr(ConstantOp.of(array, "w").result) for array in arrays]))
+    tracemalloc.start()
+    save_module(program, tmp_path / "m.mlir")
+    assert tracemalloc.get_traced_memory()[1] < arrays[0].nbytes
+    tracemalloc.reset_peak()
+    module = load_source(tmp_path / "m.mlir")
+    assert 8 < tracemalloc.get_traced_memory()[1] / arrays[0].nbytes < 10
+    tracemalloc.stop()
+    assert all(aligned(weight.array) is weight.array for weight in weights_of(module))
 
 
 @pytest.mark.parametrize("element", [0.0, -0.0, 1.5, float("nan")])
