@@ -80,5 +80,6 @@ def _rows(emitter: TopiEmitter, order: SSAValue, found: PositionsOp) -> SSAValue
         is_used = is_below_count(b, b.index(row), found.count)
         return b.guard(is_used, i64, read, lambda: b.constant(0, i64))
 
-    rows = {"i": shape_of(found.positions)[0], "j": 3}
+    # Boxes and scores may say their number in different words; the rows are as many as the op's type says.
+    rows = {"i": emitter.extents(0)[0], "j": 3}
     return emitter.compute("selected_indices", rows, i64, index)
