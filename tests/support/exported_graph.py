@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import onnx
 from numpy.typing import NDArray
-from onnx import helper, numpy_helper
+from onnx import TensorProto, helper, numpy_helper
 
 from support.onnx_models import model
 
@@ -106,13 +106,25 @@ class ExportedGraph:
         kept = self.node("Equal", asked, self.node("Mul", ones, self.constant(-1, np.int64)))
         return self.node("Expand", value, self.node("Where", kept, ones, asked))
 
-    def slice(self, value: str, start: Extent, end: Extent, axis: int) -> str:
-        return self.node("Slice", value, *(self.shape(bound) for bound in (start, end, axis, 1)))
+    def slice(self, value: str, start: Extent, end: Extent, axis: int, step: int = 1) -> str:
+        return self.node("Slice", value, *(self.shape(bound) for bound in (start, end, axis, step)))
 
     def split(self, value: str, sizes: Sequence[int], axis: int) -> list[str]:
         if self.opset < 13:
             return self.nodes("Split", value, count=len(sizes), axis=axis, split=list(sizes))
         return self.nodes("Split", value, self.constant(sizes, np.int64), count=len(sizes), axis=axis)
+
+    def pad(self, value: str, *pads: str) -> str:
+        """torch's `pad` with zeros: the last axis first, before and after in turn, turned round by slices backwards."""
+        rank = self.node("Gather", self.node("Shape", self.node("Shape", value)), self.constant(0, np.int64))
+        asked, count = self.shape(*pads), self.node("Mul", rank, self.constant(2, np.int64))
+        missing = self.node("Sub", self.unsqueeze(count, 0), self.node("Shape", asked))
+        rest = self.node("ConstantOfShape", missing, value=numpy_helper.from_array(np.array([0])))
+        pairs = self.reshape(self.node("Concat", asked, rest, axis=0), -1, 2)
+        bounds = (self.constant([bound], np.int64) for bound in (-1, np.iinfo(np.int64).min, 0, -1))
+        turned = self.reshape(self.transpose(self.node("Slice", pairs, *bounds), 1, 0), -1)
+        widths = self.node("Cast", turned, to=TensorProto.INT64)
+        return self.node("Pad", value, widths, self.constant(0.0), mode="constant")
 
     def mean(self, value: str, *axes: int, keepdims: int = 1) -> str:
         return self._with_axes("ReduceMean", value, axes, 18, keepdims=keepdims)
@@ -159,6 +171,21 @@ class ExportedGraph:
         inner = self.node("Mul", self.node("Add", value, cube), self.constant(np.sqrt(2 / np.pi)))
         bent = self.node("Add", self.node("Tanh", inner), self.constant(1.0))
         return self.node("Mul", self.node("Mul", value, self.constant(0.5)), bent)
+
+    def relu6(self, value: str) -> str:
+        if self.opset < 11:
+            return self.node("Clip", value, min=0.0, max=6.0)
+        return self.node("Clip", value, self.constant(0.0), self.constant(6.0))
+
+    def silu(self, value: str) -> str:
+        return self.node("Mul", value, self.node("Sigmoid", value))
+
+    def hard_swish(self, value: str) -> str:
+        """One op from opset 14 on."""
+        if self.opset >= 14:
+            return self.node("HardSwish", value)
+        clipped = self.relu6(self.node("Add", value, self.constant(3.0)))
+        return self.node("Div", self.node("Mul", value, clipped), self.constant(6.0))
 
     def attention(self, query: str, key: str, value: str, head: int, mask: str | None = None) -> str:
         """softmax(query · key / √head + mask) · value, of values laid out batch, head, position, feature."""

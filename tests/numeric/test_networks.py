@@ -1,0 +1,87 @@
+"""Architectures of today's networks as either of PyTorch's exporters writes them, of known and of open sizes.
+
+Each is compiled once; at every size interpreter and native code equal onnxruntime, or onnx's reference evaluator where
+that refuses the model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from fuzz.onnx_oracles import onnxruntime_outputs
+from onnx.reference import ReferenceEvaluator
+from support.onnx_networks.catalogue import NETWORKS
+from support.onnx_networks.network import Array, Network, Sizes, Style
+
+from xrelay.api.compile import compile
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+
+@dataclass(frozen=True)
+class Case:
+    """A network in a style, with open sizes or with the first of those that it names."""
+
+    network: Network
+    style: Style
+    is_open: bool
+
+    @property
+    def id(self) -> str:
+        return f"{self.network.id}-{self.style.value}-{'open' if self.is_open else 'known'}"
+
+    def proto(self) -> onnx.ModelProto:
+        return self.network.proto(self.style, None if self.is_open else self.network.sizes[0])
+
+    @property
+    def sizes(self) -> Sequence[Sizes]:
+        return self.network.sizes if self.is_open else self.network.sizes[:1]
+
+
+def cases() -> list[Case]:
+    """Each network in both styles, with open and with known sizes; each fourth case is one of these of each network."""
+    kinds = [(style, is_open) for is_open in (True, False) for style in Style]
+    turns = [kinds[number % 4 :] + kinds[: number % 4] for number in range(len(NETWORKS))]
+    return [Case(network, *kind) for network, turn in zip(NETWORKS, turns, strict=True) for kind in turn]
+
+
+def expected_outputs(proto: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array]:
+    found = onnxruntime_outputs(proto, inputs)
+    if found is None:
+        evaluator: Any = ReferenceEvaluator(proto)
+        found = evaluator.run(None, dict(inputs))
+    return found
+
+
+def equal(found: Sequence[Array], expected: Sequence[Array]) -> None:
+    for array, wanted in zip(found, expected, strict=True):
+        atol = 1e-4 * float(np.abs(wanted).max(initial=0)) if wanted.dtype.kind == "f" else 0
+        np.testing.assert_allclose(array, wanted, rtol=1e-3, atol=atol, strict=True)
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_native_code_and_the_interpreter_equal_onnxruntime(case: Case) -> None:
+    proto = case.proto()
+    module, native = import_onnx(proto), compile(proto, cache=False)
+    for sizes in case.sizes:
+        inputs = case.network.arrays(sizes)
+        expected = expected_outputs(proto, inputs)
+        equal(run_relay(module, list(inputs.values())), expected)
+        equal(native.run(inputs), expected)
+
+
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.id)
+def test_both_styles_are_equal_models_of_their_seed_whose_outputs_depend_on_the_inputs(network: Network) -> None:
+    for style in Style:
+        proto = network.proto(style, None)
+        assert proto == network.proto(style, None)
+        first, second = (expected_outputs(proto, network.arrays(sizes)) for sizes in network.sizes[:2])
+        for one, other in zip(first, second, strict=True):
+            assert np.isfinite(one).all()
+            assert one.size == 0 or one.shape != other.shape or not np.allclose(one, other, rtol=1e-2)
