@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView
 
 LAST = np.iinfo(np.int64).max
@@ -13,11 +13,30 @@ LAST = np.iinfo(np.int64).max
 
 
 def split_at_run_time(node: NodeView) -> list[SSAValue]:
-    """`dyn.strided_slice` between sums of the sizes, of which none may be negative, and which must fill the axis."""
+    """The parts of the sizes that are an input, of which none may be negative, and which must fill the axis."""
     parts, axis = len(node.proto.output), known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
     if node.shape(1) != (parts,) or not parts:
         raise node.error(f"sizes are {node.input(1).type}, a list of {parts} is expected, one for each output")
-    sizes = node.emit("cast", node.input(1), dtype="int64")
+    return _parts(node, axis, node.emit("cast", node.input(1), dtype="int64"))
+
+
+def even_split_at_run_time(node: NodeView, axis: int) -> list[SSAValue]:
+    """Parts of one size along an axis of open extent; from opset 18 on the last one is smaller where they do not fit.
+
+    Before, an extent that does not divide is an error when it runs.
+    """
+    parts, extent = len(node.proto.output), extent_value(node, node.input(0), axis)
+    others, count = node.emit_constant(np.array(parts - 1)), node.emit_constant(np.array(parts))
+    whole = node.emit("add", extent, others) if node.opset >= 18 else extent
+    size = node.emit("floor_divide", whole, count)
+    last = node.emit("subtract", extent, node.emit("multiply", size, others)) if node.opset >= 18 else size
+    sizes = [node.emit("expand_dims", each, axis=0) for each in (*[size] * (parts - 1), last)]
+    return _parts(node, axis, node.emit("concatenate", node.make_tuple(sizes), axis=0))
+
+
+def _parts(node: NodeView, axis: int, sizes: SSAValue) -> list[SSAValue]:
+    """`dyn.strided_slice` between sums of the sizes."""
+    parts = len(node.proto.output)
     ends = node.emit("cumsum", sizes, axis=0)
     starts = node.emit("subtract", ends, sizes)
     places = _places(node, sizes, axis, parts)

@@ -6,11 +6,10 @@ from itertools import accumulate
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.computed_split import split_at_run_time
+from xrelay.frontend.onnx.converters.computed_split import even_split_at_run_time, split_at_run_time
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import Dim
 
 
 @converts("Concat", since=4, attributes=("axis",))
@@ -51,6 +50,8 @@ def _split(node: NodeView, sizes: tuple[int, ...] | None) -> list[SSAValue]:
     if parts == 0:
         raise node.error("Split has no outputs")
     if sizes is None:
+        if not isinstance(extent, int):
+            return even_split_at_run_time(node, axis)
         sizes = _even_sizes(node, extent, parts)
     if len(sizes) != parts or any(size < 0 for size in sizes) or (isinstance(extent, int) and sum(sizes) != extent):
         raise node.error(f"parts of {list(sizes)} do not divide extent {extent} into {parts} outputs")
@@ -59,10 +60,8 @@ def _split(node: NodeView, sizes: tuple[int, ...] | None) -> list[SSAValue]:
     return [node.tuple_field(result, index) for index in range(parts)]
 
 
-def _even_sizes(node: NodeView, extent: Dim, parts: int) -> tuple[int, ...]:
+def _even_sizes(node: NodeView, extent: int, parts: int) -> tuple[int, ...]:
     """Parts of one size; from opset 18 on the last one is smaller where the extent does not divide."""
-    if not isinstance(extent, int):
-        raise node.error(f"Split into {parts} parts along an axis of extent {extent} needs a known extent")
     if extent % parts and node.opset < 18:
         raise node.error(f"extent {extent} does not divide into {parts} equal parts")
     size = -(-extent // parts)

@@ -17,6 +17,7 @@ from support.examples import examples
 from support.onnx_models import Dims, model, value
 
 from xrelay.api.compile import compile
+from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
@@ -96,3 +97,21 @@ def test_any_constant_bounds_of_open_axes(rows: tuple[int, int, int], columns: t
     starts, ends, steps = zip(rows, columns, strict=True)
     proto = single("Slice", ("n", "m"), starts, ends, [0, 1], steps)
     check(proto, [(size, 5 - size) for size in range(6)], native=False)
+
+
+@pytest.mark.parametrize(("opset", "rows"), [(13, (0, 3, 6)), (18, (0, 4, 6, 7))])
+def test_even_parts_of_an_open_axis(opset: int, rows: Sequence[int]) -> None:
+    attributes = {"num_outputs": 3} if opset >= 18 else {}
+    node = helper.make_node("Split", ["x"], ["a", "b", "c"], name="the_node", **attributes)
+    proto = model([node], [value("x", ("n", 2))], ["a", "b", "c"], opset=opset)
+    proto.ir_version = 8
+    module, compiled = import_onnx(proto), compile(proto, cache=False)
+    for count in rows:
+        x = np.arange(2 * count, dtype=np.float32).reshape(count, 2)
+        size = -(-count // 3)
+        expected = [x[:size], x[size : 2 * size], x[2 * size :]]
+        for found in (run_relay(module, [x]), compiled.run([x])):
+            for ours, part in zip(found, expected, strict=True):
+                np.testing.assert_array_equal(ours, part, strict=True)
+    with pytest.raises(XRelayError, match="the_node"):
+        compiled.run([np.zeros((4 if opset == 13 else 1, 2), np.float32)])
