@@ -97,8 +97,8 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
 
     Constraints:
     - C3: score, class and corners are numbers of a row; there is no class where `id_index` is negative.
-    - C6: `valid_count` has an element for each batch, `indices` one for each box.
-    - C7: `max_output_size` is an integer and `iou_threshold` a float, of rank 0.
+    - C5: `valid_count` has an element for each batch, `indices`, which are integers, one for each box.
+    - C6: `max_output_size` is an integer and `iou_threshold` a float, of rank 0.
 
     Example:
     ```mlir
@@ -114,7 +114,6 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
         "C1": RankOf(0, 3, 3),
         "C2": FloatElements(),
         "C4": IntegerElements(1),
-        "C5": IntegerElements(2),
     }
 
     data = operand_def()
@@ -132,22 +131,23 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
     invalid_to_bottom = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Numbers and how many, or rows; C3, C6 and C7."""
+        """Numbers and how many, or rows; C3, C5 and C6."""
         batch, boxes, count = facts.shape(0)
         self.require_numbers(facts, count, self.coord_start.value.data + 4)
         facts.require(self.coord_start.value.data >= 0, "C3", f"corners begin at {self.coord_start.value.data}")
         found, wanted = [*facts.shape(1), *facts.shape(2)], [batch, batch, boxes]
         message = f"valid_count {facts[1]} and indices {facts[2]} for {batch} batches of {boxes} boxes"
-        facts.require(len(facts.shape(1)) == 1 and len(found) == 3, "C6", message)
+        IntegerElements(2).check("C5", facts, self.properties)
+        facts.require(len(facts.shape(1)) == 1 and len(found) == 3, "C5", message)
         differ = any(certainly_differ(*pair) for pair in zip(found, wanted, strict=True))
-        facts.require(not differ, "C6", message)
+        facts.require(not differ, "C5", message)
         for lhs, rhs in zip(found, wanted, strict=True):
-            facts.require_equal(lhs, rhs, "C6", "extents of valid_count and indices, and of the data,")
+            facts.require_equal(lhs, rhs, "C5", "extents of valid_count and indices, and of the data,")
         (most, whole), (share, real) = facts.operand(3), facts.operand(4)
-        IntegerElements(3).check("C7", facts, self.properties)
+        IntegerElements(3).check("C6", facts, self.properties)
         legal = most == share == () and isinstance(real, AnyFloat)
         facts.require(
-            legal, "C7", lambda: f"limits {facts[3]} and {facts[4]} must be of rank 0, of {whole} and a float"
+            legal, "C6", lambda: f"limits {facts[3]} and {facts[4]} must be of rank 0, of {whole} and a float"
         )
         if not self.return_indices.value.data:
             return facts.tensor(0)

@@ -25,7 +25,7 @@ func.func @corners(%x: tensor<2x5x6xf32>, %n: tensor<2xi32>, %i: tensor<2x5xi32>
 // -----
 
 func.func @counts(%x: tensor<2x5x6xf32>, %n: tensor<3xi32>, %i: tensor<2x5xi32>, %m: tensor<i32>, %t: tensor<f32>) {
-  // expected-error@below {{[relay.vision.non_max_suppression C6] valid_count tensor<3xi32> and indices tensor<2x5xi32> for 2 batches of 5 boxes}}
+  // expected-error@below {{[relay.vision.non_max_suppression C5] valid_count tensor<3xi32> and indices tensor<2x5xi32> for 2 batches of 5 boxes}}
   %z = relay.vision.non_max_suppression(%x, %n, %i, %m, %t) : (tensor<2x5x6xf32>, tensor<3xi32>, tensor<2x5xi32>, tensor<i32>, tensor<f32>) -> !relay.incomplete
   func.return
 }
@@ -33,7 +33,7 @@ func.func @counts(%x: tensor<2x5x6xf32>, %n: tensor<3xi32>, %i: tensor<2x5xi32>,
 // -----
 
 func.func @limits(%x: tensor<2x5x6xf32>, %n: tensor<2xi32>, %i: tensor<2x5xi32>, %m: tensor<i32>, %t: tensor<1xf32>) {
-  // expected-error@below {{[relay.vision.non_max_suppression C7] limits tensor<i32> and tensor<1xf32> must be of rank 0, of i32 and a float}}
+  // expected-error@below {{[relay.vision.non_max_suppression C6] limits tensor<i32> and tensor<1xf32> must be of rank 0, of i32 and a float}}
   %z = relay.vision.non_max_suppression(%x, %n, %i, %m, %t) : (tensor<2x5x6xf32>, tensor<2xi32>, tensor<2x5xi32>, tensor<i32>, tensor<1xf32>) -> !relay.incomplete
   func.return
 }
