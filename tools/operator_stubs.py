@@ -12,6 +12,7 @@ import sys
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 from xdsl.dialects.builtin import DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
 from xdsl.ir import Attribute
@@ -59,7 +60,9 @@ def operator_stubs() -> str:
         lines += (f"    {line}".rstrip() for line in _beside(space))
         lines.append(f"\n{space}: _{space.capitalize()}\n")
     lines += (line for name, op in spaces[""] for line in _stub(name, op))
-    names = sorted([*filter(None, spaces), *(name for name, _ in spaces[""])])
+    # A module of that name, as `relay.qnn`, is what `relay` has.
+    own = [space for space in spaces if space and not isinstance(vars(relay).get(space), ModuleType)]
+    names = sorted([*own, *(name for name, _ in spaces[""])])
     lines += ["__all__ = [", *(f'    "{name}",' for name in names), "]"]
     text = "\n".join(lines) + "\n"
     return text if text.count("AttributeValue") > 1 else text.replace(_ANY_VALUE, "")

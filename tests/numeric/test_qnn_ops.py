@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from xrelay.errors import ConstraintError
 from xrelay.interpreters.relay import run_relay
 
 Array = NDArray[Any]
-FUNCTIONS = {
+FUNCTIONS: dict[str, Callable[[Array], Array] | None] = {
     "abs": np.abs,
     "exp": np.exp,
     "erf": None,
@@ -98,7 +99,7 @@ def test_conv2d_is_that_of_distances(dtypes: tuple[str, str], groups: int) -> No
     plain = applied("nn.conv2d", data.astype(np.int32) - zero, weight - zeros[:, None, None, None], **attributes)
     assert got.dtype == np.int32
     np.testing.assert_array_equal(got, plain)
-    last = {"data_layout": "NHWC", "kernel_layout": "HWIO", **attributes}
+    last: dict[str, Any] = {"data_layout": "NHWC", "kernel_layout": "HWIO", **attributes}
     moved = np.ascontiguousarray(data.transpose(0, 2, 3, 1)), np.ascontiguousarray(weight.transpose(2, 3, 1, 0))
     channels_last = applied("qnn.conv2d", *moved, zero, zeros, f32(0.5), f32(0.25), **last)
     np.testing.assert_array_equal(channels_last.transpose(0, 3, 1, 2), got)

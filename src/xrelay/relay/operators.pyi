@@ -2302,7 +2302,6 @@ __all__ = [
     "ones_like",
     "power",
     "prod",
-    "qnn",
     "random",
     "rank_rows",
     "reinterpret",
