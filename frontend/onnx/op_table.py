@@ -12,8 +12,13 @@ def op_table() -> str:
     """Returns the table in Markdown: a row for each op with its opsets, and what of it is refused."""
     converters.load()
     ours = [converter for converter in registered_converters() if converter.is_ours]
-    rows = [_row(name, list(group)) for name, group in groupby(ours, key=lambda converter: converter.op_type)]
+    rows = [_row(name, list(group)) for name, group in groupby(ours, key=_name)]
     return "\n".join(["| op | opsets | limits |", "|---|---|---|", *rows]) + "\n"
+
+
+def _name(converter: Converter) -> str:
+    """The op, behind its domain where that is not ONNX's own."""
+    return f"{converter.domain}::{converter.op_type}" if converter.domain else converter.op_type
 
 
 def _row(name: str, forms: list[Converter]) -> str:

@@ -63,6 +63,7 @@ def convert_gather_elements(node: NodeView) -> SSAValue:
 
 @converts("GatherND", since=11, until=11)
 @converts("GatherND", since=12, attributes=("batch_dims",))
+@converts("GatherND", domain="com.microsoft")
 def convert_gather_nd(node: NodeView) -> SSAValue:
     """Slices at tuples of indices, which Relay has along the first axis and ONNX along the last."""
     batch = node.attribute_int("batch_dims", 0)

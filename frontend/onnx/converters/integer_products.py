@@ -21,15 +21,15 @@ _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 @converts("MatMulInteger", since=10)
 def convert_matmul_integer(node: NodeView) -> SSAValue:
     """The product in i32."""
-    left, right = _distances(node, 0, 2, is_left=True), _distances(node, 1, 3, is_left=False)
+    left, right = distances(node, 0, 2, is_left=True), distances(node, 1, 3, is_left=False)
     return matrix_product(node.with_inputs([left, right]))
 
 
 @converts("QLinearMatMul", since=10)
 def convert_qlinear_matmul(node: NodeView) -> SSAValue:
     """The product in i32, times the scales of the operands, over that of the result."""
-    left, right = _distances(node, 0, 2, is_left=True), _distances(node, 3, 5, is_left=False)
-    scales = _beside_matrix(node, 1, node.input(0), is_left=True), _beside_matrix(node, 4, node.input(3), is_left=False)
+    left, right = distances(node, 0, 2, is_left=True), distances(node, 3, 5, is_left=False)
+    scales = beside_matrix(node, 1, node.input(0), is_left=True), beside_matrix(node, 4, node.input(3), is_left=False)
     return _requantized(node, matrix_product(node.with_inputs([left, right])), scales)
 
 
@@ -67,15 +67,15 @@ def _requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAVal
     return quantized(node, value, _number(node, 7), numpy_dtype(node.element_type(7)))
 
 
-def _distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAValue:
+def distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAValue:
     """Input `index` less its zero point, where there is one: for each row of a left matrix, each column of a right."""
     value = converted(node, node.input(index), _INT32)
     if node.optional_input(zero) is None:
         return value
-    return node.emit("subtract", value, converted(node, _beside_matrix(node, zero, value, is_left=is_left), _INT32))
+    return node.emit("subtract", value, converted(node, beside_matrix(node, zero, value, is_left=is_left), _INT32))
 
 
-def _beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool) -> SSAValue:
+def beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool) -> SSAValue:
     """Input `index`, a number, one for each row or column, or of the rank of the stack, so that it broadcasts."""
     single = one_number(node, index)
     if single is not None:

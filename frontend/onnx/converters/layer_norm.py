@@ -20,16 +20,18 @@ _STASHED: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.BFLOAT16: 
 """The types of the statistics."""
 
 
-@converts("LayerNormalization", since=17, attributes=_LAST_AXES)
+@converts("LayerNormalization", attributes=_LAST_AXES)
 def convert_layer_normalization(node: NodeView) -> list[SSAValue]:
-    """`nn.layer_norm` over the last axes as one; the statistics, where asked for, beside it."""
+    """`nn.layer_norm` over the last axes as one, and the statistics if read; onnxruntime writes it before opset 17."""
     result = _over_last_axes(node, "nn.layer_norm", vectors=2)
     return [result, *_statistics(node)] if any(node.outputs[1:]) else [result]
 
 
 @converts("RMSNormalization", since=23, attributes=_LAST_AXES)
+@converts("SimplifiedLayerNormalization", attributes=_LAST_AXES)
+@converts("SimplifiedLayerNormalization", domain="com.microsoft", attributes=_LAST_AXES)
 def convert_rms_normalization(node: NodeView) -> SSAValue:
-    """`nn.rms_norm` over the last axes as one."""
+    """`nn.rms_norm` over the last axes as one; the other name is onnxruntime's."""
     return _over_last_axes(node, "nn.rms_norm", vectors=1)
 
 

@@ -15,17 +15,18 @@ from xrelay.frontend.onnx.registry import converts
 @converts("Gemm", since=7, attributes=("alpha", "beta", "transA", "transB"))
 def convert_gemm(node: NodeView) -> SSAValue:
     """`alpha * A' B' + beta * C`."""
-    return _gemm(node)
+    return gemm(node)
 
 
 @converts("Gemm", until=6, attributes=("alpha", "beta", "transA", "transB", "broadcast"))
 def convert_gemm_1(node: NodeView) -> SSAValue:
     """As later ones; `broadcast` says of C what broadcasting finds out by itself."""
     node.attribute_int("broadcast", 0, check=lambda value: value in (0, 1))
-    return _gemm(node)
+    return gemm(node)
 
 
-def _gemm(node: NodeView) -> SSAValue:
+def gemm(node: NodeView) -> SSAValue:
+    """`alpha * A' B' + beta * C`."""
     data, weight = node.input(0), node.input(1)
     ranks = len(node.shape(0)), len(node.shape(1))
     if ranks != (2, 2):

@@ -60,7 +60,12 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_average_pool(node: NodeView) -> SSAValue:
-    """`nn.avg_pool1d` to `3d`; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
+    """`nn.avg_pool1d` to `3d`."""
+    return average_pool(node)
+
+
+def average_pool(node: NodeView) -> SSAValue:
+    """The means of windows; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
     include = node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1))
     return _pool(node, "avg_pool{}", count_include_pad=bool(include))
 

@@ -77,3 +77,10 @@ def convert_unsqueeze(node: NodeView) -> SSAValue:
     for axis in sorted(known_axes(node, axes, len(node.shape(0)) + len(axes))):
         value = node.emit("expand_dims", value, axis=axis)
     return value
+
+
+@converts("ExpandDims", domain="com.microsoft", limits="a constant axis")
+def convert_expand_dims(node: NodeView) -> SSAValue:
+    """`expand_dims`."""
+    axis = known_axes(node, [int(node.required_scalar(1, "axis"))], len(node.shape(0)) + 1)[0]
+    return node.emit("expand_dims", node.input(0), axis=axis)

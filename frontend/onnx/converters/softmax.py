@@ -10,22 +10,25 @@ from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
 
 def _flattening(op: str) -> ConvertFunction:
-    """Before opset 13 the softmaxes work on the axes from `axis` on as one."""
-
     def convert(node: NodeView) -> SSAValue:
-        x, shape = node.input(0), node.shape(0)
-        rank = len(shape)
-        last = rank if node.opset < 11 else rank - 1
-        axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value <= last)
-        if axis == rank:
-            return _of_each_element(node, op)
-        axis %= rank
-        if axis == rank - 1 or all(extent == 1 for extent in shape[axis + 1 :]):
-            return node.emit(op, x, axis=axis)
-        flat = joined_axes(node, x, axis)
-        return node.emit("reshape_like", node.emit(op, flat, axis=axis), x)
+        return flattened_softmax(node, op)
 
     return convert
+
+
+def flattened_softmax(node: NodeView, op: str) -> SSAValue:
+    """Before opset 13 the softmaxes work on the axes from `axis` on as one."""
+    x, shape = node.input(0), node.shape(0)
+    rank = len(shape)
+    last = rank if node.opset < 11 else rank - 1
+    axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value <= last)
+    if axis == rank:
+        return _of_each_element(node, op)
+    axis %= rank
+    if axis == rank - 1 or all(extent == 1 for extent in shape[axis + 1 :]):
+        return node.emit(op, x, axis=axis)
+    flat = joined_axes(node, x, axis)
+    return node.emit("reshape_like", node.emit(op, flat, axis=axis), x)
 
 
 def _of_each_element(node: NodeView, op: str) -> SSAValue:

@@ -15,6 +15,7 @@ from xrelay.frontend.onnx.tensors import check_size
 
 
 @converts("Trilu", since=14, attributes=("upper",))
+@converts("Trilu", domain="com.microsoft", attributes=("upper",))
 def convert_trilu(node: NodeView) -> SSAValue:
     """`trilu`, on the diagonal where no other edge is given."""
     k = node.emit_constant(np.zeros((), np.int64), "k")

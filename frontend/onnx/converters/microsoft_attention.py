@@ -1,0 +1,172 @@
+"""Attention and MultiHeadAttention of the domain com.microsoft: several heads, with masks and past keys and values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.linear import matrix_product
+from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
+from xrelay.frontend.onnx.converters.microsoft_masks import causal_mask, padding_mask
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import Dim
+
+
+@dataclass(frozen=True)
+class Heads:
+    """Queries, keys and values: (batch, heads, places, elements of a head)."""
+
+    query: SSAValue
+    key: SSAValue
+    value: SSAValue
+
+
+@converts(
+    "Attention",
+    domain=MICROSOFT,
+    attributes=(
+        *("num_heads", "unidirectional", "scale", "qkv_hidden_sizes", "mask_filter_value"),
+        *("do_rotary", "rotary_embedding_dim", "past_present_share_buffer"),
+    ),
+    limits="rotary embedding, shared buffers, masks of rank 4",
+)
+def convert_attention(node: NodeView) -> list[SSAValue]:
+    """The projections to queries, keys and values are one product, which is split."""
+    if node.attribute_int("do_rotary", 0) or node.attribute_int("past_present_share_buffer", 0):
+        raise node.unsupported("rotary embedding and buffers shared by past and present are not supported")
+    projected = matrix_product(node.with_inputs([node.input(0), node.input(1)]))
+    if node.optional_input(2) is not None:
+        projected = node.emit("add", projected, node.input(2))
+    sizes = _sizes(node, shape_of(projected.type)[-1])
+    cut = node.emit("split", projected, indices_or_sections=(sizes[0], sizes[0] + sizes[1]), axis=2)
+    heads = Heads(*(_split_heads(node, node.tuple_field(cut, index)) for index in range(3)))
+    past = node.optional_input(4)
+    if past is not None:
+        parts = [node.emit("take", past, _place(node, part), axis=0, mode="fast") for part in range(2)]
+        heads = Heads(
+            heads.query, *(_behind(node, *pair) for pair in zip(parts, (heads.key, heads.value), strict=True))
+        )
+    result = attend(node, heads, mask=3, bias=5)
+    if not any(node.outputs[1:]):
+        return [result]
+    return [result, node.emit("stack", node.make_tuple([heads.key, heads.value]), axis=0)]
+
+
+def _place(node: NodeView, number: int) -> SSAValue:
+    return node.emit_constant(np.array(number, np.int64), "part")
+
+
+def _sizes(node: NodeView, total: Dim) -> tuple[int, ...]:
+    """The elements of queries, keys and values, which are a third each unless the node says otherwise."""
+    if not isinstance(total, int):
+        raise node.error(f"the weights have {total} columns; their number must be known")
+    sizes = node.attribute_ints("qkv_hidden_sizes") or (total // 3,) * 3
+    if len(sizes) != 3 or min(sizes) < 1 or sum(sizes) != total:
+        raise node.error(f"{total} columns of the weights do not split into queries, keys and values of {list(sizes)}")
+    return sizes
+
+
+def _count(node: NodeView) -> int:
+    return node.attribute_int("num_heads", 0, check=lambda value: value >= 1)
+
+
+def _split_heads(node: NodeView, value: SSAValue) -> SSAValue:
+    """(batch, places, heads * elements) as (batch, heads, places, elements)."""
+    shape, count = shape_of(value.type), _count(node)
+    if len(shape) != 3 or not isinstance(shape[2], int) or shape[2] < 1 or shape[2] % count:
+        raise node.error(f"{value.type} does not split into {count} heads")
+    parted = node.emit("reshape", value, newshape=(0, 0, count, shape[2] // count))
+    return node.emit("transpose", parted, axes=(0, 2, 1, 3))
+
+
+def _behind(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
+    """The places of `own` behind those of the past."""
+    return node.emit("concatenate", node.make_tuple([past, own]), axis=2)
+
+
+@converts(
+    "MultiHeadAttention",
+    domain=MICROSOFT,
+    attributes=("num_heads", "unidirectional", "scale", "mask_filter_value"),
+    limits="shared buffers, beams, scores as output",
+)
+def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
+    """Queries, keys and values come apart, packed by heads, or as the keys and values of an encoder."""
+    if node.optional_input(8) is not None or node.optional_input(9) is not None or any(node.outputs[3:]):
+        raise node.unsupported("shared buffers, beams and the scores as an output are not supported")
+    heads = _given_heads(node)
+    if node.optional_input(6) is not None:
+        key, value = _behind(node, node.input(6), heads.key), _behind(node, node.input(7), heads.value)
+        heads = Heads(heads.query, key, value)
+    return [attend(node, heads, mask=4, bias=5), heads.key, heads.value]
+
+
+def _given_heads(node: NodeView) -> Heads:
+    """The three, with the bias of their projection added."""
+    if len(node.shape(0)) == 5:
+        return _packed(node, node.input(0), 3)
+    if len(node.shape(1)) == 5:
+        both = _packed(node, node.input(1), 2)
+        return Heads(_split_heads(node, _biased(node, node.input(0), 0, 0)), both.key, both.value)
+    query = _biased(node, node.input(0), 0, 0)
+    if len(node.shape(1)) == 4:
+        return Heads(_split_heads(node, query), node.input(1), node.input(2))
+    hidden = node.shape(0)[-1]
+    start = hidden if isinstance(hidden, int) else 0
+    key, value = _biased(node, node.input(1), start, 1), _biased(node, node.input(2), 2 * start, 2)
+    return Heads(*(_split_heads(node, each) for each in (query, key, value)))
+
+
+def _biased(node: NodeView, value: SSAValue, start: int, index: int) -> SSAValue:
+    """The sum with that part of the bias that belongs to input `index`."""
+    bias = node.optional_input(3)
+    if bias is None:
+        return value
+    extent = shape_of(value.type)[-1]
+    if not isinstance(extent, int):
+        raise node.error(f"input #{index} has {extent} elements for each place; their number must be known")
+    return node.emit("add", value, node.emit("strided_slice", bias, begin=(start,), end=(start + extent,), axes=(0,)))
+
+
+def _packed(node: NodeView, value: SSAValue, count: int) -> Heads:
+    """(batch, places, heads, `count`, elements) as heads, of which the query is left out where only two are packed."""
+    if node.optional_input(3) is not None:
+        raise node.error("packed heads have no bias")
+    parts = [node.emit("take", value, _place(node, part), axis=3, mode="fast") for part in range(count)]
+    turned = [node.emit("transpose", part, axes=(0, 2, 1, 3)) for part in parts]
+    return Heads(turned[0], turned[-2], turned[-1])
+
+
+def attend(node: NodeView, heads: Heads, *, mask: int, bias: int) -> SSAValue:
+    """The values weighted by the softmax of products of queries and keys: (batch, places, heads * elements).
+
+    Input `mask` says which keys are masked, input `bias` is added to the products; 16-bit floats are computed in f32.
+    """
+    element = element_type_of(heads.query.type)
+    query, key, value = (_wide(node, each) for each in (heads.query, heads.key, heads.value))
+    width = shape_of(query.type)[-1]
+    if not isinstance(width, int) or width < 1:
+        raise node.error(f"heads of {width} elements; a number of 1 and more must be known")
+    # onnxruntime takes a scale of 0 for none.
+    scores = node.emit("nn.batch_matmul", query, key, transpose_b=True)
+    scale = node.attribute_float("scale", 0.0) or float(width) ** -0.5
+    scores = node.emit("multiply", scores, node.scalar(scale, scores))
+    if node.optional_input(bias) is not None:
+        scores = node.emit("add", scores, _wide(node, node.input(bias)))
+    if node.optional_input(mask) is not None:
+        scores = node.emit("add", scores, padding_mask(node, mask, scores))
+    if node.attribute_int("unidirectional", 0, check=lambda flag: flag in (0, 1)):
+        scores = causal_mask(node, scores)
+    weights = node.emit("nn.softmax", scores, axis=-1)
+    result = node.emit("nn.batch_matmul", weights, value, transpose_b=False)
+    result = node.emit("reshape", node.emit("transpose", result, axes=(0, 2, 1, 3)), newshape=(0, 0, -3))
+    return node.emit("cast", result, dtype=numpy_dtype(element)) if is_half(element) else result
+
+
+def _wide(node: NodeView, value: SSAValue) -> SSAValue:
+    return node.emit("cast", value, dtype="float32") if is_half(element_type_of(value.type)) else value

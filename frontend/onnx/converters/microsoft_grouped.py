@@ -1,0 +1,154 @@
+"""GroupQueryAttention of the domain com.microsoft: heads of queries share keys and values, which a cache holds."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
+from xrelay.frontend.onnx.converters.microsoft_rotary import angles, rotated
+from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES = 3, 5, 6, 7, 9
+"""Places among the inputs."""
+
+
+@converts(
+    "GroupQueryAttention",
+    domain=MICROSOFT,
+    attributes=(
+        *("num_heads", "kv_num_heads", "scale", "softcap", "do_rotary", "rotary_interleaved", "local_window_size"),
+        *("smooth_softmax", "k_quant_type", "v_quant_type", "kv_cache_bit_width", "causal", "qk_output"),
+    ),
+    limits="biases, sinks, norms and quantised caches",
+)
+def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
+    """New keys and values are written into the cache behind those of each entry; a query sees those up to its own.
+
+    The cache that is given out reaches to the longest entry, or as far as the one that is given.
+    """
+    _check(node)
+    count, shared = (
+        node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("num_heads", "kv_num_heads")
+    )
+    query, key, value = _heads(node, count, shared)
+    past = _past_lengths(node, query)
+    places = node.emit("add", Numbers(node).arange(0, extent_value(node, query, 1)), past)
+    if node.attribute_int("do_rotary", 0):
+        given = node.optional_input(_PLACES)
+        turns = angles(node, places if given is None else given, (_COSINES, _COSINES + 1))
+        interleaved = bool(node.attribute_int("rotary_interleaved", 0))
+        query, key = (rotated(node, each, turns, interleaved=interleaved) for each in (query, key))
+    caches = [_cached(node, number, each, places) for number, each in enumerate((key, value))]
+    result = _attended(node, query, caches, count // shared, places)
+    results = [node.emit("reshape", result, newshape=(0, 0, -3)), *caches]
+    element = node.element_type(0)
+    return [node.emit("cast", each, dtype=numpy_dtype(element)) for each in results] if is_half(element) else results
+
+
+def _check(node: NodeView) -> None:
+    """Refuse what is not computed."""
+    flags = {
+        name: node.attribute_int(name, usual)
+        for name, usual in (("smooth_softmax", 0), ("causal", 1), ("qk_output", 0))
+    }
+    quantised = any(
+        node.attribute_text(name) != "NONE" for name in ("k_quant_type", "v_quant_type") if name in node.attribute_names
+    )
+    if (
+        flags != {"smooth_softmax": 0, "causal": 1, "qk_output": 0}
+        or quantised
+        or any(node.optional_input(at) for at in range(10, 17))
+    ):
+        raise node.unsupported("biases, sinks, norms, scores as output and quantised caches are not supported")
+
+
+def _heads(node: NodeView, count: int, shared: int) -> list[SSAValue]:
+    """Queries, keys and values as (batch, places, heads, elements), 16-bit floats in f32; they may be packed."""
+    query = node.input(0)
+    columns = shape_of(query.type)[-1]
+    packed = node.optional_input(1) is None
+    heads = count + 2 * shared if packed else count
+    if len(node.shape(0)) != 3 or not isinstance(columns, int) or columns % heads or not columns or count % shared:
+        raise node.error(f"{query.type} does not split into {heads} heads, of which {shared} are shared")
+    width = columns // heads
+    parts = [query, node.optional_input(1), node.optional_input(2)]
+    if packed:
+        cut = node.emit("split", query, indices_or_sections=(count * width, (count + shared) * width), axis=2)
+        parts = [node.tuple_field(cut, index) for index in range(3)]
+    wanted = (count, shared, shared)
+    present = [part for part in parts if part is not None]
+    if is_half(node.element_type(0)):
+        present = [node.emit("cast", part, dtype="float32") for part in present]
+    return [
+        node.emit("reshape", part, newshape=(0, 0, number, width)) for part, number in zip(present, wanted, strict=True)
+    ]
+
+
+def _past_lengths(node: NodeView, query: SSAValue) -> SSAValue:
+    """How many places each entry of the batch has in the cache, (batch, 1): none where the first prompt comes."""
+    numbers = Numbers(node)
+    places = extent_value(node, query, 1)
+    lengths = node.emit("cast", node.input(_LENGTHS), dtype="int64")
+    lengths = node.emit("reshape", lengths, newshape=(-1, 1))
+    past = node.emit("subtract", node.emit("add", lengths, numbers.value(1)), places)
+    is_first = node.emit("equal", _total(node), places)
+    return node.emit("where", is_first, numbers.value(0), past)
+
+
+def _total(node: NodeView) -> SSAValue:
+    """The length of the longest entry with what is new."""
+    return node.emit("cast", node.reshape(node.input(_TOTAL), ()), dtype="int64")
+
+
+def _cached(node: NodeView, number: int, new: SSAValue, places: SSAValue) -> SSAValue:
+    """The cache of keys (0) or values (1), (batch, heads, places, elements), with what is new at its places."""
+    numbers, turned = Numbers(node), node.emit("transpose", new, axes=(0, 2, 1, 3))
+    past = node.optional_input(_PAST + number)
+    if past is None:
+        return turned
+    past = node.emit("cast", past, dtype="float32") if is_half(node.element_type(0)) else past
+    extent = extent_value(node, past, 2)
+    more = numbers.of("subtract", node.emit("maximum", _total(node), extent), extent)
+    none = numbers.value(0)
+    widths = node.emit("reshape", numbers.stacked([none] * 5 + [more] + [none] * 2), newshape=(4, 2))
+    cache = node.emit("dyn.nn.pad", past, widths, node.scalar(0.0, past))
+    at = node.emit("expand_dims", node.emit("expand_dims", places, axis=1), axis=3)
+    at = node.emit("broadcast_to_like", at, turned)
+    return node.emit("scatter_elements", cache, at, turned, axis=2)
+
+
+def _attended(node: NodeView, query: SSAValue, caches: list[SSAValue], share: int, places: SSAValue) -> SSAValue:
+    """The values weighted for each query: (batch, places, heads, elements)."""
+    key, value = (node.emit("repeat", cache, repeats=share, axis=1) if share > 1 else cache for cache in caches)
+    width = shape_of(query.type)[-1]
+    # onnxruntime takes a scale of 0 for none.
+    scale = node.attribute_float("scale", 0.0) or float(width if isinstance(width, int) else 1) ** -0.5
+    scores = node.emit("nn.batch_matmul", node.emit("transpose", query, axes=(0, 2, 1, 3)), key, transpose_b=True)
+    scores = node.emit("multiply", scores, node.scalar(scale, scores))
+    cap = node.attribute_float("softcap", 0.0)
+    if cap > 0:
+        bounded = node.emit("tanh", node.emit("divide", scores, node.scalar(cap, scores)))
+        scores = node.emit("multiply", bounded, node.scalar(cap, scores))
+    scores = node.emit(
+        "where", _seen(node, scores, places), scores, node.scalar(float(np.finfo(np.float32).min), scores)
+    )
+    result = node.emit("nn.batch_matmul", node.emit("nn.softmax", scores, axis=-1), value, transpose_b=False)
+    return node.emit("transpose", result, axes=(0, 2, 1, 3))
+
+
+def _seen(node: NodeView, scores: SSAValue, places: SSAValue) -> SSAValue:
+    """True for keys up to the query's own place, and within the window before it: (batch, 1, queries, keys)."""
+    keys = Numbers(node).arange(0, extent_value(node, scores, 3))
+    own = node.emit("expand_dims", node.emit("expand_dims", places, axis=1), axis=3)
+    seen = node.emit("less_equal", keys, own)
+    window = node.attribute_int("local_window_size", -1)
+    if window < 0:
+        return seen
+    near = node.emit("greater", keys, node.emit("subtract", own, Numbers(node).value(window)))
+    return node.emit("logical_and", seen, near)

@@ -1,0 +1,91 @@
+"""Normalisations of sums that onnxruntime writes for transformers: SkipLayerNormalization and its kin, embeddings."""
+
+from __future__ import annotations
+
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
+from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_EPSILON = 1e-12
+
+
+@converts("SkipLayerNormalization", domain=MICROSOFT, attributes=("epsilon",), limits="statistics as outputs")
+def convert_skip_layer_normalization(node: NodeView) -> list[SSAValue | None]:
+    """`nn.layer_norm` of the sum of input, skip and bias, and that sum."""
+    gamma, beta = node.input(2), node.optional_input(3)
+    return _normalized_sum(node, node.optional_input(4), "nn.layer_norm", gamma, beta)
+
+
+@converts("SkipSimplifiedLayerNormalization", domain=MICROSOFT, attributes=("epsilon",), limits="statistics as outputs")
+def convert_skip_simplified_layer_normalization(node: NodeView) -> list[SSAValue | None]:
+    """`nn.rms_norm` of the sum of input, skip and bias, and that sum."""
+    return _normalized_sum(node, node.optional_input(3), "nn.rms_norm", node.input(2), None)
+
+
+def _normalized_sum(
+    node: NodeView, bias: SSAValue | None, op: str, gamma: SSAValue, beta: SSAValue | None
+) -> list[SSAValue | None]:
+    """The normalised sum, two places for statistics, which are not given, and the sum."""
+    if any(node.outputs[1:3]):
+        raise node.unsupported("the statistics, outputs #1 and #2, serve training")
+    total = node.emit("add", _wide(node, node.input(0)), _wide(node, node.input(1)))
+    total = total if bias is None else node.emit("add", total, _wide(node, bias))
+    return [_narrow(node, _normalized(node, op, total, gamma, beta)), None, None, _narrow(node, total)]
+
+
+def _normalized(node: NodeView, op: str, total: SSAValue, gamma: SSAValue, beta: SSAValue | None) -> SSAValue:
+    """`op` along the last axis."""
+    scale, epsilon = _wide(node, gamma), node.attribute_float("epsilon", _EPSILON)
+    if op == "nn.rms_norm":
+        return node.emit(op, total, scale, epsilon=epsilon)
+    without: dict[str, AttributeValue] = {} if beta is not None else {"center": False}
+    shift = scale if beta is None else _wide(node, beta)
+    return node.emit(op, total, scale, shift, epsilon=epsilon, **without)
+
+
+def _wide(node: NodeView, value: SSAValue) -> SSAValue:
+    """A value of 16-bit floats in f32."""
+    return node.emit("cast", value, dtype="float32") if is_half(_element(node)) else value
+
+
+def _narrow(node: NodeView, value: SSAValue) -> SSAValue:
+    """A result in the element type of the node."""
+    return node.emit("cast", value, dtype=numpy_dtype(_element(node))) if is_half(_element(node)) else value
+
+
+def _element(node: NodeView) -> Attribute:
+    """The element type of what is normalised; the input #0 of an embedding has words."""
+    return node.element_type(2 if node.proto.op_type == "EmbedLayerNormalization" else 0)
+
+
+@converts("EmbedLayerNormalization", domain=MICROSOFT, attributes=("epsilon", "mask_index_type"))
+def convert_embed_layer_normalization(node: NodeView) -> list[SSAValue | None]:
+    """The sum of the embeddings of words, positions and segments, normalised; how many words there are; and the sum."""
+    words = node.input(0)
+    total = node.emit("take", _wide(node, node.input(2)), words, axis=0, mode="raise")
+    if node.optional_input(8) is not None:
+        positions = node.emit("take", _wide(node, node.input(3)), node.input(8), axis=0, mode="raise")
+    else:
+        places = Numbers(node).arange(0, extent_value(node, words, 1))
+        positions = node.emit("take", _wide(node, node.input(3)), places, axis=0, mode="raise")
+    total = node.emit("add", total, positions)
+    if node.optional_input(1) is not None:
+        segments = node.emit("take", _wide(node, node.input(4)), node.input(1), axis=0, mode="raise")
+        total = node.emit("add", total, segments)
+    result = _normalized(node, "nn.layer_norm", total, node.input(5), node.input(6))
+    return [_narrow(node, result), _counted(node), _narrow(node, total)]
+
+
+def _counted(node: NodeView) -> SSAValue:
+    """The number of ones in each row of the mask, as i32; 0 without a mask."""
+    mask = node.optional_input(7)
+    if mask is None:
+        return node.emit("sum", node.emit("cast", node.emit("zeros_like", node.input(0)), dtype="int32"), axis=(1,))
+    ones = node.emit("equal", mask, node.scalar(1, mask))
+    return node.emit("sum", node.emit("cast", ones, dtype="int32"), axis=(1,))

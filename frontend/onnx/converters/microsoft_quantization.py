@@ -1,0 +1,153 @@
+"""Elementwise operators, pools and joins of quantised values in the domain com.microsoft.
+
+Each takes the numbers that its operands stand for, computes in f32, and quantises the result.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axes
+from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
+from xrelay.frontend.onnx.converters.pooling import average_pool
+from xrelay.frontend.onnx.converters.quantization import (
+    convert_dequantize_linear,
+    convert_quantize_linear,
+    converted,
+    one_number,
+    quantized,
+)
+from xrelay.frontend.onnx.converters.softmax import flattened_softmax
+from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+
+
+def number(node: NodeView, index: int) -> SSAValue:
+    """Input `index`, required to be one number."""
+    single = one_number(node, index)
+    if single is None:
+        raise node.error(f"input #{index} is {node.input(index).type}: one number is expected")
+    return single
+
+
+def real(node: NodeView, index: int) -> SSAValue:
+    """What the quantised input `index` stands for; its scale and zero point are the inputs behind it."""
+    distance = converted(node, node.input(index), INT32)
+    if node.optional_input(index + 2) is not None:
+        distance = node.emit("subtract", distance, converted(node, number(node, index + 2), INT32))
+    return node.emit("multiply", converted(node, distance, FLOAT32), number(node, index + 1))
+
+
+def requantized(node: NodeView, value: SSAValue, scale: int) -> SSAValue:
+    """`value` by the scale that is input `scale`, with the zero point behind it, in the type of the first operand."""
+    zero = None if node.optional_input(scale + 1) is None else number(node, scale + 1)
+    like = 2 if node.proto.op_type == "QLinearConcat" else 1 if node.proto.op_type == "QLinearWhere" else 0
+    return quantized(node, node.emit("divide", value, number(node, scale)), zero, numpy_dtype(node.element_type(like)))
+
+
+def _binary(op: str) -> Callable[[NodeView], SSAValue]:
+    def convert(node: NodeView) -> SSAValue:
+        return requantized(node, node.emit(op, real(node, 0), real(node, 3)), 6)
+
+    return convert
+
+
+for _op_type, _op in (("QLinearAdd", "add"), ("QLinearMul", "multiply")):
+    converts(_op_type, domain=MICROSOFT)(_binary(_op))
+
+
+@converts("QLinearSigmoid", domain=MICROSOFT)
+def convert_qlinear_sigmoid(node: NodeView) -> SSAValue:
+    """`sigmoid`."""
+    return requantized(node, node.emit("sigmoid", real(node, 0)), 3)
+
+
+@converts("QLinearLeakyRelu", domain=MICROSOFT, attributes=("alpha",))
+def convert_qlinear_leaky_relu(node: NodeView) -> SSAValue:
+    """`nn.leaky_relu`."""
+    alpha = node.attribute_float("alpha", 0.01)
+    return requantized(node, node.emit("nn.leaky_relu", real(node, 0), alpha=alpha), 3)
+
+
+@converts("QLinearSoftmax", domain=MICROSOFT, attributes=("axis", "opset"))
+def convert_qlinear_softmax(node: NodeView) -> SSAValue:
+    """`nn.softmax` along the axis; before opset 13 of ONNX, which `opset` says, along it and those behind it as one."""
+    inner = node.with_inputs([real(node, 0)])
+    inner.opset = node.attribute_int("opset", 13, check=lambda value: value >= 1)
+    if inner.opset < 13:
+        return requantized(node, flattened_softmax(inner, "nn.softmax"), 3)
+    return requantized(node, node.emit("nn.softmax", inner.input(0), axis=axis_attribute(inner, -1)), 3)
+
+
+@converts("QLinearReduceMean", domain=MICROSOFT, attributes=("axes", "keepdims"))
+def convert_qlinear_reduce_mean(node: NodeView) -> SSAValue:
+    """`mean` over the axes, or over all."""
+    rank = len(node.shape(0))
+    axes = known_axes(node, node.attribute_ints("axes", tuple(range(rank))) or (), rank)
+    keepdims = bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
+    return requantized(node, node.emit("mean", real(node, 0), axis=axes, keepdims=keepdims), 3)
+
+
+@converts("QLinearGlobalAveragePool", domain=MICROSOFT, attributes=("channels_last",))
+def convert_qlinear_global_average_pool(node: NodeView) -> SSAValue:
+    """`mean` over the spatial axes."""
+    rank, last = len(node.shape(0)), _channels_last(node)
+    if rank < 3:
+        raise node.error(f"an image or a volume is expected, found {node.input(0).type}")
+    axes = tuple(range(1, rank - 1) if last else range(2, rank))
+    return requantized(node, node.emit("mean", real(node, 0), axis=axes, keepdims=True), 3)
+
+
+@converts(
+    "QLinearAveragePool",
+    domain=MICROSOFT,
+    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad", "channels_last"),
+    limits="1 to 3 spatial axes",
+)
+def convert_qlinear_average_pool(node: NodeView) -> SSAValue:
+    """An AveragePool."""
+    x = real(node, 0)
+    rank = len(shape_of(x.type))
+    if not _channels_last(node):
+        return requantized(node, average_pool(node.with_inputs([x])), 3)
+    first = node.emit("transpose", x, axes=(0, rank - 1, *range(1, rank - 1)))
+    pooled = node.emit("transpose", average_pool(node.with_inputs([first])), axes=(0, *range(2, rank), 1))
+    return requantized(node, pooled, 3)
+
+
+def _channels_last(node: NodeView) -> bool:
+    return bool(node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)))
+
+
+@converts("QLinearConcat", domain=MICROSOFT, attributes=("axis",))
+def convert_qlinear_concat(node: NodeView) -> SSAValue:
+    """What the inputs stand for, joined: each is a tensor, a scale and a zero point."""
+    if len(node.inputs) < 5 or len(node.inputs) % 3 != 2:
+        raise node.error(f"{len(node.inputs)} inputs: scale and zero point, then three for each part, are expected")
+    parts = [real(node, index) for index in range(2, len(node.inputs), 3)]
+    axis = axis_attribute(node.with_inputs(parts), 0)
+    return requantized(node, node.emit("concatenate", node.make_tuple(parts), axis=axis), 0)
+
+
+@converts("QLinearWhere", domain=MICROSOFT)
+def convert_qlinear_where(node: NodeView) -> SSAValue:
+    """`where`."""
+    return requantized(node, node.emit("where", node.input(0), real(node, 1), real(node, 4)), 7)
+
+
+@converts("QuantizeLinear", domain=MICROSOFT, attributes=("axis",))
+@converts("DequantizeLinear", domain=MICROSOFT, attributes=("axis",))
+def convert_linear(node: NodeView) -> SSAValue | Sequence[SSAValue | None]:
+    """As ONNX's own from opset 13 on."""
+    standard = node.with_inputs(node.inputs)
+    standard.opset = 13
+    is_quantizing = node.proto.op_type == "QuantizeLinear"
+    return convert_quantize_linear(standard) if is_quantizing else convert_dequantize_linear(standard)

@@ -1,0 +1,77 @@
+"""Products of quantised matrices in the domain com.microsoft: summed in i32, scaled once."""
+
+from __future__ import annotations
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.integer_products import beside_matrix, distances
+from xrelay.frontend.onnx.converters.linear import matrix_product
+from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
+from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT32, number
+from xrelay.frontend.onnx.converters.quantization import converted, quantized
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+
+@converts("MatMulIntegerToFloat", domain=MICROSOFT)
+def convert_matmul_integer_to_float(node: NodeView) -> SSAValue:
+    """The product in i32, times the scales, plus the bias."""
+    left, right = distances(node, 0, 4, is_left=True), distances(node, 1, 5, is_left=False)
+    total = converted(node, matrix_product(node.with_inputs([left, right])), FLOAT32)
+    scales = number(node, 2), beside_matrix(node, 3, node.input(1), is_left=False)
+    scale = node.emit("multiply", *(converted(node, each, FLOAT32) for each in scales))
+    result = _plus(node, node.emit("multiply", total, scale), 6)
+    return converted(node, result, numpy_dtype(node.element_type(2)))
+
+
+@converts("DynamicQuantizeMatMul", domain=MICROSOFT)
+def convert_dynamic_quantize_matmul(node: NodeView) -> SSAValue:
+    """The first operand is quantised to bytes by its own range, which holds 0; then as MatMulIntegerToFloat."""
+    x = node.input(0)
+    low = node.emit("minimum", node.emit("min", x), node.scalar(0.0, x))
+    high = node.emit("maximum", node.emit("max", x), node.scalar(0.0, x))
+    span = node.emit("divide", node.emit("subtract", high, low), node.scalar(255.0, x))
+    scale = node.emit("where", node.emit("equal", span, node.scalar(0.0, x)), node.scalar(1.0, x), span)
+    byte = np.dtype(np.uint8)
+    zero = quantized(node, node.emit("divide", node.emit("negative", low), scale), None, byte)
+    left = converted(node, quantized(node, node.emit("divide", x, scale), zero, byte), INT32)
+    left = node.emit("subtract", left, converted(node, zero, INT32))
+    total = converted(node, matrix_product(node.with_inputs([left, distances(node, 1, 3, is_left=False)])), FLOAT32)
+    factor = node.emit("multiply", scale, beside_matrix(node, 2, node.input(1), is_left=False))
+    return _plus(node, node.emit("multiply", total, factor), 4)
+
+
+def _plus(node: NodeView, value: SSAValue, index: int) -> SSAValue:
+    """The sum with input `index`, where there is one."""
+    bias = node.optional_input(index)
+    return value if bias is None else node.emit("add", value, converted(node, bias, FLOAT32))
+
+
+@converts("QGemm", domain=MICROSOFT, attributes=("alpha", "transA", "transB"))
+def convert_qgemm(node: NodeView) -> SSAValue:
+    """The product and the third matrix in i32, times the scales and `alpha`, in f32 or quantised."""
+    left, right = (_oriented(node, index, name) for index, name in ((0, "transA"), (3, "transB")))
+    turned = node.with_inputs([left, None, node.optional_input(2), right, node.input(4), node.optional_input(5)])
+    factors = distances(turned, 0, 2, is_left=True), distances(turned, 3, 5, is_left=False)
+    total = matrix_product(node.with_inputs(factors))
+    if node.optional_input(6) is not None:
+        total = node.emit("add", total, node.input(6))
+    scale = node.emit("multiply", number(node, 1), beside_matrix(turned, 4, right, is_left=False))
+    alpha = node.attribute_float("alpha", 1.0)
+    scale = scale if alpha == 1.0 else node.emit("multiply", scale, node.scalar(alpha, scale))
+    result = node.emit("multiply", converted(node, total, FLOAT32), scale)
+    if node.optional_input(7) is None:
+        return result
+    zero = None if node.optional_input(8) is None else number(node, 8)
+    dtype = numpy_dtype(node.element_type(0 if zero is None else 8))
+    return quantized(node, node.emit("divide", result, number(node, 7)), zero, dtype)
+
+
+def _oriented(node: NodeView, index: int, name: str) -> SSAValue:
+    """Matrix `index`, turned where the attribute `name` says so."""
+    if len(node.shape(index)) != 2:
+        raise node.error(f"input #{index} is {node.input(index).type}: a matrix is expected")
+    turned = node.attribute_int(name, 0, check=lambda value: value in (0, 1))
+    return node.emit("transpose", node.input(index), axes=(1, 0)) if turned else node.input(index)

@@ -1,0 +1,96 @@
+"""RotaryEmbedding of the domain com.microsoft: pairs of elements turned by an angle that grows with the place."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
+from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.index_algebra.dims import shape_text
+
+
+@converts(
+    "RotaryEmbedding",
+    domain=MICROSOFT,
+    attributes=("interleaved", "num_heads", "rotary_embedding_dim", "scale", "is_packed_batching"),
+    limits="packed batches, a scale",
+)
+def convert_rotary_embedding(node: NodeView) -> SSAValue:
+    """Of a head the first elements are turned, each with its neighbour or with that of the second half."""
+    if node.attribute_int("is_packed_batching", 0) or node.attribute_float("scale", 1.0) != 1.0:
+        raise node.unsupported("packed batches and a scale are not supported")
+    interleaved = bool(node.attribute_int("interleaved", 0, check=lambda value: value in (0, 1)))
+    joined = rotated(node, _in_heads(node), _turns(node), interleaved=interleaved)
+    if is_half(node.element_type(0)):
+        joined = node.emit("cast", joined, dtype=numpy_dtype(node.element_type(0)))
+    if len(node.shape(0)) == 4:
+        return node.emit("transpose", joined, axes=(0, 2, 1, 3))
+    return node.emit("reshape", joined, newshape=(0, 0, -3))
+
+
+def rotated(node: NodeView, x: SSAValue, turns: list[SSAValue], *, interleaved: bool) -> SSAValue:
+    """(batch, places, heads, elements) turned by cosines and sines, one for each pair among the first elements."""
+    half, width = shape_of(turns[0].type)[-1], shape_of(x.type)[-1]
+    if not isinstance(half, int) or not isinstance(width, int) or not 0 < 2 * half <= width:
+        raise node.error(f"heads of {width} elements, of which {half} pairs are turned")
+    parts = node.emit("split", x, indices_or_sections=(2 * half,), axis=3)
+    turned = _turned(node, node.tuple_field(parts, 0), turns, half, interleaved)
+    if 2 * half == width:
+        return turned
+    return node.emit("concatenate", node.make_tuple([turned, node.tuple_field(parts, 1)]), axis=3)
+
+
+def _in_heads(node: NodeView) -> SSAValue:
+    """The first input as (batch, places, heads, elements); 16-bit floats in f32."""
+    x, shape = node.input(0), node.shape(0)
+    x = node.emit("cast", x, dtype="float32") if is_half(node.element_type(0)) else x
+    if len(shape) == 4:
+        return node.emit("transpose", x, axes=(0, 2, 1, 3))
+    hidden, columns = shape[-1], node.shape(2)[-1]
+    count = node.attribute_int("num_heads", 0, check=lambda value: value >= 0)
+    if len(shape) != 3 or not isinstance(hidden, int) or not isinstance(columns, int):
+        raise node.error(f"{shape_text(shape)} and angles of {columns} pairs: known extents of three axes are expected")
+    width = hidden // count if count else 2 * columns
+    if not width or hidden % width:
+        raise node.error(f"{hidden} elements do not split into heads of {width}")
+    return node.emit("reshape", x, newshape=(0, 0, hidden // width, width))
+
+
+def _turns(node: NodeView) -> list[SSAValue]:
+    """Cosine and sine for each place: (batch or 1, places, 1, pairs)."""
+    ids = node.input(1)
+    if len(node.shape(1)) == 1:
+        places = Numbers(node).arange(0, extent_value(node, node.input(0), 2 if len(node.shape(0)) == 4 else 1))
+        ids = node.emit("expand_dims", node.emit("add", places, ids), axis=0)
+    return angles(node, ids, (2, 3))
+
+
+def angles(node: NodeView, places: SSAValue, tables: tuple[int, int]) -> list[SSAValue]:
+    """Rows of the inputs `tables` at (batch, places), such that they broadcast with heads; 16-bit floats in f32."""
+    rows = [node.emit("take", node.input(index), places, axis=0, mode="raise") for index in tables]
+    if is_half(node.element_type(0)):
+        rows = [node.emit("cast", row, dtype="float32") for row in rows]
+    return [node.emit("expand_dims", row, axis=2) for row in rows]
+
+
+def _turned(node: NodeView, x: SSAValue, turns: list[SSAValue], half: int, interleaved: bool) -> SSAValue:
+    """The pairs of `x`, neighbours or from both halves, turned."""
+    cosine, sine = turns
+    count = shape_of(x.type)[2]
+    if not isinstance(count, int):
+        raise node.error(f"{count} heads; their number must be known")
+    pairs = (half, 2) if interleaved else (2, half)
+    axis = 4 if interleaved else 3
+    split = node.emit(
+        "split", node.emit("reshape", x, newshape=(0, 0, count, *pairs)), indices_or_sections=2, axis=axis
+    )
+    first, second = (node.emit("squeeze", node.tuple_field(split, part), axis=(axis,)) for part in range(2))
+    along = node.emit("subtract", node.emit("multiply", first, cosine), node.emit("multiply", second, sine))
+    across = node.emit("add", node.emit("multiply", first, sine), node.emit("multiply", second, cosine))
+    stacked = node.emit("stack", node.make_tuple([along, across]), axis=axis)
+    return node.emit("reshape", stacked, newshape=(0, 0, count, 2 * half))

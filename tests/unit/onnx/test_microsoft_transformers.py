@@ -1,0 +1,234 @@
+"""Operators of com.microsoft for transformers: interpreter and native code against onnxruntime."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from fuzz.onnx_oracles import onnxruntime_outputs
+from support.one_node import Array, both, inputs_by_name, node_model
+
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx import import_onnx
+
+RNG = np.random.default_rng(8)
+DOMAIN = "com.microsoft"
+
+
+def normal(*shape: int) -> Array:
+    return RNG.normal(size=shape).astype(np.float32)
+
+
+def check(op: str, inputs: Sequence[Array | None], *, domain: str = DOMAIN, opset: int = 17, **words: Any) -> None:
+    """Both agree with onnxruntime."""
+    proto = node_model(op, inputs, opset, domain=domain, **words)
+    expected = onnxruntime_outputs(proto, inputs_by_name(proto, inputs))
+    assert expected is not None
+    for found in both(proto, inputs):
+        assert len(found) == len(expected)
+        for ours, theirs in zip(found, expected, strict=True):
+            assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
+            np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "words"),
+    [
+        ("Gelu", [normal(2, 5)], {}),
+        ("BiasGelu", [normal(2, 5), normal(5)], {"dims": {0: ("n", 5)}}),
+        ("FastGelu", [normal(2, 5)], {}),
+        ("FastGelu", [normal(2, 5), normal(5)], {}),
+        ("QuickGelu", [normal(2, 5)], {"alpha": 0.7}),
+        ("QuickGelu", [normal(2, 5)], {}),
+        ("FusedMatMul", [normal(2, 4, 3), normal(2, 5, 4)], {"transA": 1, "transB": 1, "alpha": 0.5}),
+        ("Trilu", [normal(3, 4)], {"upper": 0}),
+        ("ExpandDims", [normal(3, 4), np.array(-2, np.int32)], {"constants": (1,)}),
+        ("GatherND", [normal(3, 4), np.array([[0, 1], [2, 3]])], {}),
+        ("FusedMatMul", [normal(3, 2, 4), normal(2, 4, 5)], {"transBatchA": 1}),
+        ("FusedGemm", [normal(3, 4), normal(5, 4), normal(5)], {"transB": 1, "activation": "Relu"}),
+        ("FusedGemm", [normal(3, 4), normal(4, 5)], {"activation": "LeakyRelu", "activation_alpha": 0.3}),
+        (
+            "FusedGemm",
+            [normal(3, 4), normal(4, 5)],
+            {"activation": "HardSigmoid", "activation_alpha": 0.2, "activation_beta": 0.3},
+        ),
+        ("FusedConv", [normal(1, 2, 5, 5), normal(3, 2, 3, 3), normal(3)], {"activation": "Relu"}),
+        (
+            "FusedConv",
+            [normal(1, 2, 5, 5), normal(3, 2, 3, 3), normal(3), normal(1, 3, 3, 3)],
+            {"activation": "Clip", "activation_params": [-0.5, 0.5]},
+        ),
+        (
+            "FusedConv",
+            [normal(1, 2, 5), normal(3, 2, 3)],
+            {"activation": "HardSigmoid", "activation_params": [0.3, 0.4]},
+        ),
+    ],
+)
+def test_activations_and_products(op: str, inputs: list[Array], words: dict[str, Any]) -> None:
+    check(op, inputs, **words)
+
+
+SUM = ("y", "", "", "sum")
+
+
+@pytest.mark.parametrize("outputs", [("y",), SUM])
+def test_normalised_sums(outputs: tuple[str, ...]) -> None:
+    x, skip, gamma, beta, bias = normal(2, 3, 8), normal(2, 3, 8), normal(8), normal(8), normal(8)
+    check(
+        "SkipLayerNormalization",
+        [x, skip, gamma, beta, bias],
+        outputs=outputs,
+        dims={0: ("n", "s", 8), 1: ("n", "s", 8)},
+    )
+    check("SkipLayerNormalization", [x, skip, gamma], outputs=outputs, epsilon=1e-3)
+    check("SkipLayerNormalization", [x, skip[:1], gamma, None, bias], outputs=outputs)
+    check("SkipSimplifiedLayerNormalization", [x, skip, gamma], outputs=outputs, epsilon=1e-5)
+    check("SkipSimplifiedLayerNormalization", [x, skip, gamma, bias], outputs=outputs)
+
+
+def test_normalisations_that_onnxruntime_writes_in_the_default_domain() -> None:
+    x, scale = normal(2, 3, 8), normal(8)
+    check("SimplifiedLayerNormalization", [x, scale], domain="", epsilon=1e-5)
+    check("SimplifiedLayerNormalization", [x, normal(3, 8)], domain="", axis=1)
+    check("LayerNormalization", [x, scale, normal(8)], domain="", opset=12)
+
+
+@pytest.mark.parametrize("form", ["whole", "bare", "places"])
+def test_embeddings(form: str) -> None:
+    ids, segments = RNG.integers(0, 9, (2, 4)).astype(np.int32), RNG.integers(0, 2, (2, 4)).astype(np.int32)
+    mask = np.array([[1, 1, 0, 0], [1, 1, 1, 0]], np.int32)
+    tables = [normal(9, 8), normal(6, 8), normal(2, 8)]
+    vectors = [normal(8), normal(8)]
+    outputs = ("y", "mask_index", "sum")
+    if form == "whole":
+        check("EmbedLayerNormalization", [ids, segments, *tables, *vectors, mask], outputs=outputs)
+    elif form == "bare":
+        check("EmbedLayerNormalization", [ids, None, *tables[:2], None, *vectors], outputs=("y", "mask_index"))
+    else:
+        places = np.array([[5, 0, 1, 2]], np.int32)
+        check("EmbedLayerNormalization", [ids, segments, *tables, *vectors, None, places], outputs=("y", "", "sum"))
+
+
+PADDED: list[Array | None] = [
+    None,
+    np.array([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32),
+    np.array([3, 2], np.int32),
+    np.array([4, 3, 1, 0], np.int32),
+    RNG.integers(0, 2, (2, 4, 4)).astype(np.int32),
+]
+
+
+@pytest.mark.parametrize("unidirectional", [0, 1])
+@pytest.mark.parametrize("mask", PADDED)
+def test_attention_with_masks(mask: Array | None, unidirectional: int) -> None:
+    inputs = [normal(2, 4, 6), normal(6, 24), normal(24), mask]
+    check("Attention", inputs, num_heads=2, unidirectional=unidirectional)
+
+
+def test_attention_with_past_sizes_and_bias() -> None:
+    past, bias = normal(2, 2, 2, 3, 4), normal(1, 2, 4, 4)
+    outputs = ("y", "present")
+    check("Attention", [normal(2, 4, 6), normal(6, 24), normal(24), None, past], num_heads=2, outputs=outputs)
+    check("Attention", [normal(2, 4, 6), normal(6, 24), normal(24), None, None, bias], num_heads=2)
+    inputs = [normal(2, 4, 6), normal(6, 24), normal(24), None, past]
+    check("Attention", inputs, num_heads=2, outputs=outputs, unidirectional=1)
+    check("Attention", [normal(2, 4, 6), normal(6, 22), normal(22)], num_heads=2, qkv_hidden_sizes=[8, 8, 6], scale=0.3)
+
+
+MULTI: list[tuple[list[Array | None], dict[str, Any]]] = [
+    ([normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 6)], {}),
+    ([normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 6), normal(22)], {"scale": 0.2}),
+    ([normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8), None, np.array([[1] * 4 + [0], [1] * 5], np.int32)], {}),
+    ([normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8), None, None, normal(1, 2, 3, 5)], {}),
+    ([normal(2, 3, 8), normal(2, 2, 5, 4), normal(2, 2, 5, 4)], {}),
+    ([normal(2, 3, 8), normal(2, 3, 8), normal(2, 3, 8)], {"unidirectional": 1}),
+    (
+        [normal(2, 1, 8), normal(2, 1, 8), normal(2, 1, 8), None, None, None, normal(2, 2, 4, 4), normal(2, 2, 4, 4)],
+        {"outputs": ("y", "k", "v")},
+    ),
+]
+
+
+@pytest.mark.parametrize(("inputs", "words"), MULTI)
+def test_attention_of_given_heads(inputs: list[Array | None], words: dict[str, Any]) -> None:
+    check("MultiHeadAttention", inputs, num_heads=2, **words)
+
+
+def test_heads_that_are_packed() -> None:
+    query, key, value = normal(2, 5, 8), normal(2, 5, 8), normal(2, 5, 8)
+    parts = [each.reshape(2, 5, 2, 4) for each in (query, key, value)]
+    words: dict[str, Any] = {"domain": DOMAIN, "num_heads": 2}
+    expected = both(node_model("MultiHeadAttention", [query, key, value], 17, **words), [query, key, value])[0][0]
+    for inputs in ([np.stack(parts, 3)], [query, np.stack(parts[1:], 3)]):
+        for (found,) in both(node_model("MultiHeadAttention", inputs, 17, **words), inputs):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_the_places_may_be_open() -> None:
+    dims = {0: ("n", "s", 8), 1: ("n", "t", 8), 2: ("n", "t", 8)}
+    inputs = [normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8)]
+    check("MultiHeadAttention", inputs, num_heads=2, dims=dims, unidirectional=0)
+    inputs = [normal(2, 4, 6), normal(6, 24), normal(24)]
+    check("Attention", inputs, num_heads=2, dims={0: ("n", "s", 6)}, unidirectional=1)
+
+
+@pytest.mark.parametrize("interleaved", [0, 1])
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [((2, 3, 8), {}), ((2, 2, 3, 4), {}), ((2, 3, 12), {"num_heads": 2, "rotary_embedding_dim": 4})],
+)
+def test_rotary_embedding(shape: tuple[int, ...], words: dict[str, Any], interleaved: int) -> None:
+    angles = RNG.random((9, 2)).astype(np.float32)
+    for ids in (np.array([2]), RNG.integers(0, 9, (2, 3))):
+        inputs = [normal(*shape), ids, np.cos(angles), np.sin(angles)]
+        check("RotaryEmbedding", inputs, interleaved=interleaved, **words)
+
+
+@pytest.mark.parametrize(
+    ("op", "inputs", "words", "message"),
+    [
+        ("Attention", [normal(1, 2, 4), normal(4, 13)], {"num_heads": 2}, "do not split into queries"),
+        ("Attention", [normal(1, 2, 4), normal(4, 12)], {"num_heads": 3}, "does not split into 3 heads"),
+        ("Attention", [normal(1, 2, 4), normal(4, 12)], {"num_heads": 2, "do_rotary": 1}, "not supported"),
+        ("Attention", [normal(1, 2, 4), np.zeros((4, 0), np.float32)], {"num_heads": 2}, "do not split into queries"),
+        ("MultiHeadAttention", [np.zeros((1, 2, 0), np.float32)] * 3, {"num_heads": 2}, "does not split into 2 heads"),
+        ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Swoosh"}, "legal are"),
+        ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Clip"}, "the least and the greatest are expected"),
+        ("SkipLayerNormalization", [normal(1, 2, 4)] * 2 + [normal(4)], {"outputs": ("y", "m")}, "serve training"),
+        ("Sampling", [normal(1, 2)], {}, "no converter for this op"),
+    ],
+)
+def test_forms_that_are_refused(op: str, inputs: list[Array], words: dict[str, Any], message: str) -> None:
+    with pytest.raises(ModelImportError, match=message):
+        import_onnx(node_model(op, inputs, 17, domain=DOMAIN, **words))
+
+
+def test_halves_are_computed_in_f32() -> None:
+    x, weight = normal(2, 4, 8).astype(np.float16), normal(8, 24).astype(np.float16)
+    half, whole = (
+        node_model("Attention", each, 17, domain=DOMAIN, num_heads=2)
+        for each in ([x, weight], [x.astype(np.float32), weight.astype(np.float32)])
+    )
+    expected = both(whole, [x.astype(np.float32), weight.astype(np.float32)])[0][0]
+    for (found,) in both(half, [x, weight]):
+        assert found.dtype == np.float16
+        np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-2, atol=1e-2)
+
+
+@pytest.mark.parametrize("rotary", [0, 1])
+@pytest.mark.parametrize(
+    ("past", "new", "words"), [(0, 4, {}), (3, 1, {}), (3, 1, {"local_window_size": 2}), (0, 4, {"softcap": 2.0})]
+)
+def test_grouped_queries(past: int, new: int, words: dict[str, Any], rotary: int) -> None:
+    angles = RNG.random((16, 8)).astype(np.float32)
+    query, key, value = normal(2, new, 64), normal(2, new, 32), normal(2, new, 32)
+    lengths, total = np.full(2, past + new - 1, np.int32), np.array(past + new, np.int32)
+    caches = [normal(2, 2, past, 16), normal(2, 2, past, 16)]
+    tables = [np.cos(angles), np.sin(angles)] if rotary else []
+    words = {"num_heads": 4, "kv_num_heads": 2, "do_rotary": rotary, "outputs": ("y", "k", "v"), **words}
+    check("GroupQueryAttention", [query, key, value, *caches, lengths, total, *tables], **words)
+    packed = np.concatenate([query, key, value], 2)
+    check("GroupQueryAttention", [packed, None, None, *caches, lengths, total, *tables], constants=(5, 6), **words)
