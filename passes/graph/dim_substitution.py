@@ -20,14 +20,33 @@ from xrelay.passes.infra.verify import walk_ops
 def dim_names_in(top: Operation) -> list[str]:
     """The names of dimensions in the types of values in `top`, and in what its ops say of dimensions; each once."""
     found: dict[str, None] = {}
-    seen: dict[int, Attribute] = {}
+    names = DimNamesOfOps()
     for op in walk_ops(top):
-        for attribute in (*(value.type for value in _values(op)), *op.attributes.values(), *op.properties.values()):
-            # Programs share types: each object is looked at once.
-            if id(attribute) not in seen:
-                seen[id(attribute)] = attribute
-                found |= dict.fromkeys(_names_of(attribute))
+        found |= dict.fromkeys(names.fresh_of(op))
     return list(found)
+
+
+class DimNamesOfOps:
+    """Finds the names of dimensions that ops say: in the types of values that they define, and in attributes."""
+
+    def __init__(self) -> None:
+        # Programs share types: each object is looked at once.
+        self._known: dict[int, tuple[Attribute, Sequence[str]]] = {}
+
+    def of(self, op: Operation) -> list[str]:
+        """The names that `op` says, the values that its regions get included, but not what is inside of them."""
+        return list(dict.fromkeys(name for attribute in _attributes(op) for name in self._names(attribute)))
+
+    def fresh_of(self, op: Operation) -> list[str]:
+        """Those of the names that `op` says in attributes that no op had which was asked about before."""
+        fresh = [attribute for attribute in _attributes(op) if id(attribute) not in self._known]
+        return [name for attribute in fresh for name in self._names(attribute)]
+
+    def _names(self, attribute: Attribute) -> Sequence[str]:
+        known = self._known.get(id(attribute))
+        if known is None:
+            known = self._known[id(attribute)] = attribute, _names_of(attribute)
+        return known[1]
 
 
 class DimSubstitution:
@@ -77,6 +96,11 @@ class DimSubstitution:
         name = self._bindings.get(extent.name, extent.name)
         bound = None if extent.at_most is None else substitute([extent.at_most], self._bindings)[0]
         return NewExtent(str(name), bound)
+
+
+def _attributes(op: Operation) -> list[Attribute]:
+    """The types of the values that `op` and its regions define, and what `op` says."""
+    return [*(value.type for value in _values(op)), *op.attributes.values(), *op.properties.values()]
 
 
 def _values(op: Operation) -> list[SSAValue]:

@@ -18,6 +18,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.passes.graph.name_uses import NameMakers
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -96,17 +97,18 @@ def ops_run_on_demand(function: FuncOp) -> set[Operation]:
     """The ops of `function` that must run only where their value is needed.
 
     They are those that may fail (divisions of integers, reads at indices that are checked), may not end or cost as much
-    as a function does (calls, loops), ops whose branches hold such ops, and ops that need the value of such an op.
+    as a function does (calls, loops), ops whose branches hold such ops, and ops that need the value of such an op, or
+    name an extent that it makes.
     Making a closure calls nothing, so it is one only where it captures the value of one.
     """
     found: set[Operation] = set()
+    makers = NameMakers()
     for op in walk_ops(function):
         if may_fail_or_not_end(op):
             found.update(_branches_around(op))
-        for operand in op.operands:
-            owner = operand.owner
-            if isinstance(owner, Operation) and owner in found:
-                found.update(_ops_between(op, owner.parent))
+        for needed in (*(operand.owner for operand in op.operands), *makers.meet(op)):
+            if isinstance(needed, Operation) and needed in found:
+                found.update(_ops_between(op, needed.parent))
     return found
 
 

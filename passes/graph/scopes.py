@@ -3,6 +3,7 @@
 A branch runs at most once for each run of the block around it; a closure may be called many times, and the body of a
 loop runs many times. So an op may move into a branch and never into a closure or loop: what these need from outside is
 needed where the closure is made, or the loop runs. Where closures are spoken of below, loops are meant too.
+An op that names an extent uses the op that makes it (`name_uses.py`).
 Nothing is remembered of how deep a block lies: an op that moves takes the blocks in it along.
 """
 
@@ -13,6 +14,7 @@ from xdsl.ir import Block, Operation
 
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.passes.graph.functions import fusable_blocks
+from xrelay.passes.graph.name_uses import NameUses
 
 
 class Scopes:
@@ -21,11 +23,16 @@ class Scopes:
     def __init__(self, function: FuncOp):
         self.blocks = dict.fromkeys(fusable_blocks(function))
         """A set that keeps its order: outer blocks first."""
+        self.names = NameUses(function)
+        """Who names the extents that ops make."""
 
     def use_places(self, op: Operation) -> list[Block]:
-        """The blocks that need the results of `op`, one for each use; for what is in closures, the closure's block."""
-        users = (use.operation for result in op.results for use in result.uses)
-        places = (outside_closures(user, op.parent).parent for user in users)
+        """The blocks that need the results of `op`, or extents that it makes, one for each use.
+
+        For what is in closures it is the closure's block.
+        """
+        users = [use.operation for result in op.results for use in result.uses]
+        places = (outside_closures(user, op.parent).parent for user in (*users, *self.names.of(op)))
         return [place for place in places if place is not None]
 
     def where_uses_meet(self, op: Operation) -> Block | None:

@@ -34,7 +34,8 @@ After:
     } else {relay.yield %x}
 
 What serves the op alone moves with it. A value that zeros cannot stand for (a closure, a tensor of unknown extents) is
-computed again by each branch that needs it; what a closure captures is not.
+computed again by each branch that needs it; what a closure captures is not. So is a value whose op makes extents that
+others name: these names are known behind the op, in its block, and no other value tells them.
 """
 
 from __future__ import annotations
@@ -55,8 +56,10 @@ from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import enclosing_op, outside_closures
+from xrelay.passes.infra.verify import walk_ops
 
 
 @dataclass(frozen=True)
@@ -82,27 +85,40 @@ class _Frame:
     """What is known behind the branches of the op at hand."""
 
 
-def compute_on_demand(op: Operation, needed: Collection[Block], delayed: Collection[Operation]) -> None:
+def compute_on_demand(
+    op: Operation, needed: Collection[Block], delayed: Collection[Operation], names: NameUses
+) -> None:
     """Let each branch that needs `op` compute it, once in a run; `op` goes.
 
     `needed` are the blocks that need it for all conditions; that of `op` is none of them. `delayed` are all ops of the
-    function that must not run in vain. The work is that of the ops between `op` and its last use.
+    function that must not run in vain, and `names` notes the copies. The work is that of the ops between `op` and its
+    last use.
     """
     block = op.parent
     if block is None:
         raise ValueError(f"{op.name} stands in no block")
-    _Walk(op if len(op.results) == 1 else _with_one_result(op, block), block, needed, delayed).run()
+    _Walk(op, block, needed, delayed, names).run()
 
 
 class _Walk:
     """Goes through the branches that need a value, in the order of the program."""
 
-    def __init__(self, op: Operation, block: Block, needed: Collection[Block], delayed: Collection[Operation]):
-        self.op, self.needed, self.result = op, needed, op.results[0]
-        self.has_zeros = has_zeros(self.result.type)
+    def __init__(
+        self,
+        op: Operation,
+        block: Block,
+        needed: Collection[Block],
+        delayed: Collection[Operation],
+        names: NameUses,
+    ):
+        self.op, self.needed, self.names = op, needed, names
+        self.named_by = set(names.of(op))
+        packed = op if len(op.results) == 1 else _with_one_result(op, block, names)
+        self.result = packed.results[0]
+        self.has_zeros = has_zeros(self.result.type) and not self.named_by
         # What may be computed again takes nothing along that must not.
-        self.unit = _unit(op, set() if self.has_zeros else delayed)
-        self.users = _users_by_block(op, block)
+        self.unit = _unit([packed, op], set() if self.has_zeros else delayed, names)
+        self.users = _users_by_block(self.result, self.named_by, block)
         self.frames = [_Frame(block, _in_order(self.users[block], op), _State(), needed_after=False)]
 
     def run(self) -> None:
@@ -139,7 +155,7 @@ class _Walk:
 
     def _needs(self, user: Operation) -> bool:
         """Whether `user` needs the value for all conditions."""
-        if not isinstance(user, IfOp) or user.condition is self.result:
+        if not isinstance(user, IfOp) or user.condition is self.result or user in self.named_by:
             return True
         return all(region.block in self.needed for region in user.regions)
 
@@ -163,11 +179,14 @@ class _Walk:
         values: dict[SSAValue, SSAValue] = {}
         copies = [member.clone(values) for member in self.unit]
         Rewriter.insert_op(copies, point)
+        for op in (inner for copy in copies for inner in walk_ops(copy)):
+            self.names.note(op)
         return copies[-1].results[0]
 
     def _insert(self, op: Operation, point: InsertPoint) -> SSAValue:
         op.location = self.op.location
         Rewriter.insert_op(op, point)
+        self.names.note(op)
         return op.results[0]
 
     # --- what is known behind branches ------------------------------------------------------------------------------
@@ -191,6 +210,8 @@ class _Walk:
         own = TupleGetItemOp.call(new.result, index=0)
         own.location, own.result.name_hint = branches.location, branches.results[0].name_hint
         Rewriter.replace_op(branches, own)
+        self.names.note(new)
+        self.names.note(own)
         return _State(packed=new.result)
 
     def _flag_and_value(self, state: _State, point: InsertPoint) -> tuple[SSAValue, SSAValue]:
@@ -230,7 +251,7 @@ def _zeros(type: Attribute) -> list[Operation]:
     return [corner, scalar, PadOp.call(corner, scalar, pad_width=[wide for dim in shape for wide in (0, dim - 1)])]
 
 
-def _with_one_result(op: Operation, home: Block) -> Operation:
+def _with_one_result(op: Operation, home: Block, names: NameUses) -> Operation:
     """The tuple of the results of `op`, which takes their place: each user takes its fields from it."""
     packed = TupleOp.call(*op.results)
     packed.location = op.location
@@ -242,23 +263,25 @@ def _with_one_result(op: Operation, home: Block) -> Operation:
             item = TupleGetItemOp.call(packed.result, index=index)
             item.location = op.location
             Rewriter.insert_op(item, InsertPoint.before(outside_closures(use.operation, home)))
+            names.note(item)
             use.operation.operands[use.index] = item.result
     return packed
 
 
-def _unit(op: Operation, others: Collection[Operation]) -> list[Operation]:
-    """`op` and the ops of its block that serve it alone and are none of `others`, in order."""
-    home, found, pending = op.parent, {op: None}, list(op.operands)
+def _unit(ops: Sequence[Operation], others: Collection[Operation], names: NameUses) -> list[Operation]:
+    """`ops`, the last of them first, and what serves them alone in their block and is none of `others`, in order."""
+    last = ops[0]
+    home, found, pending = last.parent, dict.fromkeys(ops), [operand for op in ops for operand in op.operands]
     while pending:
         owner = pending.pop().owner
         if not isinstance(owner, Operation) or owner in found or owner in others or owner.parent is not home:
             continue
-        users = (use.operation for result in owner.results for use in result.uses)
-        if all(enclosing_op(user, home) in found for user in users):
+        users = [use.operation for result in owner.results for use in result.uses]
+        if all(enclosing_op(user, home) in found for user in (*users, *names.of(owner))):
             found[owner] = None
             pending += owner.operands
     unit: list[Operation] = []
-    current: Operation | None = op
+    current: Operation | None = last
     while current is not None and len(unit) < len(found):
         if current in found:
             unit.append(current)
@@ -266,11 +289,11 @@ def _unit(op: Operation, others: Collection[Operation]) -> list[Operation]:
     return unit[::-1]
 
 
-def _users_by_block(op: Operation, home: Block) -> dict[Block, dict[Operation, None]]:
-    """For each block from `home` down: the ops in it that use the result of `op`, or that hold branches that do."""
+def _users_by_block(value: SSAValue, others: Collection[Operation], home: Block) -> dict[Block, dict[Operation, None]]:
+    """For each block from `home` down: ops in it that use `value`, are of `others`, or hold branches with such ops."""
     found: dict[Block, dict[Operation, None]] = {}
-    for use in op.results[0].uses:
-        user: Operation | None = outside_closures(use.operation, home)
+    for op in (*(use.operation for use in value.uses), *others):
+        user: Operation | None = outside_closures(op, home)
         while user is not None and user.parent is not None and user not in found.setdefault(user.parent, {}):
             found[user.parent][user] = None
             user = user.parent_op() if user.parent is not home else None

@@ -1,0 +1,104 @@
+"""Native code computes what makes an extent where something names the extent, and where nothing does not need it."""
+
+from __future__ import annotations
+
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pytest
+
+import xrelay
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import ExecutionError, InterpreterError
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.passes.types.infer_type import infer_types
+
+# A call of the function demands that both extents of what it captured are equal; one branch alone reads the value.
+CAPTURED = """
+func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: tensor<?x?xf32, #relay.dims<n, n>>)
+    -> ((tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>) {
+  %f = relay.if %c : tensor<i1> -> (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>> {
+    %g = relay.fn(%a : tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>> {
+      %s = relay.if %d : tensor<i1> -> tensor<f32> {
+        %p = relay.sum(%x) : (tensor<?x?xf32, #relay.dims<n, n>>) -> tensor<f32>
+        relay.yield %p : tensor<f32>
+      } else {
+        %q = relay.sum(%a) : (tensor<?xf32, #relay.dims<m>>) -> tensor<f32>
+        relay.yield %q : tensor<f32>
+      }
+      %r = relay.add(%a, %s) : (tensor<?xf32, #relay.dims<m>>, tensor<f32>) -> tensor<?xf32, #relay.dims<m>>
+      relay.yield %r : tensor<?xf32, #relay.dims<m>>
+    }
+    relay.yield %g : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+  } else {
+    %h = relay.fn(%a : tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>> {
+      %r = relay.negative(%a) : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+      relay.yield %r : tensor<?xf32, #relay.dims<m>>
+    }
+    relay.yield %h : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+  }
+  func.return %f : (tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<m>>
+}
+"""
+
+# Two branches of two choices need a value whose extent the run computes; a negative one is an error where it is needed.
+COMPUTED = """
+func.func @main(%c: tensor<i1>, %d: tensor<i1>, %n: tensor<1xi64>, %v: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %w = relay.dyn.full(%v, %n) : (tensor<f32>, tensor<1xi64>) -> !relay.incomplete
+  %a = relay.if %c : tensor<i1> -> tensor<f32> {
+    %s = relay.sum(%w) : (!relay.incomplete) -> tensor<f32>
+    relay.yield %s : tensor<f32>
+  } else {
+    relay.yield %v : tensor<f32>
+  }
+  %b = relay.if %d : tensor<i1> -> tensor<f32> {
+    %e = relay.negative(%w) : (!relay.incomplete) -> !relay.incomplete
+    %s = relay.sum(%e) : (!relay.incomplete) -> tensor<f32>
+    relay.yield %s : tensor<f32>
+  } else {
+    relay.yield %v : tensor<f32>
+  }
+  func.return %a, %b : tensor<f32>, tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_a_demand_on_what_one_branch_reads_is_checked(level: int) -> None:
+    module = parse_module(full_context(), CAPTURED, "captured.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for first, second, size, length in product((False, True), (False, True), (0, 1, 3), (0, 1, 5)):
+        x, a = np.ones((size, size), np.float32), np.arange(length, dtype=np.float32)
+        wanted = (a + (size * size if second else a.sum())) if first else -a
+        for run in (model.run, partial(run_relay, module)):
+            (function,) = run([np.array(first), np.array(second), x])
+            np.testing.assert_array_equal(function(a)[0], wanted)
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_an_extent_is_computed_in_the_branches_that_need_it(level: int) -> None:
+    module = parse_module(full_context(), COMPUTED, "computed.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for first, second, length in product((False, True), (False, True), (0, 1, 7)):
+        for run in (model.run, partial(run_relay, module)):
+            found = run(computed_inputs(first, second, length))
+            assert [float(each) for each in found] == [2 * length if first else 2, -2 * length if second else 2]
+
+
+def test_what_is_no_extent_fails_where_it_is_needed() -> None:
+    module = parse_module(full_context(), COMPUTED, "computed.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=0)
+    for run in (model.run, partial(run_relay, module)):
+        assert [float(each) for each in run(computed_inputs(False, False, -1))] == [2, 2]
+        for first, second in ((False, True), (True, False), (True, True)):
+            with pytest.raises((ExecutionError, InterpreterError), match="-1"):
+                run(computed_inputs(first, second, -1))
+
+
+def computed_inputs(first: bool, second: bool, length: int) -> list[Array]:
+    return [np.array(first), np.array(second), np.array([length]), np.array(2, np.float32)]
