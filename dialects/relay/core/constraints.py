@@ -310,9 +310,11 @@ def documented(doc: str, constraints: Constraints) -> str:
         return doc
     lines = doc.split("\n")
     stripped = [line.strip() for line in lines]
+    # Python takes the margin of docstrings away from 3.13 on.
+    margin = " " * min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
     if "Constraints:" not in stripped:
         at = stripped.index("Example:") if "Example:" in stripped else len(lines)
-        lines[at:at], stripped[at:at] = ["    Constraints:", ""], ["Constraints:", ""]
+        lines[at:at], stripped[at:at] = [f"{margin}Constraints:", ""], ["Constraints:", ""]
     first = stripped.index("Constraints:") + 1
     last = stripped.index("", first) if "" in stripped[first:] else len(lines)
     stated: list[list[str]] = []
@@ -321,7 +323,7 @@ def documented(doc: str, constraints: Constraints) -> str:
             stated.append([line])
         else:
             stated[-1].append(line)
-    declared = [[f"    - {name}: {constraint.sentence()}."] for name, constraint in constraints.items()]
+    declared = [[f"{margin}- {name}: {constraint.sentence()}."] for name, constraint in constraints.items()]
     ordered = sorted([*declared, *stated], key=lambda block: _number_of(block[0]))
     return "\n".join([*lines[:first], *(line for block in ordered for line in block), *lines[last:]])
 

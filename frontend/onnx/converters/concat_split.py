@@ -47,8 +47,6 @@ def _split(node: NodeView, sizes: tuple[int, ...] | None) -> list[SSAValue]:
     shape = node.shape(0)
     axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
     parts, extent = len(node.proto.output), shape[axis]
-    if parts == 0:
-        raise node.error("Split has no outputs")
     if sizes is None:
         if not isinstance(extent, int):
             return even_split_at_run_time(node, axis)
