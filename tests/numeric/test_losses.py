@@ -44,6 +44,7 @@ def losses(predictions: Array, targets: Array, weights: Array, ignored: int) -> 
     return result, total
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("shape", [(), (5,), (3, 4, 2)])
 @pytest.mark.parametrize(("targets", "ignored"), [("int64", -100), ("uint8", 1), ("int8", 3)])

@@ -59,6 +59,7 @@ def aligned_regions(data: Array, rois: Array, size: tuple[int, int], scale: floa
     return result
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("mode", ["avg", "max", "max_of_terms"])
 @pytest.mark.parametrize("sample_ratio", [-1, 1, 3])
 @pytest.mark.parametrize("aligned", [False, True])

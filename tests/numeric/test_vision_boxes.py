@@ -77,6 +77,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("most", [-1, 0, 3])
 def test_non_max_suppression(most: int, options: dict[str, Any]) -> None:

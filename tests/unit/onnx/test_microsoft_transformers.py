@@ -218,6 +218,7 @@ def test_halves_are_computed_in_f32() -> None:
         np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-2, atol=1e-2)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("rotary", [0, 1])
 @pytest.mark.parametrize(
     ("past", "new", "words"), [(0, 4, {}), (3, 1, {}), (3, 1, {"local_window_size": 2}), (0, 4, {"softcap": 2.0})]
