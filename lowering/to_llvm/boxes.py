@@ -13,21 +13,24 @@ library. The places of all of this in the context are those of `runtime/abi.py`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
-from xrelay.lowering.to_llvm.text_functions import define_functions
+from xrelay.lowering.to_llvm.text_functions import (
+    Signatures,
+    declare_functions,
+    define_functions,
+    is_declaration_of,
+)
 from xrelay.lowering.to_llvm.types import PTR
 
 BOX_NEW: Final = "xrelay_box_new"
 BOX_FREE: Final = "xrelay_box_free"
 RELEASE: Final = "xrelay_release"
 BOX_FUNCTIONS: Final = frozenset({BOX_NEW, BOX_FREE, RELEASE, "xrelay_box_take", "xrelay_box_give"})
-_SIGNATURES: Final[Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]] = {
+_SIGNATURES: Final[Signatures] = {
     BOX_NEW: ([i64], [PTR]),
     BOX_FREE: ([PTR], []),
 }
@@ -36,10 +39,7 @@ _SIGNATURES: Final[Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]
 
 def declare_boxes(module: ModuleOp) -> None:
     """Declares the functions that graph functions call to allocate and free."""
-    declared = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
-    for name, (inputs, outputs) in _SIGNATURES.items():
-        if name not in declared:
-            module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))
+    declare_functions(module, _SIGNATURES)
 
 
 def declares_boxes(module: ModuleOp) -> bool:
@@ -49,7 +49,7 @@ def declares_boxes(module: ModuleOp) -> bool:
 
 def is_box_declaration(op: Operation) -> bool:
     """Whether `op` announces a function of boxes that `define_boxes` defines."""
-    return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in _SIGNATURES
+    return is_declaration_of(op, _SIGNATURES)
 
 
 def define_boxes(module: ModuleOp) -> None:

@@ -18,17 +18,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
-from xrelay.lowering.to_llvm.text_functions import define_functions
+from xrelay.lowering.to_llvm.text_functions import define_functions, is_declaration_of
 
 
 def is_list_declaration(op: Operation) -> bool:
     """Whether `op` announces a function of lists that `define_lists` defines."""
-    return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in LIST_FUNCTIONS
+    return is_declaration_of(op, LIST_FUNCTIONS)
 
 
 def define_lists(module: ModuleOp) -> None:

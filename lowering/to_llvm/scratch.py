@@ -12,19 +12,23 @@ the limit, for the message. The places of all of this in the context are those o
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Final
 
-from xdsl.dialects import func, llvm
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, i64
-from xdsl.ir import Attribute, Operation
+from xdsl.ir import Operation
 
-from xrelay.lowering.to_llvm.text_functions import define_functions
+from xrelay.lowering.to_llvm.text_functions import (
+    Signatures,
+    declare_functions,
+    define_functions,
+    is_declaration_of,
+)
 from xrelay.lowering.to_llvm.types import PTR
 
 SCRATCH_NEW: Final = "xrelay_scratch_new"
 SCRATCH_FREE: Final = "xrelay_scratch_free"
-_SIGNATURES: Final[Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]] = {
+_SIGNATURES: Final[Signatures] = {
     SCRATCH_NEW: ([i64, i64], [PTR]),
     SCRATCH_FREE: ([PTR], []),
 }
@@ -34,15 +38,12 @@ SCRATCH_FUNCTIONS: Final = frozenset({*_SIGNATURES, "xrelay_scratch_give_back"})
 
 def declare_scratch(module: ModuleOp) -> None:
     """Declares the functions that kernels call to allocate and free."""
-    declared = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
-    for name, (inputs, outputs) in _SIGNATURES.items():
-        if name not in declared:
-            module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))
+    declare_functions(module, _SIGNATURES)
 
 
 def is_scratch_declaration(op: Operation) -> bool:
     """Whether `op` announces a function of scratch that `define_scratch` defines."""
-    return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in _SIGNATURES
+    return is_declaration_of(op, _SIGNATURES)
 
 
 def define_scratch(module: ModuleOp) -> None:

@@ -2,14 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
+from typing import TypeAlias
 
 from xdsl.context import Context
-from xdsl.dialects import llvm
+from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import Builtin, ModuleOp
+from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 
 from xrelay.dialects.upstream.llvm_extras import LLVM
+
+Signatures: TypeAlias = Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]
+"""The types of the arguments and results of functions, by their names, without the context."""
+
+
+def declare_functions(module: ModuleOp, signatures: Signatures) -> None:
+    """Declares those of the functions that a module in the func dialect does not have."""
+    declared = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
+    for name, (inputs, outputs) in signatures.items():
+        if name not in declared:
+            module.body.block.add_op(func.FuncOp.external(name, inputs, outputs))
+
+
+def is_declaration_of(op: Operation, names: Collection[str]) -> bool:
+    """Whether `op` announces, in the func dialect, a function of one of these names."""
+    return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in names
 
 
 def define_functions(module: ModuleOp, text: str, name: str) -> None:
