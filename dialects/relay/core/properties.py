@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import (
 from xdsl.irdl import opt_prop_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import (
+    AttributeValue,
     FloatArrayAttr,
     IntArrayAttr,
     bool_attribute,
@@ -74,6 +75,34 @@ def string_property(default: str | None = None) -> StringAttr:
 def optional_int(attribute: IntegerAttr[IntegerType] | None) -> int | None:
     """The number in an optional property."""
     return None if attribute is None else attribute.value.data
+
+
+def image_axes(layout: StringAttr) -> tuple[int, int, int]:
+    """The axes of channels, rows and columns of images of a layout: `NCHW` or `NHWC`."""
+    return (1, 2, 3) if layout.data == "NCHW" else (3, 1, 2)
+
+
+def with_flat(attributes: dict[str, AttributeValue], name: str) -> dict[str, AttributeValue]:
+    """The attributes with the pairs of one of them, if it has pairs, one after the other."""
+    pairs = attributes.get(name)
+    if isinstance(pairs, (tuple, list)):
+        attributes[name] = flatten(pairs)
+    return attributes
+
+
+def with_both_sides(attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+    """The attributes with `padding` for all sides where it has two numbers, each for both sides of an axis."""
+    padding = attributes.get("padding")
+    if isinstance(padding, (tuple, list)) and len(padding) == 2:
+        attributes["padding"] = flatten((padding, padding))
+    return attributes
+
+
+def without_empty_dtype(attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+    """The attributes without `out_dtype` where it is the empty text, by which Relay writes that there is none."""
+    if attributes.get("out_dtype") == "":
+        attributes["out_dtype"] = None
+    return attributes
 
 
 def flatten(value: object) -> list[int]:

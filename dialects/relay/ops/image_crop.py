@@ -12,7 +12,13 @@ from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatEl
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import float_property, required_ints_property, string_property
+from xrelay.dialects.relay.core.properties import (
+    float_property,
+    image_axes,
+    required_ints_property,
+    string_property,
+    without_empty_dtype,
+)
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import ElementType
@@ -71,7 +77,7 @@ class CropAndResizeOp(RelayOp):
     @property
     def image_axes(self) -> tuple[int, int, int]:
         """The axes of channels, rows and columns."""
-        return (1, 2, 3) if self.layout.data == "NCHW" else (3, 1, 2)
+        return image_axes(self.layout)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """An image for each box; C6 to C8."""
@@ -94,9 +100,7 @@ class CropAndResizeOp(RelayOp):
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accept an empty text for no type, as Relay writes it."""
-        if attributes.get("out_dtype") == "":
-            attributes["out_dtype"] = None
-        return attributes
+        return without_empty_dtype(attributes)
 
 
 @register_relay_op

@@ -13,7 +13,13 @@ from xrelay.dialects.relay.core.constraints import Constraints, OneOf, RankOf, S
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import flatten, ints_property, string_property
+from xrelay.dialects.relay.core.properties import (
+    image_axes,
+    ints_property,
+    string_property,
+    with_both_sides,
+    without_empty_dtype,
+)
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import ElementType, Numbers
@@ -68,17 +74,12 @@ class Dilation2DOp(RelayOp):
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accept two numbers of padding, for both sides of an axis each, and an empty text for no type."""
-        padding = attributes.get("padding")
-        if isinstance(padding, tuple | list) and len(padding) == 2:
-            attributes["padding"] = flatten((padding, padding))
-        if attributes.get("out_dtype") == "":
-            attributes["out_dtype"] = None
-        return attributes
+        return without_empty_dtype(with_both_sides(attributes))
 
     @property
     def image_axes(self) -> tuple[int, int, int]:
         """The axes of channels, rows and columns of the data."""
-        return (1, 2, 3) if self.data_layout.data == "NCHW" else (3, 1, 2)
+        return image_axes(self.data_layout)
 
     @property
     def weight_axes(self) -> tuple[int, int, int]:

@@ -13,7 +13,12 @@ from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf, S
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import flatten, int_property, required_ints_property, string_property
+from xrelay.dialects.relay.core.properties import (
+    int_property,
+    required_ints_property,
+    string_property,
+    with_flat,
+)
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
 from xrelay.index_algebra.dims import Shape, shape_text
@@ -47,10 +52,7 @@ class MirrorPadOp(MovementOp):
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accept pairs: `((0, 0), (1, 1))`."""
-        width = attributes.get("pad_width")
-        if isinstance(width, (tuple, list)):
-            attributes["pad_width"] = flatten(width)
-        return attributes
+        return with_flat(attributes, "pad_width")
 
     @property
     def pairs(self) -> list[tuple[int, int]]:

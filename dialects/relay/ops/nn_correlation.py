@@ -12,7 +12,13 @@ from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatEl
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import bool_property, flatten, int_property, ints_property, string_property
+from xrelay.dialects.relay.core.properties import (
+    bool_property,
+    int_property,
+    ints_property,
+    string_property,
+    with_both_sides,
+)
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import Numbers
@@ -70,10 +76,7 @@ class CorrelationOp(RelayOp):
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accept two numbers of padding, for both sides of an axis each."""
-        padding = attributes.get("padding")
-        if isinstance(padding, tuple | list) and len(padding) == 2:
-            attributes["padding"] = flatten((padding, padding))
-        return attributes
+        return with_both_sides(attributes)
 
     @property
     def radius(self) -> int:

@@ -13,13 +13,15 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
-    flatten,
+    image_axes,
     int_property,
     ints_property,
     optional_int,
     optional_int_property,
     optional_ints_property,
     string_property,
+    with_both_sides,
+    without_empty_dtype,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
@@ -90,19 +92,15 @@ class DeformableConv2DOp(RelayOp):
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accept two numbers of padding, one number of window, and an empty text for no type."""
-        padding, size = attributes.get("padding"), attributes.get("kernel_size")
-        if isinstance(padding, tuple | list) and len(padding) == 2:
-            attributes["padding"] = flatten((padding, padding))
+        size = attributes.get("kernel_size")
         if isinstance(size, int):
             attributes["kernel_size"] = (size, size)
-        if attributes.get("out_dtype") == "":
-            attributes["out_dtype"] = None
-        return attributes
+        return without_empty_dtype(with_both_sides(attributes))
 
     @property
     def image_axes(self) -> tuple[int, int, int]:
         """The axes of channels, rows and columns."""
-        return (1, 2, 3) if self.data_layout.data == "NCHW" else (3, 1, 2)
+        return image_axes(self.data_layout)
 
     @property
     def weight_axes(self) -> tuple[int, int, int, int]:

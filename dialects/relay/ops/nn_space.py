@@ -12,11 +12,12 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import (
-    flatten,
     float_property,
+    image_axes,
     int_property,
     required_ints_property,
     string_property,
+    with_flat,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
@@ -50,7 +51,7 @@ class PixelBlockOp(MovementOp):
 
     def axes(self) -> tuple[int, int, int]:
         """The axes of channels, rows and columns."""
-        return (1, 2, 3) if self.layout.data == "NCHW" else (3, 1, 2)
+        return image_axes(self.layout)
 
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
         """The extents of these axes in the result."""
@@ -220,14 +221,6 @@ class SpaceToBatchNdOp(BatchBlockOp):
             facts.require_equal(filled % size, 0, "C4", f"places {filled} modulo those of a block {size}:")
             shorter.append(filled // size)
         return (shape[0] * prod(block), *shorter, *shape[1 + len(block) :])
-
-
-def with_flat(attributes: dict[str, AttributeValue], name: str) -> dict[str, AttributeValue]:
-    """The attributes with the pairs of one of them, if it has pairs, one after the other."""
-    pairs = attributes.get(name)
-    if isinstance(pairs, (tuple, list)):
-        attributes[name] = flatten(pairs)
-    return attributes
 
 
 @register_relay_op

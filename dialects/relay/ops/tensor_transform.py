@@ -14,10 +14,10 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
-    flatten,
     optional_ints_property,
     required_ints_property,
     string_property,
+    with_flat,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
@@ -179,10 +179,7 @@ class PadOp(RelayOp):
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
         """Accept pairs: `((0, 0), (1, 1))`."""
-        width = attributes.get("pad_width")
-        if isinstance(width, (tuple, list)):
-            attributes["pad_width"] = flatten(width)
-        return attributes
+        return with_flat(attributes, "pad_width")
 
     @property
     def pad_pairs(self) -> tuple[tuple[int, int], ...]:

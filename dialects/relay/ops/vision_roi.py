@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
     bool_property,
     float_property,
+    image_axes,
     int_property,
     required_ints_property,
     string_property,
@@ -128,7 +129,7 @@ class RoiAlignOp(RegionOp):
     @property
     def image_axes(self) -> tuple[int, int, int]:
         """The axes of channels, rows and columns."""
-        return (1, 2, 3) if self.layout.data == "NCHW" else (3, 1, 2)
+        return image_axes(self.layout)
 
 
 @register_relay_op
