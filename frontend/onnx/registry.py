@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue | None]]"
 """Emits what a node computes; `None` in the list stands for an output that nothing reads."""
 SupportCheck: TypeAlias = "Callable[[NodeView], str | None]"
+MICROSOFT = "com.microsoft"
+"""The domain of onnxruntime's own operators."""
 
 
 @dataclass(frozen=True)

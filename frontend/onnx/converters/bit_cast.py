@@ -6,22 +6,17 @@ import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
-from xrelay.errors import TypeInferenceError
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.signature import type_name
 
 
 @converts("BitCast", since=26, attributes=("to",), limits="no strings, no complex numbers, elements of whole bytes")
 def convert_bit_cast(node: NodeView) -> SSAValue:
     """`reinterpret`; a boolean is a byte of 0 or 1, and another byte than 0 is true."""
     number = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
-    try:
-        dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
-        element_type(dtype)
-    except (KeyError, TypeInferenceError) as error:
-        raise node.error(f"attribute 'to' asks for {type_name(number)}, which is not supported") from error
+    dtype = asked_dtype(node, "to", number)
     kinds = {numpy_dtype(node.element_type(0)), dtype}
     if np.dtype(bool) in kinds and all(kind.itemsize == 1 for kind in kinds):
         return node.emit("cast", node.input(0), dtype=dtype)

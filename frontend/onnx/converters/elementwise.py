@@ -10,10 +10,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
-from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
-from xrelay.frontend.onnx.signature import type_name
 
 _UNARY = {
     "Abs": "abs",
@@ -197,11 +196,7 @@ def convert_identity(node: NodeView) -> SSAValue:
 def convert_cast(node: NodeView) -> SSAValue:
     """`cast`; `saturate` and `round_mode` concern 8-bit floats alone."""
     target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
-    try:
-        dtype = onnx.helper.tensor_dtype_to_np_dtype(target)
-        return node.emit("cast", node.input(0), dtype=dtype)
-    except (KeyError, TypeInferenceError) as error:
-        raise node.error(f"attribute 'to' asks for {type_name(target)}, which is not supported") from error
+    return node.emit("cast", node.input(0), dtype=asked_dtype(node, "to", target))
 
 
 @converts("CastLike", since=15, attributes=("saturate", "round_mode"))

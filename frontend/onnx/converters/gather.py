@@ -12,7 +12,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axis
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("Gather", attributes=("axis",))
@@ -63,7 +63,7 @@ def convert_gather_elements(node: NodeView) -> SSAValue:
 
 @converts("GatherND", since=11, until=11)
 @converts("GatherND", since=12, attributes=("batch_dims",))
-@converts("GatherND", domain="com.microsoft")
+@converts("GatherND", domain=MICROSOFT)
 def convert_gather_nd(node: NodeView) -> SSAValue:
     """Slices at tuples of indices, which Relay has along the first axis and ONNX along the last."""
     batch = node.attribute_int("batch_dims", 0)

@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute, covers, joined_axes, known_extent
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _LAST_AXES = ("axis", "epsilon", "stash_type")
 _STASHED: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.BFLOAT16: "bfloat16"}
@@ -29,7 +29,7 @@ def convert_layer_normalization(node: NodeView) -> list[SSAValue]:
 
 @converts("RMSNormalization", since=23, attributes=_LAST_AXES)
 @converts("SimplifiedLayerNormalization", attributes=_LAST_AXES)
-@converts("SimplifiedLayerNormalization", domain="com.microsoft", attributes=_LAST_AXES)
+@converts("SimplifiedLayerNormalization", domain=MICROSOFT, attributes=_LAST_AXES)
 def convert_rms_normalization(node: NodeView) -> SSAValue:
     """`nn.rms_norm` over the last axes as one; the other name is onnxruntime's."""
     return _over_last_axes(node, "nn.rms_norm", vectors=1)

@@ -12,9 +12,7 @@ from xrelay.frontend.onnx.converters.convolution import convolution
 from xrelay.frontend.onnx.converters.linear import gemm
 from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
-
-MICROSOFT = "com.microsoft"
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("Gelu", domain=MICROSOFT)

@@ -10,10 +10,9 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.linear import matrix_product
-from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
 from xrelay.frontend.onnx.converters.microsoft_masks import causal_mask, padding_mask
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim
 
 

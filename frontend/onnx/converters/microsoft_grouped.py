@@ -8,11 +8,10 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
 from xrelay.frontend.onnx.converters.microsoft_rotary import angles, rotated
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES = 3, 5, 6, 7, 9
 """Places among the inputs."""

@@ -6,9 +6,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.linear import matrix_product
-from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _TURNS = ("alpha", "transA", "transB")
 

@@ -7,10 +7,9 @@ from xdsl.ir import Attribute, SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _EPSILON = 1e-12
 

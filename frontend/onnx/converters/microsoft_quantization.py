@@ -13,7 +13,6 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axes
-from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
 from xrelay.frontend.onnx.converters.pooling import average_pool
 from xrelay.frontend.onnx.converters.quantization import (
     convert_dequantize_linear,
@@ -25,7 +24,7 @@ from xrelay.frontend.onnx.converters.quantization import (
 from xrelay.frontend.onnx.converters.softmax import flattened_softmax
 from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 

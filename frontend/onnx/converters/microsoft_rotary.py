@@ -7,10 +7,9 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.microsoft_activation import MICROSOFT
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import shape_text
 
 

@@ -11,7 +11,7 @@ from xrelay.frontend.onnx.converters.computed_axes import (
 )
 from xrelay.frontend.onnx.converters.extents import known_axes, merged_axes
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("Reshape", since=1, until=4, attributes=("shape", "consumed_inputs"))
@@ -79,7 +79,7 @@ def convert_unsqueeze(node: NodeView) -> SSAValue:
     return value
 
 
-@converts("ExpandDims", domain="com.microsoft", limits="a constant axis")
+@converts("ExpandDims", domain=MICROSOFT, limits="a constant axis")
 def convert_expand_dims(node: NodeView) -> SSAValue:
     """`expand_dims`."""
     axis = known_axes(node, [int(node.required_scalar(1, "axis"))], len(node.shape(0)) + 1)[0]

@@ -22,23 +22,18 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceLengthOp,
     SplitToSequenceOp,
 )
-from xrelay.errors import TypeInferenceError
+from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.signature import type_name
 
 
 @converts("SequenceEmpty", since=11, attributes=("dtype",))
 def convert_sequence_empty(node: NodeView) -> SSAValue:
     """No values. ONNX says no rank, which those that are inserted bring along."""
     number = node.attribute_int("dtype", onnx.TensorProto.FLOAT)
-    try:
-        element = element_type(onnx.helper.tensor_dtype_to_np_dtype(number))
-    except (KeyError, TypeInferenceError) as error:
-        raise node.error(f"attribute 'dtype' asks for {type_name(number)}, which is not supported") from error
-    return _sequence(node, (), tensor_type((), element))
+    return _sequence(node, (), tensor_type((), element_type(asked_dtype(node, "dtype", number))))
 
 
 @converts("SequenceConstruct", since=11)

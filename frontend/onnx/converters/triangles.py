@@ -10,12 +10,12 @@ from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import check_size
 
 
 @converts("Trilu", since=14, attributes=("upper",))
-@converts("Trilu", domain="com.microsoft", attributes=("upper",))
+@converts("Trilu", domain=MICROSOFT, attributes=("upper",))
 def convert_trilu(node: NodeView) -> SSAValue:
     """`trilu`, on the diagonal where no other edge is given."""
     k = node.emit_constant(np.zeros((), np.int64), "k")

@@ -1,0 +1,19 @@
+"""Element types that attributes of nodes ask for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.signature import numpy_type, type_name
+
+
+def asked_dtype(node: NodeView, name: str, number: int) -> np.dtype[Any]:
+    """The dtype of ONNX's element type `number`, for which the attribute `name` asks; an error for others."""
+    try:
+        return numpy_type(number)
+    except ModelImportError as error:
+        raise node.error(f"attribute {name!r} asks for {type_name(number)}, which is not supported") from error
