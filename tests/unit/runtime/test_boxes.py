@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 from support.c_programs import compile_and_run, needs_compiler
+from support.heap import COUNTED, REASON, kept_bytes
 
 from xrelay.api.compile import compile
 from xrelay.api.graph_module import GraphModule
@@ -91,7 +92,6 @@ func.func @main(%n: memref<i64> {relay.name = "n"}, %room: memref<i64> {relay.na
 }
 """
 X = np.arange(16, dtype=np.float32).reshape(8, 2)
-STATUS = Path("/proc/self/statm")
 
 
 @pytest.fixture(scope="module")
@@ -136,20 +136,17 @@ def test_errors_tell_node_and_values_and_the_model_runs_on(model: CompiledModel)
         check(model, 2)
 
 
-@pytest.mark.skipif(not STATUS.exists(), reason="the memory in use is read from /proc")
+@pytest.mark.skipif(not COUNTED, reason=REASON)
 def test_nothing_leaks(model: CompiledModel) -> None:
-    def resident() -> int:
-        return int(STATUS.read_text().split()[1]) * 4096
+    def runs() -> None:
+        for n in range(75):
+            run(model, n % 9, 2_000)
+            with pytest.raises(ExecutionError, match="too many"):
+                run(model, 9)
+            with pytest.raises(ExecutionError, match="out of memory"):
+                run(model, 7, 1 << 45)
 
-    run(model, 8, 1)
-    before = resident()
-    for n in range(300):
-        run(model, n % 9, 2_000)
-        with pytest.raises(ExecutionError, match="too many"):
-            run(model, 9)
-        with pytest.raises(ExecutionError, match="out of memory"):
-            run(model, 7, 1 << 45)
-    assert resident() - before < 8 << 20
+    assert kept_bytes(runs) < 50_000
 
 
 def test_a_limit_of_memory_counts_arena_and_boxes(model: CompiledModel) -> None:

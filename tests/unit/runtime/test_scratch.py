@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
+from support.heap import COUNTED, REASON, kept_bytes
 
 import xrelay
 from xrelay.api.model import CompiledModel
@@ -20,7 +20,6 @@ func.func @main(%x: tensor<?x?xf32, #relay.dims<n, m>>) -> !relay.incomplete {
 """
 X = np.linspace(-1, 1, 80_000, dtype=np.float32).reshape(8, 10_000)
 ROW = 4 * X.shape[1]
-STATUS = Path("/proc/self/statm")
 
 
 @pytest.fixture(scope="module", params=[1, 2], ids="threads{}".format)
@@ -50,22 +49,20 @@ def test_a_row_that_is_too_long(model: CompiledModel) -> None:
         model.memory_limit = None
 
 
-@pytest.mark.skipif(not STATUS.exists(), reason="no /proc")
+@pytest.mark.skipif(not COUNTED, reason=REASON)
 def test_failing_runs_keep_nothing(model: CompiledModel) -> None:
-    def resident() -> int:
-        return int(STATUS.read_text().split()[1]) * 4096
-
     rng = np.random.default_rng(0)
-    model.run([X])
-    before = resident()
-    try:
-        for _ in range(500):
+
+    def runs() -> None:
+        for _ in range(100):
             model.memory_limit = ROW // 2
             with pytest.raises(ExecutionError, match="out of memory"):
                 model.run([X])
             model.memory_limit = 3 * ROW
             rows, columns = rng.integers(1, 8), rng.integers(1, 10_000)
             assert model.run([np.ascontiguousarray(X[:rows, :columns])])[0].shape == (rows, columns)
+
+    try:
+        assert kept_bytes(runs) < ROW
     finally:
         model.memory_limit = None
-    assert resident() - before < 4 << 20

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from support.heap import COUNTED, REASON, kept_bytes
 from support.native_kernels import NativeKernel
 
 KERNEL = """
@@ -32,25 +31,19 @@ func.func @k(%i: memref<4xi32>, %y: memref<4xf32>) {
   func.return
 }
 """
-RUNS, BUFFER = 16, 8 << 20
-STATUS = Path("/proc/self/statm")
+RUNS, BUFFER = 8, 8 << 20
 
 
-def resident_bytes() -> int:
-    return int(STATUS.read_text().split()[1]) * 4096
-
-
-@pytest.mark.skipif(not STATUS.exists(), reason="the memory in use is read from /proc")
+@pytest.mark.skipif(not COUNTED, reason=REASON)
 def test_buffers_of_a_failing_kernel_are_freed():
     kernel = NativeKernel(KERNEL)
     good, bad = np.array([0, 1, 2, 3], np.int32), np.array([0, 1, -1, 3], np.int32)
     out = np.zeros(4, np.float32)
     kernel(good, out)
     assert out.tolist() == [1, 1, 1, 1]
-    for _ in range(4):  # The C library learns how large buffers are, and keeps some memory from then on.
-        assert kernel.status(bad, out) == 2
-    before = resident_bytes()
-    for _ in range(RUNS):
-        assert kernel.status(bad, out) == 2
-    # Both buffers of each run would be 2 * RUNS of them.
-    assert resident_bytes() - before < 4 * BUFFER
+
+    def runs() -> None:
+        for _ in range(RUNS):
+            assert kernel.status(bad, out) == 2
+
+    assert kept_bytes(runs, rounds=1) < BUFFER
