@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from xdsl.ir import Dialect
 
 ALL_DIALECTS: dict[str, str] = {
-    "relay": "xrelay.dialects.relay:RELAY",
+    "relay": "xrelay.dialects.relay.dialect:RELAY",
     "topi": "xrelay.dialects.topi:TOPI",
     "loop": "xrelay.dialects.loop:LOOP",
 }

@@ -10,7 +10,7 @@ from xdsl.dialects.func import Func
 from xdsl.parser import Parser
 
 from xrelay import relay
-from xrelay.dialects.relay import RELAY
+from xrelay.dialects.relay.dialect import RELAY
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 

@@ -10,7 +10,7 @@ from xrelay.dialects.relay.core.constraints import documented
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.errors import XRelayError, did_you_mean
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import import_modules, note_registration
 
 RelayOpT = TypeVar("RelayOpT", bound=type[RelayOp])
 
@@ -19,8 +19,10 @@ PREFIX = "relay."
 _OPS: dict[str, type[RelayOp]] = {}
 
 DIALECT_OPS: list[type[Operation]] = []
-"""The ops of the dialect. A list that grows, so that an op registered late (its module was imported first, and imported
-this package) still belongs."""
+"""The ops of the dialect. A list that grows, so that an op registered late still belongs."""
+
+_OPERATORS = "xrelay.dialects.relay.ops"
+"""The package whose modules register our operators."""
 
 
 class UnknownOpError(XRelayError):
@@ -43,8 +45,14 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
     return op
 
 
+def import_operators() -> None:
+    """Import our operators, as who asks for all of them, or for one by its name, has not imported each."""
+    import_modules(_OPERATORS)
+
+
 def relay_ops() -> dict[str, type[RelayOp]]:
     """Every registered op by Relay's name."""
+    import_operators()
     load_plugins("ops")
     return dict(_OPS)
 
@@ -56,6 +64,8 @@ def get_relay_op(name: str) -> type[RelayOp]:
     Raises `UnknownOpError`, with the nearest names, where none or several match.
     """
     full = name.removeprefix(PREFIX)
+    if full not in _OPS:
+        import_operators()
     if full not in _OPS:
         load_plugins("ops")
     if full in _OPS:

@@ -9,8 +9,8 @@ from xdsl.dialects.func import Func, FuncOp, ReturnOp
 from xdsl.ir import Block
 from xdsl.parser import Parser
 
-from xrelay.dialects.relay import RELAY
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.dialect import RELAY
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph
 

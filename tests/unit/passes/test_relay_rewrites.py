@@ -13,7 +13,7 @@ from xdsl.dialects.func import Func, FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.parser import Parser
 
-from xrelay.dialects.relay import RELAY
+from xrelay.dialects.relay.dialect import RELAY
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_activation import ReluOp

@@ -15,13 +15,13 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
-from xrelay.dialects.relay import LANGUAGE, RELAY
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.dialect import LANGUAGE, RELAY
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.interpreters.relay.registry import _EVALUATORS
 

@@ -1,0 +1,80 @@
+"""The relay dialect: deep-learning programs on whole tensors, with Relay's operators under Relay's names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.ir import Attribute, Dialect, Operation
+
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.relay.core.registry import DIALECT_OPS, import_operators
+from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, RequirementsAttr
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import EXTENT_OPS
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.optionals import OPTIONAL_OPS
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.plugins import load_plugins
+
+import_operators()
+
+LANGUAGE = (
+    ConstantOp,
+    TupleOp,
+    TupleGetItemOp,
+    *SEQUENCE_OPS,
+    *OPTIONAL_OPS,
+    *CLOSURE_OPS,
+    *EXTENT_OPS,
+    LetOp,
+    IfOp,
+    LoopOp,
+    FnOp,
+    InvokeOp,
+    NamedCallOp,
+    FusedOp,
+    YieldOp,
+)
+"""What belongs to the language and is no operator."""
+
+
+class RelayDialect(Dialect):
+    """The dialect with the ops of other packages, which are imported when its ops are first asked for.
+
+    Not earlier: the modules of those packages import parts of this one.
+    """
+
+    @property
+    def operations(self) -> Iterator[type[Operation]]:
+        """Every op, those of other packages among them."""
+        load_plugins("ops")
+        return iter(DIALECT_OPS)
+
+
+TYPES_AND_ATTRIBUTES: list[type[Attribute]] = [
+    IncompleteType,
+    SequenceType,
+    OptionalType,
+    ClosureType,
+    BoundsAttr,
+    DimsAttr,
+    DimBindingsAttr,
+    RequirementsAttr,
+    WeightAttr,
+]
+
+DIALECT_OPS.extend(LANGUAGE)
+RELAY = RelayDialect("relay", DIALECT_OPS, TYPES_AND_ATTRIBUTES)
+
+__all__ = ["LANGUAGE", "RELAY"]
