@@ -5,15 +5,17 @@ Operators bring their own rules (`RelayOp.infer_type` and `infer_operand_types`)
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.dialects.builtin import FunctionType, TensorType, i1
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import is_complete, with_dims
+from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -65,10 +67,23 @@ def _operator(op: RelayOp, solver: TypeSolver) -> None:
             types = [solver.type_of(operand) for operand in op.operands]
             complete = all(map(is_complete, types))
         if complete or op.INFERS_FROM_INCOMPLETE:
-            solver.refine(result, solver.inference(op, types).type, op)
+            solver.refine(result, _result_type(op, types, solver), op)
             solver.learn_elements(op, types)
     except ConstraintError as error:
         raise TypeInferenceError(error.message, location=location_of(op), help=error.help) from error
+
+
+def _result_type(op: RelayOp, types: Sequence[Attribute], solver: TypeSolver) -> Attribute:
+    """What `op` gives for operands of `types`.
+
+    Where extents of these are not known yet, an extent that the op makes may turn out to follow from them: it gets a
+    name of its own when nothing else has news.
+    """
+    if not all(map(is_complete, types)) or any(ANY in dims_in(type) for type in types):
+        known = op.inference(types, solver.elements.of_operands(op))
+        if known.extents and solver.postpone(op, guesses=True):
+            return known.anonymous_type
+    return solver.inference(op, types).type
 
 
 def _function(func: FuncOp, solver: TypeSolver) -> None:

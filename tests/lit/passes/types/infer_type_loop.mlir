@@ -83,3 +83,20 @@ func.func @demands(%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<a>>, %y: tenso
   }
   func.return %g : !relay.incomplete
 }
+
+// An extent that follows from what a loop gives has no name of its own, though the loop's types are known last.
+// CHECK-LABEL: @follows(
+func.func @follows(%n: tensor<i64>, %v: tensor<?x3xf32, #relay.dims<a>>) -> !relay.incomplete {
+  %g = relay.loop(%i, %s : !relay.incomplete = %v : tensor<?x3xf32, #relay.dims<a>>) to %n : tensor<i64> -> !relay.incomplete {
+    %z = relay.tuple(%s, %s) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+    relay.yield %z : !relay.incomplete
+  }
+  %r = relay.tuple_get_item(%g) {index = 0} : (!relay.incomplete) -> !relay.incomplete
+  %two = relay.tuple(%r, %v) : (!relay.incomplete, tensor<?x3xf32, #relay.dims<a>>) -> !relay.incomplete
+  %c = relay.concatenate(%two) {axis = 0} : (!relay.incomplete) -> !relay.incomplete
+  %begin = relay.constant dense<1> : tensor<1xi64>
+  %end = relay.constant dense<3> : tensor<1xi64>
+  // CHECK: relay.dyn.strided_slice(%c, %begin, %end, %begin) : {{.*}} -> tensor<?x3xf32, #relay.dims<max(0, min(2 * a, 3) - 1)>>
+  %y = relay.dyn.strided_slice(%c, %begin, %end, %begin) : (!relay.incomplete, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
