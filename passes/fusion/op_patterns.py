@@ -4,7 +4,8 @@ The body is read as Relay reads an expression. What its results need is in the g
 terminator, operands first to last, which is the order in which Relay asks each node whether it fuses. Where an op
 stands in the text does not matter, neither before what nor in which region: an op whose value one branch alone uses is
 that branch's. Bindings (`relay.let`) are visited first in their block, and results of branches and of closures are seen
-outside, as those of the function are. Pure ops that nothing needs are not part of the expression.
+outside, as those of the function are. Pure ops that nothing needs are not part of the expression; to name an extent is
+to need the op that makes it.
 The body of a loop runs many times, and what stands outside of it once: nothing fuses through a use from within.
 """
 
@@ -14,10 +15,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType, TupleType, f32, f64, i1, i32, i64
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -25,7 +28,9 @@ from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
 from xrelay.passes.fusion.function_graph import FunctionGraph, NodeRef
 from xrelay.passes.fusion.hints import resolve_hints
+from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.op_kinds import CALLS, OpKind, is_constant, is_relay_op, kind_of, short_name
+from xrelay.passes.infra.verify import walk_ops
 
 _COUNTING = (*CALLS, OpKind.TUPLE)
 """Kinds of op whose operands count among the arguments of a kernel."""
@@ -38,6 +43,7 @@ def forward_graph(body: Block) -> FunctionGraph:
     """The forward graph of a function's `body`; iterative, in time linear in ops and operands."""
     builder = _GraphBuilder()
     builder.visit_body(body)
+    builder.visit_makers()
     unneeded = [op for block in builder.blocks for op in block.ops if _could_be_left_out(op, builder.numbers)]
     found = FunctionGraph(body, builder.graph, builder.refs, builder.ops, builder.numbers, unneeded)
     resolve_hints(found)
@@ -119,6 +125,23 @@ class _GraphBuilder:
         self._visit(self._expression(body))
         for value in _results_of(body):
             self.graph.mark_extern(self._number(value))
+        self._order_consumers()
+
+    def visit_makers(self) -> None:
+        """Add the ops that make extents which nodes name, and whose values nobody uses."""
+        left = [op for block in self.blocks for op in block.ops if op not in self.numbers and made_extents(op)]
+        function = _function_around(left[0]) if left else None
+        if function is None:
+            return
+        names, places = NameUses(function), {op: place for place, op in enumerate(walk_ops(function))}
+        # What names an extent stands behind what makes it, and may itself be there for a name alone.
+        for op in sorted(left, key=lambda op: -places[op]):
+            if any(user in self.numbers for user in names.of(op)):
+                self._visit(iter([op]))
+                self.graph.mark_extern(self.numbers[op])
+        self._order_consumers()
+
+    def _order_consumers(self) -> None:
         order = [self._entered[ref] for ref in self.refs]
         for edges in self.graph.outputs:
             if len(edges) > 1:
@@ -267,6 +290,13 @@ class _GraphBuilder:
         if found is None:
             found = self._facts[id(type)] = (type, _type_facts(type))
         return found[1]
+
+
+def _function_around(op: Operation) -> FuncOp | None:
+    around: Operation | None = op
+    while around is not None and not isinstance(around, FuncOp):
+        around = around.parent_op()
+    return around
 
 
 def _results_of(block: Block) -> tuple[SSAValue, ...]:

@@ -15,6 +15,7 @@ from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
@@ -122,11 +123,14 @@ class _Rewriting:
 
 
 def _is_dead(op: Operation) -> bool:
-    """Whether `op` has no use and no side effect."""
+    """Whether `op` has no use and no side effect.
+
+    Whether others name an extent that it makes is for `relay-dead-code-elimination` to find out.
+    """
     for result in op.results:
         if result.first_use is not None:
             return False
-    return would_be_trivially_dead(op)
+    return would_be_trivially_dead(op) and not made_extents(op)
 
 
 def constant_of(value: SSAValue) -> Array | None:

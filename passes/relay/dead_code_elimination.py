@@ -1,8 +1,9 @@
 """`relay-dead-code-elimination`: erases ops whose results have no use, and private functions that nothing mentions.
 
 What: every op without side effects whose results have no use is erased, closures and branches included; one reverse
-walk, since a user always stands behind what it uses. Why not xDSL's `dce`: it walks again until nothing changes, and
-knows nothing of calls. A call of a function whose ops have no side effects has none, like everything in relay.
+walk, since a user always stands behind what it uses. To name an extent that an op makes is a use of the op, as in the
+requirements that inlining leaves. Why not xDSL's `dce`: it walks again until nothing changes, and knows nothing of
+calls. A call of a function whose ops have no side effects has none, like everything in relay.
 
 Before:
 
@@ -25,11 +26,12 @@ from dataclasses import dataclass
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, Region
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
+from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 
@@ -51,20 +53,21 @@ def eliminate_dead_code(module: ModuleOp) -> int:
     """Erase ops and functions that have no use; gives their number."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
     pure_calls = pure_functions(module)
-    erased = sum(_clean(function.body, side_effect_free_ops(function, pure_calls)) for function in functions.values())
+    erased = sum(_clean(function, side_effect_free_ops(function, pure_calls)) for function in functions.values())
     return erased + _erase_unmentioned(module, functions)
 
 
-def _clean(region: Region, free: Container[Operation]) -> int:
-    erased = 0
+def _clean(function: FuncOp, free: Container[Operation]) -> int:
+    erased, names = 0, NameUses(function)
     # Where to go on in each block being walked, innermost last: an op's regions are settled before the ops above it.
-    places: list[Operation | None] = [block.last_op for block in region.blocks]
+    places: list[Operation | None] = [block.last_op for block in function.body.blocks]
     while places:
         op = places.pop()
         if op is None:
             continue
         places.append(op.prev_op)
-        if op in free and not op.has_trait(IsTerminator) and not any(result.first_use for result in op.results):
+        is_used = any(result.first_use for result in op.results) or op.has_trait(IsTerminator)
+        if op in free and not is_used and not names.of(op):
             erase_op(op)
             erased += 1
         else:

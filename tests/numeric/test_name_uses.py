@@ -64,6 +64,35 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %n: tensor<1xi64>, %v: tensor<f3
 }
 """
 
+# The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
+UNREAD = """
+func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  %k = relay.argwhere(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+  %r = relay.call @f(%k, %y) : (!relay.incomplete, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+func.func private @f(%x: tensor<?x1xi32, #relay.dims<k>>, %y: tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete {
+  %0 = relay.exp(%y) : (tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_an_extent_is_computed_for_a_demand_alone(level: int) -> None:
+    module = parse_module(full_context(), UNREAD, "unread.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for found, length in ((0, 0), (1, 1), (5, 5), (5, 3), (3, 5), (0, 2)):
+        x, y = np.zeros(7, np.float32), np.arange(length, dtype=np.float32)
+        x[:found] = 1
+        for run in (model.run, partial(run_relay, module)):
+            if found == length:
+                np.testing.assert_allclose(run([x, y])[0], np.exp(y), rtol=1e-6)
+                continue
+            with pytest.raises((ExecutionError, InterpreterError), match=f"C0. argument extent.*{length} == {found}"):
+                run([x, y])
+
 
 @pytest.mark.parametrize("level", [0, 2])
 def test_a_demand_on_what_one_branch_reads_is_checked(level: int) -> None:

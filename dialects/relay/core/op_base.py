@@ -20,7 +20,6 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAtt
 from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
-from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
@@ -31,7 +30,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
+from xrelay.dialects.relay.core.recorded_requirements import PureOnItsValue, record_requirements, requirements_of
 from xrelay.dialects.relay.core.types import (
     IncompleteType,
     function_type,
@@ -72,7 +71,7 @@ class RelayOp(IRDLOperation):
 
     result = result_def()
 
-    traits = traits_def(Pure())
+    traits = traits_def(PureOnItsValue())
 
     # --- names -----------------------------------------------------------------------------------------------------
 

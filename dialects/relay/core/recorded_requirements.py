@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from collections.abc import Set as AbstractSet
 
 from xdsl.ir import Attribute, Operation
+from xdsl.traits import EffectInstance, MemoryEffectKind, Pure
 
 from xrelay.dialects.attribute_names import BINDS, REQUIRES
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
@@ -31,6 +33,21 @@ def made_extents(op: Operation) -> tuple[NewExtent, ...]:
 def record_extents(op: Operation, extents: Iterable[NewExtent]) -> None:
     """Note which named extents `op` makes."""
     _set(op, BINDS, BoundsAttr.of(extents))
+
+
+class PureOnItsValue(Pure):
+    """An op without side effects that others may need for an extent it makes, whether they use its value or not.
+
+    To passes that know nothing of names it has an effect where it makes extents: they neither erase nor join such ops.
+    """
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        """None, or one that stands for the names."""
+        return _NAMES if BINDS in op.attributes else frozenset[EffectInstance]()
+
+
+_NAMES = frozenset((EffectInstance(MemoryEffectKind.WRITE),))
 
 
 def _set(op: Operation, name: str, attribute: Attribute | None) -> None:

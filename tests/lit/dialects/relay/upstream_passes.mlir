@@ -27,3 +27,14 @@ func.func @dce(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>, %c: tensor<i1>)
   // CHECK-NEXT: func.return %x
   func.return %x : tensor<1x3x8x8xf32>
 }
+
+// Others may need the extents that an op makes: an op with named extents stays, and is no other one.
+// CHECK-LABEL: @names
+func.func @names(%x: tensor<4xf32>) -> tensor<4xf32> {
+  // CHECK-NEXT: relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>}
+  // CHECK-NEXT: relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 4>}
+  %a = relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>} : (tensor<4xf32>) -> tensor<?x1xi32, #relay.dims<k>>
+  %b = relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 4>} : (tensor<4xf32>) -> tensor<?x1xi32, #relay.dims<j>>
+  // CHECK-NEXT: func.return %x
+  func.return %x : tensor<4xf32>
+}

@@ -91,3 +91,15 @@ func.func private @named(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #re
 func.func private @named_in_vain(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
   func.return %x : tensor<?xf32, #relay.dims<n>>
 }
+
+// Who names an extent needs what makes it, also where nobody reads the value; what makes another goes.
+// CHECK-LABEL: func.func @names
+// CHECK-NEXT:    relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>}
+// CHECK-NEXT:    relay.require(%y)
+// CHECK-NEXT:    func.return
+func.func @names(%x: tensor<4xf32>, %y: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>> {
+  %a = relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>} : (tensor<4xf32>) -> tensor<?x1xi32, #relay.dims<k>>
+  %b = relay.argwhere(%x) {relay.binds = #relay.bounds<j <= 4>} : (tensor<4xf32>) -> tensor<?x1xi32, #relay.dims<j>>
+  %z = relay.require(%y) {demands = #relay.requirements<n == k "C1 rows">, relay.requires = #relay.requirements<n == k "C1 rows">} : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %z : tensor<?xf32, #relay.dims<n>>
+}
