@@ -11,7 +11,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.dialects.relay.structure.call import instantiated, names_in
-from xrelay.errors import DimensionError, PassError
+from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, names_of, substitute
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
@@ -57,7 +57,7 @@ class DimSubstitution:
         self._known: dict[int, tuple[Attribute, Attribute]] = {}
 
     def apply(self, ops: Sequence[Operation]) -> None:
-        """Replace the names in `ops` and in what is inside of them; `PassError` where an extent has no value then."""
+        """Replace the names in `ops` and inside of them; `TypeInferenceError` where an extent has no value then."""
         types: dict[SSAValue, Attribute] = {}
         for op in (inner for outer in ops for inner in walk_ops(outer)):
             try:
@@ -68,7 +68,7 @@ class DimSubstitution:
                 if op.attributes.get(REQUIRES) == RequirementsAttr(()):
                     del op.attributes[REQUIRES]
             except DimensionError as error:
-                raise PassError(error.message, location=location_of(op)) from error
+                raise TypeInferenceError(error.message, location=location_of(op)) from error
         retype(types)
 
     def of(self, attribute: Attribute) -> Attribute:

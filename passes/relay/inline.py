@@ -48,6 +48,9 @@ With `marked`, as in Relay: only functions with the attribute `relay.inline` are
 function all of whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no
 copies.
 
+Where types contradict each other afterwards, as in a branch that is wrong at the extents of this call, functions and
+closures with named dimensions keep their calls: what is wrong is an error when that branch is taken.
+
 Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
 every level.
 """
@@ -68,12 +71,15 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
-from xrelay.errors import PassError
+from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
+from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.graph.undo import Undo
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
@@ -103,13 +109,32 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
 
     Closures are inlined as well, but with `marked`. Gives the number of calls inlined.
     """
+    calls = (op for op in walk_ops(module) if isinstance(op, NamedCallOp | InvokeOp))
+    first = next(calls, None)
+    undo = None if first is None else Undo(module)
+    try:
+        return _inline_calls(module, max_ops, marked=marked, named=True)
+    except TypeInferenceError as error:
+        if first is None or undo is None:
+            raise
+        remarks = Remarks(RelayInlinePass.name)
+        remarks.refused(first, f"calls of what has named dimensions stay: {error}")
+        report(remarks.all)
+        undo.run()
+        return _inline_calls(module, max_ops, marked=marked, named=False)
+
+
+def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) -> int:
+    """Inline as `inline_calls` says; unless `named`, what has named dimensions keeps its calls."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_inlinable(op)}
     calls = {name: _calls_to_inline(function, functions) for name, function in functions.items()}
     recursive = recursive_functions(calls)
     wanted = {
         name: function
         for name, function in functions.items()
-        if name not in recursive and (not marked or INLINE in function.attributes)
+        if name not in recursive
+        and (not marked or INLINE in function.attributes)
+        and (named or not dim_names_in(function))
     }
     inliner = _Inliner(wanted, calls, _private_to(calls, module), max_ops)
     for name, function in functions.items():
@@ -121,7 +146,7 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
         infer_types(module)
     if marked:
         return inliner.inlined
-    closures = ClosureInliner(max_ops, inliner.added)
+    closures = ClosureInliner(max_ops, named, inliner.added)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
             closures.expand(function)

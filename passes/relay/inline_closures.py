@@ -68,6 +68,8 @@ class ClosureInliner:
 
     max_ops: int
     """How many ops it may add."""
+    named: bool = True
+    """Whether it inlines closures with named dimensions of their own."""
     added: int = 0
     inlined: int = 0
     has_named: bool = False
@@ -139,7 +141,7 @@ class ClosureInliner:
         inner = dim_names_in(closure)
         if not inner:
             return {}
-        if not can_carry(call):
+        if not self.named or not can_carry(call):
             return None
         names = taken.names
         own = names.unbound(names_in(parameters), closure, lambda value: value.type)

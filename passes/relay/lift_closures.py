@@ -136,8 +136,11 @@ def _inline(module: ModuleOp) -> None:
     for function in once:
         function.attributes[INLINE] = UnitAttr()
     inline_calls(module, marked=True)
-    for function in once:
-        function.attributes.pop(INLINE, None)
+    names = {function.sym_name for function in once}
+    for function in module.body.block.ops:
+        # Where types contradict each other, other ops take the place of these.
+        if isinstance(function, FuncOp) and function.sym_name in names:
+            function.attributes.pop(INLINE, None)
 
 
 def _leave_out_lets(module: ModuleOp) -> None:

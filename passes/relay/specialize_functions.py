@@ -19,7 +19,8 @@ After:
 
 The types are inferred again, so that what the extents decide is decided. Left alone: calls at extents that are not
 known or that the types do not agree with, and functions that may call themselves, which could need a copy for each
-level of the recursion; such a program is for the interpreter.
+level of the recursion; such a program is for the interpreter. So is every function left alone where types contradict
+each other afterwards: what is wrong at an extent is an error when it runs.
 
 Refuses (`PassError`) to let the module grow by more than `max-ops` ops.
 """
@@ -45,9 +46,10 @@ from xrelay.dialects.relay.structure.call import (
     made_names,
     parameter_names,
 )
-from xrelay.errors import PassError
+from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.calls import calls_in, recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution
+from xrelay.passes.graph.undo import Undo
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.types.infer_type import infer_types
@@ -70,6 +72,17 @@ class RelaySpecializeFunctionsPass(ModulePass):
 
 def specialize_functions(module: ModuleOp, *, max_ops: int = MAX_OPS) -> int:
     """Let calls at known extents call functions made for them; gives the number of copies."""
+    undo = Undo(module) if any(isinstance(op, NamedCallOp) for op in walk_ops(module)) else None
+    try:
+        return _specialize(module, max_ops)
+    except TypeInferenceError:
+        if undo is None:
+            raise
+        undo.run()
+        return 0
+
+
+def _specialize(module: ModuleOp, max_ops: int) -> int:
     specializer = _Specializer(module, max_ops)
     pending = [op for op in walk_ops(module) if isinstance(op, NamedCallOp)]
     while pending:

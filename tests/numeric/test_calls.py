@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 import numpy as np
 import pytest
@@ -267,7 +268,9 @@ def test_callees_have_the_sizes_of_their_calls(rows: str) -> None:
         (False, (1, 1), None),
     ],
 )
-def test_what_calls_demand_is_checked_where_they_ran(branch: bool, extents: tuple[int, int], refused: str) -> None:
+def test_what_calls_demand_is_checked_where_they_ran(
+    branch: bool, extents: tuple[int, int], refused: str | None
+) -> None:
     module = typed(DEMANDS)
     inlined = module.clone()
     inline_calls(inlined)
@@ -347,3 +350,52 @@ def test_extents_that_a_function_makes_are_returned() -> None:
 
 def test_calls_with_names_are_the_same_at_all_levels() -> None:
     check_levels(typed(SUMMED), [np.array(2), ramp(3)])
+
+
+# One branch cannot be right at the extents of the only call, whatever is called there.
+WRONG_BRANCH = """
+!a = tensor<?xf32, #relay.dims<p>>
+!b = tensor<?xf32, #relay.dims<q>>
+func.func @main(%c: tensor<i1>, %x: tensor<2xf32>, %y: tensor<3xf32>) -> !relay.incomplete {
+  %g = relay.fn(%a : !a, %b : !b) -> tensor<f32> {
+    %r = relay.call @sum(%c, %a, %b) : (tensor<i1>, !a, !b) -> tensor<f32>
+    relay.yield %r : tensor<f32>
+  }
+  CALL
+  func.return %r : !relay.incomplete
+}
+func.func private @sum(%c: tensor<i1>, %a: !a, %b: !b) -> tensor<f32> {
+  %r = relay.if %c : tensor<i1> -> tensor<f32> {
+    %s = relay.add(%a, %b) : (!a, !b) -> !relay.incomplete
+    %t = relay.sum(%s) : (!relay.incomplete) -> tensor<f32>
+    relay.yield %t : tensor<f32>
+  } else {
+    %t = relay.sum(%a) : (!a) -> tensor<f32>
+    relay.yield %t : tensor<f32>
+  }
+  func.return %r : tensor<f32>
+}
+"""
+
+
+@pytest.mark.parametrize("disabled", [[], ["relay-inline"]], ids=["inlined", "specialised"])
+@pytest.mark.parametrize(
+    "call",
+    [
+        "%r = relay.call @sum(%c, %x, %y) : (tensor<i1>, tensor<2xf32>, tensor<3xf32>) -> !relay.incomplete",
+        "%r = relay.invoke %g(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> !relay.incomplete of (!a, !b) -> tensor<f32>",
+    ],
+    ids=["function", "closure"],
+)
+def test_what_is_wrong_in_a_branch_is_an_error_there_alone(call: str, disabled: list[str]) -> None:
+    module = typed(WRONG_BRANCH.replace("CALL", call))
+    with xrelay.PassContext(disabled_pass=disabled):
+        model = xrelay.compile(module, cache=False, threads=1)
+    x, y = np.ones(2, np.float32), np.ones(3, np.float32)
+    (found,), (wanted,) = model.run([np.array(False), x, y]), run_relay(module, [np.array(False), x, y])
+    assert found == wanted == 2
+    for run in (model.run, partial(run_relay, module)):
+        with pytest.raises(
+            (ExecutionError, InterpreterError), match=re.escape("[relay.add C2] extents: broadcastable")
+        ):
+            run([np.array(True), x, y])
