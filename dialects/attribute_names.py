@@ -71,6 +71,12 @@ CONTAINER: Final = "loop.container"
 """Of a list that `@main` takes or returns: the sequence or optional that it is; `convert-topi-to-loop` sets it."""
 NUM_SCRATCH: Final = "loop.num_scratch"
 """How many arguments after its outputs are a kernel's scratch buffers; `loop-plan-memory` sets it."""
+HEAP: Final = "loop.heap"
+"""What a kernel allocates while it runs, as bytes times the `index` arguments of these numbers, in the whole or for
+`each_thread`; `loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
+NEEDS: Final = "loop.needs"
+"""Of `@main`: bytes of `boxes`, `kernels` and `each_thread` that a run needs beside the arena, where they are known
+beforehand, and in words what is `uncounted`; `loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
 TAKES_SCRATCH: Final = "loop.takes_scratch"
 """Of a kernel in a module of its own: its callers give it all memory; who takes kernels out of a module sets it, and
 `loop-plan-memory` removes it."""
@@ -119,6 +125,9 @@ WEIGHTS: Final = "xrelay.weights"
 """Names, types and values of the weights, arguments of `@main` after the outputs; `convert-loop-to-scf` sets it."""
 ARENA_SIZE: Final = "xrelay.arena_size"
 """Bytes of the arena, the last argument of `@main`; `convert-loop-to-scf` sets it."""
+MEMORY: Final = "xrelay.memory"
+"""The bytes that a run needs beside the arena, and what is not among them: the `loop.needs` of `@main`;
+`convert-loop-to-scf` sets it."""
 DIMS: Final = "xrelay.dims"
 """The names whose sizes are the last arguments of `@main`; `convert-loop-to-scf` sets it, where there are any."""
 POLLS: Final = "xrelay.polls"

@@ -22,6 +22,10 @@ With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`)
 
 The arena's size is 0 then: `@main_plan` computes it.
 
+What a run needs beside the arena stands in `xrelay.memory = {boxes = 128 : i64, kernels = 0 : i64, each_thread = 0 :
+i64, uncounted = ["sequences, optionals and closures"]}`, where it is anything: bytes as far as they are known when
+compiling, and in words what is not among them.
+
 An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. So
 are sequences, optionals and closures (`type = !relay.sequence<tensor<?xf32>>`). They are no arguments; the others are
 in order.
@@ -31,7 +35,7 @@ With `xrelay.polls` runs go through loops that can be ended.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TypeGuard
 
 from xdsl.dialects import cf, func
@@ -57,6 +61,8 @@ from xrelay.dialects.attribute_names import (
     INPUTS,
     KERNELS,
     LOOP_DIMS,
+    MEMORY,
+    NEEDS,
     NUM_OUTPUTS,
     OUTPUT_PLACE,
     OUTPUTS,
@@ -75,6 +81,7 @@ from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.requirement import Requirement
+from xrelay.lowering.memory_interface import MemoryEntry, read_memory
 from xrelay.passes.loop.signature import argument_attrs
 
 NONE = ArrayAttr[Attribute]([])
@@ -121,6 +128,7 @@ class ModuleInterface:
     checks: tuple[CheckEntry, ...] = ()
     polls: bool = False
     """Whether runs can be ended."""
+    memory: MemoryEntry = field(default_factory=MemoryEntry)
 
 
 def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
@@ -149,6 +157,8 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
     )
     module.attributes[WEIGHTS] = ArrayAttr([_weight(n, value, type) for n, (value, type) in enumerate(weights)])
     module.attributes[ARENA_SIZE] = IntegerAttr(arena, i64)
+    if NEEDS in main.attributes:
+        module.attributes[MEMORY] = main.attributes[NEEDS]
     if names := dim_names(main):
         module.attributes[DIMS] = ArrayAttr([StringAttr(name) for name in names])
 
@@ -193,6 +203,9 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
     size = module.attributes.get(ARENA_SIZE)
     if not isinstance(size, IntegerAttr):
         raise _malformed(module, ARENA_SIZE)
+    memory = read_memory(module.attributes.get(MEMORY, DictionaryAttr({})))
+    if memory is None:
+        raise _malformed(module, MEMORY)
     return ModuleInterface(
         _read_tensors(module, INPUTS),
         _read_tensors(module, OUTPUTS),
@@ -202,6 +215,7 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
         _read_names(module, module.attributes.get(DIMS, NONE), DIMS),
         tuple(_read_check(module, row) for row in _rows(module, CHECKS)) if CHECKS in module.attributes else (),
         POLLS in module.attributes,
+        memory,
     )
 
 

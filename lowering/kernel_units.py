@@ -28,6 +28,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import (
+    HEAP,
     LOOP_DIMS,
     LOOP_KERNEL,
     MAY_FAIL,
@@ -100,13 +101,18 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
 
 
 def declare_lowered(unit: KernelUnit, kernel: func.FuncOp | None, *, may_fail: bool) -> None:
-    """Lets the declaration of a unit, and calls of it, give it memory to work in, as the declaration `kernel` says."""
+    """Lets the declaration of a unit, and calls of it, give it memory to work in, as the declaration `kernel` says.
+
+    What the kernel allocates for itself stands there too.
+    """
     declaration = unit.declaration
-    if kernel is not None:
+    if kernel is not None and NUM_SCRATCH in kernel.attributes:
         declaration.function_type = kernel.function_type
         declaration.arg_attrs = kernel.arg_attrs
         declaration.attributes[NUM_SCRATCH] = kernel.attributes[NUM_SCRATCH]
         pass_declared_scratch(declaration, unit.calls)
+    if kernel is not None and HEAP in kernel.attributes:
+        declaration.attributes[HEAP] = kernel.attributes[HEAP]
     if may_fail:
         declaration.attributes[MAY_FAIL] = UnitAttr()
 
@@ -121,7 +127,7 @@ def declaration_of(kernel: func.FuncOp) -> func.FuncOp:
     declaration = func.FuncOp(
         kernel.sym_name.data, kernel.function_type, Region(), "private", arg_attrs=kernel.arg_attrs
     )
-    kept = (LOOP_KERNEL, NUM_SCRATCH, SOURCES)
+    kept = (LOOP_KERNEL, NUM_SCRATCH, HEAP, SOURCES)
     declaration.attributes |= {name: kernel.attributes[name] for name in kept if name in kernel.attributes}
     return declaration
 

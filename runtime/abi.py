@@ -11,8 +11,8 @@ model has, and which is called after every run, failed ones too.
 
 The array of a model with named dimensions has one element more, its last, which points to their sizes, 64-bit integers
 from 0 to `MAX_EXTENT`; such a model has `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`, which from the sizes at `dims`
-writes to `sizes`, as 64-bit integers, the bytes of the arena and then the open extents of the outputs that are no
-boxes, in order.
+writes to `sizes`, as 64-bit integers, the bytes of the arena, then the open extents of the outputs that are no boxes,
+in order, then the most bytes that a run needs beside the arena: of boxes, of a kernel, and of a kernel for each thread.
 
 A status is 0 for success, else `reason | (number + 1) << 8`, where `reason` is one of `Reason` and `number` an index
 into the model's table of kernels, for `Reason.CHECK` into that of checks; with nothing above the low byte the kernel
@@ -25,7 +25,7 @@ import ctypes
 from enum import IntEnum
 from typing import Final
 
-ABI_VERSION: Final = 4
+ABI_VERSION: Final = 5
 ENTRY_SYMBOL: Final = "xrelay_entry"
 PLAN_SYMBOL: Final = "xrelay_plan"
 BOX_SYMBOL: Final = "xrelay_box_new"

@@ -28,7 +28,7 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
         return SizeTexts(
             (f"arena: {metadata.arena_size} bytes of scratch memory",),
             "",
-            f"#define {prefix.upper()}_ARENA_SIZE {metadata.arena_size}u\n",
+            f"#define {prefix.upper()}_ARENA_SIZE {metadata.arena_size}u\n{_known_needs(metadata, prefix.upper())}",
             _KNOWN_ARENA.format(**fields),
             (),
             (),
@@ -40,8 +40,9 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
             ((spec, extent) for spec in metadata.written for extent in spec.shape if isinstance(extent, str)), 1
         )
     ]
+    extents += [f"sizes[{1 + len(extents) + number}] {text}" for number, text in enumerate(_BESIDE)]
     named = ", ".join(f"dims[{number}] = {name}" for number, name in enumerate(metadata.dims))
-    told = "; ".join(["sizes[0] bytes of arena", *extents]).replace("*/", "* /")
+    told = "; ".join(["sizes[0] bytes of arena", *extents, *_not_counted(metadata)]).replace("*/", "* /")
     constants = f"#define {prefix.upper()}_NUM_DIMS {len(metadata.dims)}\n"
     constants += f"#define {prefix.upper()}_NUM_SIZES {1 + len(extents)}\n"
     return SizeTexts(
@@ -54,6 +55,26 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
         ("(void *)dims",),
     )
 
+
+def _known_needs(metadata: ModelMetadata, macro: str) -> str:
+    """Constants of what a run takes beside the arena."""
+    rows = zip(("BOXES", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE, strict=True)
+    lines = [f"#define {macro}_{name}_SIZE {size}u /* {text} */\n" for name, size, text in rows]
+    told = [f"/* {text.replace('*/', '* /')} */\n" for text in _not_counted(metadata)]
+    return "".join([*lines, *told])
+
+
+def _not_counted(metadata: ModelMetadata) -> list[str]:
+    uncounted = metadata.memory.uncounted
+    return [f"not counted: {', '.join(uncounted)}"] if uncounted else []
+
+
+_BESIDE: Final = (
+    "bytes at most that a run allocates between kernels, at a time",
+    "bytes at most that a kernel allocates",
+    "bytes at most that each thread of a kernel allocates",
+)
+"""What a plan tells behind the extents of outputs."""
 
 _KNOWN_ARENA: Final = """\
 /* The arena's memory: NULL on failure; free() it. */

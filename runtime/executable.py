@@ -25,6 +25,7 @@ from xrelay.runtime.artifact import Artifact, check_machine
 from xrelay.runtime.boxes import BoxReader
 from xrelay.runtime.limits import RunLimits
 from xrelay.runtime.lists import Listed
+from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds
 from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
 from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
@@ -64,7 +65,7 @@ class Executable:
         self._leading = len(metadata.inputs) + len(metadata.written)
         self._weights = [address_of(array) for array in artifact.weights]
         if not metadata.dims:
-            self.constant = self._plan_of(metadata.arena_size, (), None)
+            self.constant = self._plan_of(metadata.arena_size, (), metadata.memory.sizes, None)
             return
         prototype = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER, _POINTER)
         self._plan_entry = prototype(self._library.address(PLAN_SYMBOL))
@@ -130,15 +131,18 @@ class Executable:
         metadata = self._artifact.metadata
         extents = [extent for spec in metadata.written for extent in spec.shape if isinstance(extent, str)]
         dims = (ctypes.c_int64 * len(sizes))(*sizes)
-        needed = (ctypes.c_int64 * (1 + len(extents)))()
+        needed = (ctypes.c_int64 * (1 + len(extents) + len(BESIDE_ARENA)))()
         context = Context()
         status = self._plan_entry(*(ctypes.addressof(place) for place in (context, dims, needed)))
         if status != 0:
             raise self._error(status, context, dict(zip(metadata.dims, sizes, strict=True)))
-        return self._plan_of(needed[0], needed[1:], dims, sizes)
+        beside = 1 + len(extents)
+        return self._plan_of(needed[0], needed[1:beside], needed[beside:], dims, sizes)
 
-    def _plan_of(self, arena_size: int, extents: Sequence[int], dims: Dims | None, sizes: Sizes = ()) -> Plan:
-        """A plan from the bytes of the arena and the open extents of the outputs."""
+    def _plan_of(
+        self, arena_size: int, extents: Sequence[int], beside: Sequence[int], dims: Dims | None, sizes: Sizes = ()
+    ) -> Plan:
+        """A plan from the bytes of the arena, the open extents of the outputs, and the bytes `BESIDE_ARENA`."""
         metadata, known = self._artifact.metadata, iter(extents)
         outputs = [
             (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
@@ -146,7 +150,8 @@ class Executable:
         ]
         leading, weights, num_values = self._leading, self._weights, self._boxes.count
         frames = Pool(lambda: Frame(leading, weights, arena_size, dims, num_values))
-        return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)))
+        memory = MemoryNeeds(arena_size, *beside, not_counted=metadata.memory.uncounted)
+        return Plan(outputs, arena_size, frames, dict(zip(metadata.dims, sizes, strict=True)), memory)
 
     def _error(
         self, status: int, context: Context, sizes: Mapping[str, int], exceeded: str | None = None

@@ -20,7 +20,7 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 8
+FORMAT_VERSION: Final = 9
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
@@ -177,6 +177,24 @@ class CheckInfo:
         return f"{text} ({named})" if named else text
 
 
+@dataclass(frozen=True, slots=True)
+class MemoryInfo:
+    """The most bytes that a run needs beside the arena: of boxes, of a kernel, and of a kernel for each thread.
+
+    `uncounted` says what is not among them.
+    """
+
+    boxes: int = 0
+    kernels: int = 0
+    each_thread: int = 0
+    uncounted: tuple[str, ...] = ()
+
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        """The numbers, in the order of a plan."""
+        return self.boxes, self.kernels, self.each_thread
+
+
 @dataclass(frozen=True)
 class ModelMetadata:
     """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
@@ -185,9 +203,9 @@ class ModelMetadata:
     sequences and optionals.
 
     `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
-    brings, in order; the arena's size is 0 then, and `xrelay_plan` tells it. With `polls` a run has loops that can be
-    ended. `cpu` and `features` are what the code was compiled for, as LLVM names them; `bound_params` are names of
-    parameters whose values were compiled in.
+    brings, in order; the arena's size and those of `memory` are 0 then, and `xrelay_plan` tells them. With `polls` a
+    run has loops that can be ended. `cpu` and `features` are what the code was compiled for, as LLVM names them;
+    `bound_params` are names of parameters whose values were compiled in.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -198,6 +216,7 @@ class ModelMetadata:
     dims: tuple[str, ...] = ()
     checks: tuple[CheckInfo, ...] = ()
     polls: bool = False
+    memory: MemoryInfo = MemoryInfo()
     cpu: str = ""
     features: str = ""
     bound_params: tuple[str, ...] = ()
@@ -246,6 +265,7 @@ class ModelMetadata:
             dims=_checked_dims(read.texts("dims"), inputs),
             checks=read.table("checks", _check),
             polls=read.flag("polls"),
+            memory=_memory(read.part("memory")),
             cpu=read.text("cpu"),
             features=read.text("features"),
             bound_params=read.texts("bound_params"),
@@ -278,6 +298,11 @@ def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tup
 
 def _check(row: JsonFields) -> CheckInfo:
     return CheckInfo(row.text("text"), row.text("relation"), row.texts("sides"), row.texts("sources"))
+
+
+def _memory(row: JsonFields) -> MemoryInfo:
+    sizes = (row.extent(name) for name in ("boxes", "kernels", "each_thread"))
+    return MemoryInfo(*sizes, uncounted=row.texts("uncounted"))
 
 
 def _open_tensor(row: JsonFields) -> TensorSpec:

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.abi import Context
 from xrelay.runtime.arena import Pool, address_of, aligned_bytes
+from xrelay.runtime.memory import MemoryNeeds
 from xrelay.runtime.metadata import TensorSpec
 
 Shaped: TypeAlias = tuple[tuple[int, ...], np.dtype[Any]]
@@ -46,7 +47,7 @@ class Frame:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """The shapes and dtypes of the outputs, and the bytes of the arena, for certain sizes of named dimensions.
+    """The shapes and dtypes of the outputs, and what memory a call needs, for certain sizes of named dimensions.
 
     Outputs that are boxes are not among them.
 
@@ -57,6 +58,8 @@ class Plan:
     arena_size: int
     frames: Pool[Frame]
     sizes: Mapping[str, int]
+    memory: MemoryNeeds
+    """With one thread."""
 
     def new_outputs(self) -> list[NDArray[Any]]:
         """Arrays for the outputs; `ExecutionError` where there is no memory for them."""

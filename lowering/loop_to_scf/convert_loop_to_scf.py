@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import EXTENTS, SCHEDULE
+from xrelay.dialects.attribute_names import EXTENTS, HEAP, NEEDS, SCHEDULE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
@@ -69,6 +69,8 @@ class ConvertLoopToScfPass(ModulePass):
         write_interface(op, weights_of_main(op))
         for function in op.ops:
             if isinstance(function, func.FuncOp):
+                for attribute in (HEAP, NEEDS):
+                    function.attributes.pop(attribute, None)
                 if function.body.blocks:
                     convert_function(function)
                 else:

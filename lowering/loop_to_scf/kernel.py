@@ -41,7 +41,7 @@ from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
-from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, buffers_on_stack, layout_of, on_stack
+from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, layout_of, on_stack
 from xrelay.lowering.loop_to_scf.parallel_nests import (
     holds_unrolled,
     only_parallel_loop,
@@ -52,7 +52,7 @@ from xrelay.lowering.loop_to_scf.parallel_nests import (
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
-from xrelay.passes.loop.nest_queries import is_local
+from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()
 

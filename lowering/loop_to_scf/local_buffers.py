@@ -6,29 +6,23 @@ one register. That needs one of two patterns, the same at all its accesses:
 - lanes along the innermost dimension: `%acc[%i, %v * 16 + %lane]` → `memref<6x4xvector<16xf32>>` at `[%i, %v]`;
 - one element for each lane, in one vectorised loop: `%acc[%i]` → `memref<6xvector<16xf32>>` at `[%i]`.
 
-Anything else stays an array of scalars. Buffers that are too large for the stack are allocated instead.
+Anything else stays an array of scalars. Which buffers these are, `passes/loop/nest_queries.py` says.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, auto
-from math import ceil, prod
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, VectorType, i64
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
-from xrelay.dialects.op_lists import ops_of
-from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra.affine_bounds import LinearForm, linear_form
-from xrelay.passes.loop.nest_queries import is_local
 
 STACK_ALIGNMENT = 64
-STACK_BYTES = 1 << 20
-"""How much of the stack the local buffers of a function may take together: an eighth of a thread's."""
 
 
 class Lanes(Enum):
@@ -131,22 +125,6 @@ def _may_vary(value: SSAValue, loop: ForOp) -> bool:
         return False
     owner = value.owner
     return not isinstance(owner, BlockArgument) and loop.is_ancestor(owner)
-
-
-def buffers_on_stack(function: func.FuncOp) -> set[memref.AllocOp]:
-    """The local buffers of a function that are kept on the stack: in the order of the text, those that find room.
-
-    The others, such as what `cache_write` makes where no `compute_at` follows, are allocated like any buffer.
-    """
-    room = STACK_BYTES
-    found: set[memref.AllocOp] = set()
-    for op in ops_of(function.body, memref.AllocOp):
-        if is_local(op.memref) and op.memref.type.has_static_shape():
-            size = prod(op.memref.type.get_shape()) * ceil(bit_width(op.memref.type.element_type) / 8)
-            if size <= room:
-                room -= size
-                found.add(op)
-    return found
 
 
 def on_stack(type: MemRefType) -> memref.AllocaOp:

@@ -29,9 +29,14 @@ def element_bytes(type: Attribute) -> int | None:
         return None
     if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
         return None
-    if isinstance(type.element_type, IndexType):
+    return element_size(type.element_type)
+
+
+def element_size(element: Attribute) -> int | None:
+    """Bytes of an element of a buffer, wherever it lies; None for a type whose size is not fixed."""
+    if isinstance(element, IndexType):
         return INDEX_BYTES
-    return type.element_type.size if isinstance(type.element_type, FixedBitwidthType) else None
+    return element.size if isinstance(element, FixedBitwidthType) else None
 
 
 def known_bytes(alloc: memref.AllocOp) -> int | None:
@@ -45,9 +50,13 @@ def known_bytes(alloc: memref.AllocOp) -> int | None:
 def bytes_and_factors(alloc: memref.AllocOp) -> tuple[int, Sequence[SSAValue]]:
     """The bytes of a buffer as a number times values, none of which is a product or a constant.
 
-    The buffer is one of which `element_bytes` knows the element.
+    The buffer is one of which `element_size` knows the element.
     """
-    bytes_, rest, pending = element_bytes(alloc.memref.type) or 0, list[SSAValue](), list(alloc.dynamic_sizes)
+    bytes_, rest, pending = (
+        element_size(alloc.memref.type.element_type) or 0,
+        list[SSAValue](),
+        list(alloc.dynamic_sizes),
+    )
     bytes_ *= prod(extent for extent in alloc.memref.type.get_shape() if extent != DYNAMIC_INDEX)
     while pending:
         value = pending.pop()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from xdsl.dialects import arith, func
+from math import ceil, prod
+from typing import Final
+
+from xdsl.dialects import arith, func, memref
 from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
@@ -12,9 +15,13 @@ from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, LoadO
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of
 from xrelay.dialects.loop.ranges import interval_of, loop_of_index
 from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra import symbolic_bounds
 from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.index_algebra.value_map import Space
+
+STACK_BYTES: Final = 1 << 20
+"""How much of the stack the local buffers of a function may take together: an eighth of a thread's."""
 
 
 def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
@@ -134,6 +141,22 @@ def accumulates_without_init(block: BlockOp) -> bool:
 def is_local(buffer: SSAValue) -> bool:
     """Whether a buffer has the memory space `"local"`."""
     return isinstance(buffer.type, MemRefType) and buffer.type.memory_space == StringAttr(LOCAL)
+
+
+def buffers_on_stack(function: func.FuncOp) -> set[memref.AllocOp]:
+    """The local buffers of a function that are kept on the stack: in the order of the text, those that find room.
+
+    The others, such as what `cache_write` makes where no `compute_at` follows, are allocated like any buffer.
+    """
+    room = STACK_BYTES
+    found: set[memref.AllocOp] = set()
+    for op in ops_of(function.body, memref.AllocOp):
+        if is_local(op.memref) and op.memref.type.has_static_shape():
+            size = prod(op.memref.type.get_shape()) * ceil(bit_width(op.memref.type.element_type) / 8)
+            if size <= room:
+                room -= size
+                found.add(op)
+    return found
 
 
 def index_range(value: SSAValue) -> Interval | None:

@@ -1,11 +1,13 @@
 """`@main_plan`: what a run of an `@main` that binds names needs, computed from the sizes of the names alone.
 
 ```
-func.func @main_plan(%sizes: memref<3xi64>, %n: index {xrelay.dim = "n"})
+func.func @main_plan(%sizes: memref<6xi64>, %n: index {xrelay.dim = "n"})
 ```
 
-writes to `%sizes` the bytes of the arena, and then the open extents of the outputs, in order. It asserts what `@main`
-asserts of its names, so who asks for the sizes first need not enter `@main` with names that do not fit.
+writes to `%sizes` the bytes of the arena, then the open extents of the outputs, in order, then the most bytes that a
+run needs beside the arena, as far as they are known (`memory_needs.py`): of boxes, of kernels, and of kernels for each
+thread; 2^61 where they are more. It asserts what `@main` asserts of its names, so who asks for the sizes first need not
+enter `@main` with names that do not fit.
 """
 
 from __future__ import annotations
@@ -14,24 +16,27 @@ from collections.abc import Iterable, Sequence
 
 from xdsl.builder import Builder
 from xdsl.dialects import arith, cf, func, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, i64
+from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType, ModuleOp, StringAttr, f64, i64
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import DIM, LOOP_DIMS
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names, output_arguments
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.upstream.arith_extras import IndexCastOp
-from xrelay.index_algebra.dims import DimExpr
+from xrelay.dialects.upstream.arith_extras import IndexCastOp, SIToFPOp
+from xrelay.index_algebra.dim_expressions import as_dim, terms_of
+from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.passes.loop.dim_code import DimCode
+from xrelay.passes.loop.memory_needs import MOST, MemoryNeeds
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
-def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue) -> None:
+def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue, needs: MemoryNeeds) -> None:
     """Adds `@main_plan` to a module, whose `@main` computes `arena_size` from its names by ops of arith."""
     names = dim_names(main)
     extents = _open_extents(main)
-    block = Block(arg_types=[MemRefType(i64, [1 + len(extents)]), *[IndexType()] * len(names)])
+    beside = (needs.boxes, needs.kernels, needs.each_thread)
+    block = Block(arg_types=[MemRefType(i64, [1 + len(extents) + len(beside)]), *[IndexType()] * len(names)])
     for argument, hint in zip(block.args, ("sizes", *names), strict=True):
         argument.name_hint = hint
     builder = Builder(InsertPoint.at_end(block))
@@ -39,7 +44,8 @@ def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue)
     for op in _shape_code(main.body.block, arena_size):
         builder.insert(op.clone(copies))
     code = DimCode(dict(zip(names, block.args[1:], strict=True)), builder)
-    for place, value in enumerate([copies[arena_size], *map(code.value, extents)]):
+    sizes = [copies[arena_size], *map(code.value, extents), *(_at_most(dim, code, builder) for dim in beside)]
+    for place, value in enumerate(sizes):
         _store(builder, value, block.args[0], place)
     builder.insert(func.ReturnOp())
     plan = func.FuncOp(PLAN, (list(block.arg_types), []), Region(block))
@@ -55,9 +61,26 @@ def _open_extents(main: func.FuncOp) -> list[DimExpr]:
     return [dim for dims in named if isinstance(dims, DimsAttr) for dim in dims.data]
 
 
+def _at_most(size: Dim, code: DimCode, builder: Builder) -> SSAValue:
+    """The value of a sum of products of names, an `i64`, cut off at `MOST`; computed in f64, which leaves no bits."""
+
+    def real(number: int) -> SSAValue:
+        return builder.insert(arith.ConstantOp(FloatAttr(float(number), f64))).result
+
+    total = real(0)
+    for monomial, factor in terms_of(size).items():
+        term = real(factor)
+        for atom in monomial:
+            number = builder.insert(IndexCastOp(code.value(as_dim(atom)), i64)).result
+            term = builder.insert(arith.MulfOp(term, builder.insert(SIToFPOp(number, f64)).result)).result
+        total = builder.insert(arith.AddfOp(total, term)).result
+    return builder.insert(arith.FPToSIOp(builder.insert(arith.MinimumfOp(total, real(MOST))).result, i64)).result
+
+
 def _store(builder: Builder, value: SSAValue, sizes: SSAValue, place: int) -> None:
     index = builder.insert(arith.ConstantOp(IntegerAttr(place, IndexType())))
-    builder.insert(memref.StoreOp.get(builder.insert(IndexCastOp(value, i64)), sizes, [index]))
+    number = value if value.type == i64 else builder.insert(IndexCastOp(value, i64)).result
+    builder.insert(memref.StoreOp.get(number, sizes, [index]))
 
 
 def _shape_code(block: Block, wanted: SSAValue) -> Sequence[Operation]:

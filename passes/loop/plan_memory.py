@@ -35,7 +35,9 @@ from xrelay.passes.loop.buffer_size import element_bytes, known_bytes
 from xrelay.passes.loop.dynamic_arena import emit_arena, request_of
 from xrelay.passes.loop.free_boxes import free_boxes
 from xrelay.passes.loop.hoist_scratch import give_scratch, hoist_scratch
+from xrelay.passes.loop.kernel_heap import note_heap
 from xrelay.passes.loop.lifetimes import Lifetimes, lifetimes_in
+from xrelay.passes.loop.memory_needs import memory_needs, write_needs
 from xrelay.passes.loop.noalias import check_noalias, mark_noalias
 from xrelay.passes.loop.plan_function import add_plan_function, is_shape_code
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
@@ -110,6 +112,9 @@ class LoopPlanMemoryPass(ModulePass):
     A kernel in a module of its own says `loop.takes_scratch` where callers give it all memory. `PassError` where a call
     gives buffers that overlap to a kernel that is only declared, with `llvm.noalias` on its arguments.
 
+    What a run may need beside the arena is told too, see `memory_needs.py`: kernels say in `loop.heap` what they
+    allocate, `@main` in `loop.needs` what its boxes and its kernels take, and what is not counted.
+
     Left alone: modules without `@main`, and those whose `@main` has an arena. `PassError` if `@main` has several
     blocks.
     """
@@ -137,23 +142,28 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
     for op in ops_of(module, func.CallOp):
         calls[op.callee.string_value()].append(op)
     main = functions.get("main")
-    statistics = MemoryStatistics((), 0, 0)
-    if main is not None:
-        if len(main.body.blocks) != 1:
-            raise PassError(f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must have one")
-        if not any(ARENA in attributes for attributes in argument_attrs(main)):
-            hoist_scratch(main, functions, calls)
-            if dim_names(main):
-                arena_size, statistics = _place_by_names(main, alignment)
-                add_plan_function(module, main, arena_size)
-            else:
-                statistics = _place_buffers(main, alignment)
+    if main is not None and len(main.body.blocks) != 1:
+        raise PassError(f"loop-plan-memory: @main has {len(main.body.blocks)} blocks, it must have one")
+    is_planned = main is None or any(ARENA in attributes for attributes in argument_attrs(main))
+    arena_size, statistics = None, MemoryStatistics((), 0, 0)
+    if main is not None and not is_planned:
+        hoist_scratch(main, functions, calls)
+        if dim_names(main):
+            arena_size, statistics = _place_by_names(main, alignment)
+        else:
+            statistics = _place_buffers(main, alignment)
     for function in functions.values():
-        if function is not main and LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
+        if LOOP_KERNEL in function.attributes:
+            if TAKES_SCRATCH in function.attributes:
+                give_scratch(function)
+            note_heap(function)
+        elif function is not main and len(function.body.blocks) == 1:
             _place_in_frame(function, alignment)
-    for kernel in functions.values():
-        if TAKES_SCRATCH in kernel.attributes:
-            give_scratch(kernel)
+    if main is not None and not is_planned:
+        needs = memory_needs(main, named)
+        write_needs(main, needs)
+        if arena_size is not None:
+            add_plan_function(module, main, arena_size, needs)
     mark_noalias(functions, calls, main)
     check_noalias(declared, calls, main)
     return statistics

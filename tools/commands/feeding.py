@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from xrelay.runtime.dim_text import name_and_size, names_in
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec
 from xrelay.tools.commands.base import UsageError
+from xrelay.tools.commands.options import named_size
 
 
 def add_input_options(parser: ArgumentParser) -> None:
@@ -33,7 +34,7 @@ def add_input_options(parser: ArgumentParser) -> None:
         "--size",
         action="append",
         default=[],
-        type=_named_size,
+        type=named_size,
         metavar="NAME=N",
         help="size of a named dimension of random inputs; without it the usual one of --shapes, or 1 to 8 by chance",
     )
@@ -124,13 +125,6 @@ def _named_file(text: str) -> tuple[str, Path]:
     if not equals or not name or not path:
         raise ArgumentTypeError(f"{text!r} is not of the form name=file.npy")
     return name, Path(path)
-
-
-def _named_size(text: str) -> tuple[str, int]:
-    name, _, size = text.partition("=")
-    if not name or not size.isdecimal():
-        raise ArgumentTypeError(f"{text!r} is not of the form n=8")
-    return name, int(size)
 
 
 def _load(path: Path) -> NDArray[Any]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from xrelay.tools.commands.base import Command, UsageError
-from xrelay.tools.commands.options import add_shapes, add_source
+from xrelay.tools.commands.options import add_shapes, add_source, named_size
 
 if TYPE_CHECKING:
     from xrelay.runtime.metadata import ModelMetadata
@@ -21,8 +21,9 @@ class InspectCommand(Command):
 
     Of an ONNX model every node is converted as it would be for compiling; each op is listed with the number of its
     nodes and the reasons for which some cannot be imported, and the exit code is 1 where there are such. Types of
-    values behind a node that is not supported are those that the model declares. A compiled model shows its kernels
-    and for which CPU it is.
+    values behind a node that is not supported are those that the model declares. A compiled model shows its kernels,
+    for which CPU it is, and what memory a run takes at most; where that depends on named dimensions, --size says which
+    sizes they have.
 
     With --coverage, an ONNX model is a table of its ops by domain and opset, with what takes them: a converter, a
     function of the model, or the standard's definition by other ops. Nodes in bodies and functions count too, nothing
@@ -37,6 +38,14 @@ class InspectCommand(Command):
         add_shapes(parser)
         parser.add_argument("--coverage", action="store_true", help="what takes each op of an ONNX model, as a table")
         parser.add_argument("--json", action="store_true", help="print the coverage as JSON")
+        parser.add_argument(
+            "--size",
+            action="append",
+            default=[],
+            type=named_size,
+            metavar="NAME=N",
+            help="size of a named dimension of a compiled model, for the memory of a run; repeat for each",
+        )
 
     def run(self, args: Namespace) -> int:
         """Look and print."""
@@ -45,9 +54,11 @@ class InspectCommand(Command):
             raise UsageError("--json is the form of --coverage", help="add --coverage")
         if args.coverage and path.suffix != ".onnx":
             raise UsageError("--coverage is asked of ONNX models alone", location=str(path))
+        if args.size and path.suffix != ".xrelay":
+            raise UsageError("--size is asked of compiled models alone", location=str(path))
         match path.suffix:
             case ".xrelay":
-                lines, status = _inspect_compiled(path)
+                lines, status = _inspect_compiled(path, dict(args.size))
             case ".onnx" if args.coverage:
                 lines, status = _coverage(path, dict(args.shapes), as_json=args.json)
             case ".onnx":
@@ -106,7 +117,7 @@ def _inspect_text(path: Path) -> tuple[list[str], int]:
     return [*lines, *(f"{count:6d}  {name}" for name, count in counts.most_common())], 0
 
 
-def _inspect_compiled(path: Path) -> tuple[list[str], int]:
+def _inspect_compiled(path: Path, sizes: Mapping[str, int]) -> tuple[list[str], int]:
     """Inputs, outputs, kernels, sizes and the CPU."""
     from xrelay.runtime.artifact import read_metadata
 
@@ -116,15 +127,24 @@ def _inspect_compiled(path: Path) -> tuple[list[str], int]:
         *(f"input {spec.name}: {spec}" for spec in metadata.inputs),
         *(f"output {spec.name}: {spec}" for spec in metadata.outputs),
         f"cpu {metadata.cpu}",
-        f"{weights} bytes of weights, {_arena(metadata)}",
+        f"{weights} bytes of weights",
+        f"memory of a run: {_memory(path, metadata, sizes)}",
         *(f"check {check.summary}" for check in metadata.checks),
         *(f"kernel {kernel.symbol}: {', '.join(kernel.sources)}" for kernel in metadata.kernels),
     ], 0
 
 
-def _arena(metadata: ModelMetadata) -> str:
-    """The size of the arena, or what decides it, and whether a run allocates more for its outputs."""
-    more = ", and what a run makes" if metadata.boxes else ""
-    if metadata.dims:
-        return f"arena for the sizes of {', '.join(metadata.dims)}{more}"
-    return f"{metadata.arena_size} bytes of arena{more}"
+def _memory(path: Path, metadata: ModelMetadata, sizes: Mapping[str, int]) -> str:
+    """What memory a run takes, or what decides it."""
+    if not metadata.dims and not sizes:
+        from xrelay.runtime.cores import default_num_threads
+        from xrelay.runtime.memory import MemoryNeeds
+
+        known, threads = metadata.memory, default_num_threads()
+        return str(MemoryNeeds(metadata.arena_size, *known.sizes, threads, known.uncounted))
+    if not sizes:
+        uncounted = "".join(f"; not counted: {text}" for text in metadata.memory.uncounted)
+        return f"follows from {', '.join(metadata.dims)}, which --size gives{uncounted}"
+    from xrelay.api.model import load
+
+    return str(load(path).memory_needs(sizes))

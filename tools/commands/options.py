@@ -71,6 +71,14 @@ def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
     return name, shape
 
 
+def named_size(text: str) -> tuple[str, int]:
+    """`n=8` as name and size of a dimension."""
+    name, _, size = text.partition("=")
+    if not name or not size.isdecimal():
+        raise ArgumentTypeError(f"{text!r} is not of the form n=8")
+    return name, int(size)
+
+
 def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:
     """The model of the command line, or `module` made of it: loaded where it is compiled already, else compiled."""
     limit: int | None = vars(args).get("memory_limit")

@@ -145,6 +145,7 @@ def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
         dims=tables.dims,
         checks=tables.checks,
         polls=tables.polls,
+        memory=tables.memory,
         cpu=target.mcpu,
         features=",".join(target.code_features()),
         name=name,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from numpy.typing import NDArray
@@ -24,7 +24,17 @@ from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.interface import CheckEntry, TensorEntry, read_interface
 from xrelay.runtime.arena import aligned
 from xrelay.runtime.dim_text import name_and_size
-from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, SEQUENCE, CheckInfo, KernelInfo, TensorSpec, function_spec
+from xrelay.runtime.metadata import (
+    ANY_RANK,
+    OPEN,
+    OPTIONAL,
+    SEQUENCE,
+    CheckInfo,
+    KernelInfo,
+    MemoryInfo,
+    TensorSpec,
+    function_spec,
+)
 
 
 @dataclass(frozen=True)
@@ -40,6 +50,7 @@ class ModelTables:
     dims: tuple[str, ...]
     checks: tuple[CheckInfo, ...]
     polls: bool
+    memory: MemoryInfo
 
 
 def tables_of(module: ModuleOp) -> ModelTables:
@@ -63,6 +74,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
         interface.dims,
         tuple(map(_check_info, interface.checks)),
         interface.polls,
+        MemoryInfo(**asdict(interface.memory)),
     )
 
 

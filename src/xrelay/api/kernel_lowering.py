@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xrelay import environment
 from xrelay.api.codegen import llvm_texts, rename_symbols
 from xrelay.api.kernel_records import KernelFacts
-from xrelay.dialects.attribute_names import NUM_SCRATCH
+from xrelay.dialects.attribute_names import HEAP, NUM_SCRATCH
 from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
@@ -74,7 +74,7 @@ class KernelLowering:
                 run_pipeline(module, passes, context=self._context, instruments=self._instruments)
             if stage.phase is Phase.SCHEDULED:
                 kernel = kernel_of(module)
-                if NUM_SCRATCH in kernel.attributes:
+                if NUM_SCRATCH in kernel.attributes or HEAP in kernel.attributes:
                     # The custom form of a declaration leaves out what it says of arguments.
                     declaration = print_module(ModuleOp([declaration_of(kernel)]), generic=True)
         with self._clock.step("emit"):

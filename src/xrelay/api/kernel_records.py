@@ -23,7 +23,7 @@ class KernelFacts:
     may_fail: bool
     """Whether its status may be other than 0."""
     declaration: str = ""
-    """A module with its declaration as text, where callers give it memory to work in."""
+    """A module with its declaration as text, where callers give it memory to work in, or it allocates some."""
 
 
 class KernelRecords:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,6 +26,7 @@ from xrelay.runtime.running import checked_timeout
 if TYPE_CHECKING:
     from xrelay.api.timing import CompileTiming
     from xrelay.runtime.executable import Executable
+    from xrelay.runtime.memory import MemoryNeeds
     from xrelay.runtime.plan import Plan
 
 
@@ -156,15 +158,23 @@ class CompiledModel:
             self._executable.cancel()
 
     def memory(self, sizes: Mapping[str, int] | None = None) -> int:
-        """The bytes that a call needs beside inputs, outputs and weights, for `sizes` of the named dimensions.
+        """The most bytes that a call takes beside inputs, outputs and weights, for `sizes` of the named dimensions.
 
-        What a run allocates on its way, since only it tells how much that is, is not among them; `memory_limit` bounds
-        both.
+        That is the `peak` of `memory_needs`, which also says what is not counted.
+        """
+        return self.memory_needs(sizes).peak
+
+    def memory_needs(self, sizes: Mapping[str, int] | None = None) -> MemoryNeeds:
+        """The bytes of the parts of `memory`: arena, boxes, what kernels allocate, once and for each of `num_threads`.
+
+        A box whose extents only the run tells counts with the most that there can be of it; where nothing bounds that,
+        as for sequences and recursions, `not_counted` names it. `memory_limit` bounds all of it.
 
         `InputError` unless each name has a size; `ExecutionError` where the sizes fail a check of the model.
         """
         executable = self._executable if self._executable is not None else self._load()
-        return executable.plan_at({} if sizes is None else sizes).arena_size
+        plan = executable.plan_at({} if sizes is None else sizes)
+        return replace(plan.memory, threads=self._num_threads)
 
     def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
         """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""

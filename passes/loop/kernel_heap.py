@@ -1,0 +1,105 @@
+"""What kernels allocate while they run: rows whose length only a run tells, and what is too large for the stack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from xdsl.dialects import func, memref
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr, IntegerType, UnitAttr, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.attribute_names import HEAP
+from xrelay.dialects.loop import ForOp, LoopKind
+from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.op_lists import all_ops
+from xrelay.passes.loop.buffer_size import bytes_and_factors, element_size
+from xrelay.passes.loop.nest_queries import buffers_on_stack
+
+HEADER: Final = 64
+"""The bytes in front of a buffer of the heap, whose sum with the buffer's is rounded up to a multiple of as many."""
+
+
+class HeapPart(NamedTuple):
+    """`bytes` times some `index` arguments, by their numbers; `None` where the size follows from something else."""
+
+    bytes: int
+    extents: tuple[int, ...] | None
+    each_thread: bool
+
+
+def with_header(size: int) -> int:
+    """The bytes that a buffer of the heap takes of it."""
+    return -(-(size + HEADER) // HEADER) * HEADER
+
+
+def note_heap(kernel: func.FuncOp) -> None:
+    """Lets a kernel say what it allocates.
+
+    Buffers at its top exist beside all others, those in one op of its top beside each other.
+    """
+    stack = buffers_on_stack(kernel)
+    top, most = Counter[_Kind](), Counter[_Kind]()
+    for op in kernel.body.block.ops:
+        if isinstance(op, memref.AllocOp):
+            if op not in stack:
+                top += _bytes_of(op, kernel)
+            continue
+        inside = Counter[_Kind]()
+        for alloc in all_ops(op) if op.regions else ():
+            if isinstance(alloc, memref.AllocOp) and alloc not in stack:
+                inside += _bytes_of(alloc, kernel)
+        most |= inside
+    parts = [HeapPart(size, *kind) for kind, size in (top + most).items()]
+    if parts:
+        kernel.attributes[HEAP] = ArrayAttr([_attribute(part) for part in parts])
+
+
+def heap_of(kernel: func.FuncOp) -> Sequence[HeapPart]:
+    """What a kernel says that it allocates: the sum of these parts."""
+    rows = kernel.attributes.get(HEAP)
+    return [_part(row) for row in rows.data] if isa(rows, ArrayAttr[DictionaryAttr]) else ()
+
+
+_Kind = tuple[tuple[int, ...] | None, bool]
+
+
+def _bytes_of(alloc: memref.AllocOp, kernel: func.FuncOp) -> Counter[_Kind]:
+    """What a buffer takes; of one whose size is unknown, that there is one."""
+    each_thread = _is_in_parallel_loop(alloc)
+    if element_size(alloc.memref.type.element_type) is None:
+        return Counter({(None, each_thread): 1})
+    size, factors = bytes_and_factors(alloc)
+    arguments = list[SSAValue](index_arguments(kernel))
+    if not factors:
+        return Counter({((), each_thread): with_header(size)})
+    if not all(factor in arguments for factor in factors):
+        return Counter({(None, each_thread): 1})
+    numbers = tuple(sorted(arguments.index(factor) for factor in factors))
+    return Counter({(numbers, each_thread): size, ((), each_thread): 2 * HEADER - 1})
+
+
+def _is_in_parallel_loop(op: Operation) -> bool:
+    parent = op.parent_op()
+    while parent is not None:
+        if isinstance(parent, ForOp) and parent.kind is LoopKind.PARALLEL:
+            return True
+        parent = parent.parent_op()
+    return False
+
+
+def _attribute(part: HeapPart) -> DictionaryAttr:
+    told: dict[str, Attribute] = {"bytes": IntegerAttr(part.bytes, i64)}
+    if part.extents is not None:
+        told["extents"] = DenseArrayBase.from_list(i64, part.extents)
+    if part.each_thread:
+        told["each_thread"] = UnitAttr()
+    return DictionaryAttr(told)
+
+
+def _part(row: DictionaryAttr) -> HeapPart:
+    size, extents = row.data.get("bytes"), row.data.get("extents")
+    numbers = tuple(extents.get_values()) if isa(extents, DenseArrayBase[IntegerType]) else None
+    return HeapPart(size.value.data if isinstance(size, IntegerAttr) else 0, numbers, "each_thread" in row.data)

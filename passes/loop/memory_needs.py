@@ -1,0 +1,261 @@
+"""What a run may need beside its arena: bounds of what boxes and kernels take, over the sizes of names."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Final, NamedTuple
+
+from xdsl.dialects import func, memref, scf
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    ArrayAttr,
+    DictionaryAttr,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    StringAttr,
+    i64,
+)
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.utils.hints import isa
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL, NEEDS, SOURCES
+from xrelay.dialects.levels import level_of
+from xrelay.dialects.locations import sources_or_place
+from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
+from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.index_algebra.dim_expressions import Monomial, from_terms, terms_of
+from xrelay.index_algebra.dims import Dim, product, symbol
+from xrelay.passes.graph.calls import calls_in, recursive_functions
+from xrelay.passes.loop.buffer_size import element_size
+from xrelay.passes.loop.extent_bounds import ExtentBounds
+from xrelay.passes.loop.kernel_heap import HEADER, heap_of, with_header
+from xrelay.passes.loop.lifetimes import GIVERS, LOOPS, roots_of
+
+MOST_WORDS: Final = 16
+"""So many things are named that are not counted; behind them stands how many more there are."""
+MOST: Final = 1 << 61
+"""The bytes from which on it does not matter how many they are."""
+_LIST: Final = "loop.list"
+"""The beginning of the names of ops on sequences, optionals and closures."""
+
+
+@dataclass(frozen=True)
+class MemoryNeeds:
+    """Upper bounds of bytes: of the boxes at any time, of what a kernel takes in the whole, and for each thread.
+
+    They are sums of products of names with coefficients that are not negative. `uncounted` says what is not among them.
+    """
+
+    boxes: Dim = 0
+    kernels: Dim = 0
+    each_thread: Dim = 0
+    uncounted: tuple[str, ...] = ()
+
+
+def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> MemoryNeeds:
+    """The needs of a planned `main`: `functions` are those of its module, whose kernels say what they allocate.
+
+    A box counts from where it is allocated to where it is freed: one that a branch gives until what it gives is freed,
+    one that a loop gives until the end, as often as the loop may hold it. Not counted are boxes of which no bound
+    follows from the names, lists, and what functions need that are no kernels.
+    """
+    names: dict[SSAValue, Dim] = {
+        value: symbol(name) for value, name in zip(dim_arguments(main), dim_names(main), strict=True)
+    }
+    bounds, words = ExtentBounds(names), dict[str, None]()
+    boxes = _Boxes(main, bounds, words).most()
+    kernels, each_thread = _Most(), _Most()
+    for call in ops_of(main, func.CallOp):
+        callee = functions.get(call.callee.string_value())
+        if callee is not None and LOOP_KERNEL in callee.attributes:
+            for most, taken in zip((kernels, each_thread), _taken_by(call, callee, bounds, words), strict=True):
+                most.note(taken)
+    words |= dict.fromkeys(_of_functions(main, functions))
+    return MemoryNeeds(boxes, kernels.dim, each_thread.dim, _shortened(list(words)))
+
+
+def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
+    """Lets `main` say what is not counted, and what is where that is known beforehand."""
+    told: dict[str, Attribute] = {
+        name: IntegerAttr(min(size, MOST), i64)
+        for name, size in (("boxes", needs.boxes), ("kernels", needs.kernels), ("each_thread", needs.each_thread))
+        if isinstance(size, int) and size
+    }
+    if needs.uncounted:
+        told["uncounted"] = ArrayAttr([StringAttr(text) for text in needs.uncounted])
+    if told:
+        main.attributes[NEEDS] = DictionaryAttr(told)
+
+
+class _Most:
+    """The most that several sums of products may be: of each product the greatest coefficient."""
+
+    def __init__(self) -> None:
+        self._terms = Counter[Monomial]()
+
+    def note(self, terms: Counter[Monomial]) -> None:
+        self._terms |= terms
+
+    @property
+    def dim(self) -> Dim:
+        return from_terms(self._terms)
+
+
+def _terms(dim: Dim) -> Counter[Monomial]:
+    return Counter(dict(terms_of(dim)))
+
+
+# --- boxes
+
+
+class _Hold(NamedTuple):
+    """Until when there may be how many of what an allocation makes, and the value that holds one of them at the end."""
+
+    value: SSAValue
+    first: int
+    last: int
+    number: int = 1
+
+
+class _Boxes:
+    """The boxes of a graph function."""
+
+    def __init__(self, main: func.FuncOp, bounds: ExtentBounds, words: dict[str, None]):
+        """`words` get what is not counted."""
+        self._ops, self._bounds, self._words = all_ops(main), bounds, words
+        self._steps = {op: step for step, op in enumerate(self._ops)}
+        self._freed: dict[object, int] = {}
+        self._givers: dict[object, tuple[Operation, int]] = {}
+        roots = roots_of(main.body.block)
+        for step, op in enumerate(self._ops):
+            if isinstance(op, memref.DeallocOp):
+                self._freed |= dict.fromkeys(roots.get(op.memref, ()), step)
+            if isinstance(op, GIVERS):
+                for number, operand in enumerate(op.operands):
+                    for root in roots.get(operand, ()):
+                        self._givers.setdefault(root, (op, number))
+
+    def most(self) -> Dim:
+        """The most bytes that there are at a time."""
+        sizes: defaultdict[SSAValue, Counter[Monomial]] = defaultdict(Counter)
+        holds: dict[SSAValue, _Hold] = {}
+        for op in (op for op in self._ops if isinstance(op, memref.AllocOp)):
+            if (size := _box_bytes(op, self._bounds)) is None:
+                self._words[f"a buffer of {op.memref.type}{_from(op)}"] = None
+                continue
+            hold = self._hold(op)
+            sizes[hold.value] |= _terms(size * hold.number)
+            known = holds.setdefault(hold.value, hold)
+            holds[hold.value] = _Hold(hold.value, min(known.first, hold.first), max(known.last, hold.last))
+        changes: defaultdict[int, list[tuple[int, Counter[Monomial]]]] = defaultdict(list)
+        for value, hold in holds.items():
+            changes[hold.first].append((1, sizes[value]))
+            changes[hold.last + 1].append((-1, sizes[value]))
+        return _highest(changes)
+
+    def _hold(self, alloc: memref.AllocOp) -> _Hold:
+        value, first, end = alloc.memref, self._steps[alloc], len(self._ops)
+        while value in self._givers:
+            giver, number = self._givers[value]
+            around = giver.parent_op()
+            if not isinstance(giver, scf.YieldOp) or not isinstance(around, scf.IfOp):
+                loops = _loops_around(alloc)
+                first = min([first, *(self._steps[loop] for loop in loops)])
+                return _Hold(value, first, end, 1 + sum(map(_count_carried, loops)))
+            value = around.results[number]
+        return _Hold(value, first, self._freed.get(value, end))
+
+
+def _highest(changes: Mapping[int, Sequence[tuple[int, Counter[Monomial]]]]) -> Dim:
+    """The most that sums, which change at steps, come to."""
+    now, most = Counter[Monomial](), Counter[Monomial]()
+    for step in sorted(changes):
+        touched = set[Monomial]()
+        for sign, terms in changes[step]:
+            touched |= terms.keys()
+            for monomial, factor in terms.items():
+                now[monomial] += sign * factor
+        for monomial in touched:
+            most[monomial] = max(most[monomial], now[monomial])
+    return from_terms(most)
+
+
+def _box_bytes(op: memref.AllocOp, bounds: ExtentBounds) -> Dim | None:
+    """What a box takes at most; `None` where no bound is known."""
+    type, extents = op.memref.type, [bounds.of(size) for size in op.dynamic_sizes]
+    known, size = [extent for extent in extents if extent is not None], element_size(type.element_type)
+    if size is None or len(known) < len(extents):
+        return None
+    bytes_ = product(known) * (size * prod(extent for extent in type.get_shape() if extent != DYNAMIC_INDEX))
+    return with_header(bytes_) if isinstance(bytes_, int) else bytes_ + (2 * HEADER - 1)
+
+
+def _loops_around(op: Operation) -> list[Operation]:
+    found: list[Operation] = []
+    around = op.parent_op()
+    while around is not None:
+        if isinstance(around, LOOPS):
+            found.append(around)
+        around = around.parent_op()
+    return found
+
+
+def _count_carried(loop: Operation) -> int:
+    """How many buffers a loop carries."""
+    return sum(isinstance(operand.type, MemRefType) for operand in loop.operands)
+
+
+def _from(op: Operation) -> str:
+    """For which nodes a buffer is, in parentheses."""
+    sources = op.attributes.get(SOURCES, sources_or_place(op))
+    return f" ({', '.join(each.data for each in sources)})" if isa(sources, ArrayAttr[StringAttr]) else ""
+
+
+# --- kernels and functions
+
+
+def _taken_by(
+    call: func.CallOp, kernel: func.FuncOp, bounds: ExtentBounds, words: dict[str, None]
+) -> tuple[Counter[Monomial], Counter[Monomial]]:
+    """What a kernel allocates where it is called, in the whole and for each thread."""
+    given = [operand for operand in call.arguments if isinstance(operand.type, IndexType)]
+    taken: tuple[Counter[Monomial], Counter[Monomial]] = (Counter(), Counter())
+    for part in heap_of(kernel):
+        extents = None if part.extents is None else [bounds.of(given[number]) for number in part.extents]
+        known = [extent for extent in extents if extent is not None] if extents is not None else []
+        if extents is None or len(known) < len(extents):
+            words[f"buffers of the kernel @{kernel.sym_name.data}{_from(kernel)}"] = None
+        else:
+            taken[part.each_thread].update(_terms(product(known) * part.bytes))
+    return taken
+
+
+def _of_functions(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Iterable[str]:
+    """What functions beside `main` that are no kernels need, in words, and lists wherever they are."""
+    others = {
+        name: function
+        for name, function in functions.items()
+        if function.body.blocks and LOOP_KERNEL not in function.attributes and name != PLAN
+    }
+    recursive = recursive_functions({name: calls_in(function, others) for name, function in others.items()})
+    heaps = {name for name, function in functions.items() if heap_of(function)}
+    for name, function in others.items():
+        ops = all_ops(function)
+        if any(level_of(op) == "loop" and op.name.startswith(_LIST) for op in ops):
+            yield "sequences, optionals and closures"
+        if name in recursive:
+            yield f"frames of @{name}, which calls itself"
+        elif function is not main and (
+            any(isinstance(op, memref.AllocOp) for op in ops) or calls_in(function, dict.fromkeys(heaps))
+        ):
+            yield f"what @{name} allocates"
+
+
+def _shortened(words: Sequence[str]) -> tuple[str, ...]:
+    if len(words) <= MOST_WORDS:
+        return tuple(words)
+    return (*words[:MOST_WORDS], f"{len(words) - MOST_WORDS} more")

@@ -1,0 +1,97 @@
+// What a run needs beside the arena: boxes, and what kernels allocate, over the sizes of names.
+// RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | filecheck %s
+// RUN: xrelay-opt %s --split-input-file -p loop-plan-memory | xrelay-opt --split-input-file | filecheck %s
+
+// A row for each thread, of a length that is an argument. What a serial loop allocates exists once, small local buffers
+// lie on the stack. Two loops one after the other do not allocate at the same time.
+// CHECK-LABEL: func.func private @rows(
+// CHECK-SAME: loop.heap = [{bytes = 4 : i64, extents = array<i64: 1>, each_thread}, {bytes = 127 : i64, extents = array<i64>, each_thread}, {bytes = 12 : i64, extents = array<i64: 0>}, {bytes = 127 : i64, extents = array<i64>}]
+func.func private @rows(%x: memref<?x?xf32>, %n: index, %m: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to %n parallel {
+    %row = memref.alloc(%m) : memref<?xf32>
+    %one = memref.alloc() : memref<4xf32, "local">
+    "test.op"(%row, %one) : (memref<?xf32>, memref<4xf32, "local">) -> ()
+  }
+  loop.for "j" %j to %n {
+    %row = memref.alloc(%n) : memref<?xf32>
+    "test.op"(%row) : (memref<?xf32>) -> ()
+  }
+  loop.for "k" %k to %n {
+    %row = memref.alloc(%n) : memref<?x3xf32>
+    "test.op"(%row) : (memref<?x3xf32>) -> ()
+  }
+  func.return
+}
+
+// -----
+
+// What is known beforehand stands on the function: a box that ends before the next begins does not count beside it.
+// CHECK-LABEL: func.func @main(%k: memref<i64>
+// CHECK-SAME: loop.needs = {boxes = 320 : i64, uncounted = ["a buffer of memref<?xf32> (free)"]}
+func.func @main(%k: memref<i64>) attributes {loop.num_outputs = 0 : i64} {
+  %0 = memref.load %k[] : memref<i64>
+  %e = arith.index_cast %0 : i64 to index
+  %c16 = arith.constant 16 : index
+  %ok = arith.cmpi sge, %c16, %e : index
+  cf.assert %ok, "16 >= e"
+  %a = memref.alloc(%e) : memref<?xf32>
+  "test.op"(%a) : (memref<?xf32>) -> ()
+  %b = memref.alloc(%e) : memref<?x2xf32>
+  "test.op"(%b) : (memref<?x2xf32>) -> ()
+  %c = memref.alloc(%e) : memref<?xf32>
+  "test.op"(%b, %c) : (memref<?x2xf32>, memref<?xf32>) -> ()
+  %f = arith.addi %e, %e : index
+  %d = memref.load %k[] : memref<i64>
+  %g = arith.index_cast %d : i64 to index
+  %h = memref.alloc(%g) {xrelay.sources = ["free"]} : memref<?xf32>
+  "test.op"(%h) : (memref<?xf32>) -> ()
+  func.return
+}
+
+// -----
+
+// One of two branches runs; a loop that hands on one buffer holds two while it makes the next. Kernels count where they
+// are called.
+// CHECK-LABEL: func.func @main(%x: memref<?xf32>
+// CHECK-NOT: loop.needs
+// CHECK: func.func @main_plan(%sizes: memref<4xi64>, %n: index {xrelay.dim = "n"})
+// CHECK: %[[BOXES:.*]] = arith.constant 4.000000e+01 : f64
+// CHECK: arith.mulf %[[BOXES]], {{.*}} : f64
+// CHECK: arith.fptosi
+// CHECK: %[[KERNELS:.*]] = arith.constant 1.600000e+01 : f64
+// CHECK: arith.mulf %[[KERNELS]], {{.*}} : f64
+// CHECK: arith.fptosi
+// CHECK: arith.constant 0.000000e+00 : f64
+func.func private @big(%x: memref<?xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to %n {
+    %row = memref.alloc(%n) : memref<?x4xf32>
+    "test.op"(%row) : (memref<?x4xf32>) -> ()
+  }
+  func.return
+}
+func.func @main(%x: memref<?xf32> {loop.dims = #relay.dims<n>}, %p: i1, %n: index {xrelay.dim = "n"}) attributes {loop.num_outputs = 0 : i64} {
+  func.call @big(%x, %n) : (memref<?xf32>, index) -> ()
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %r = scf.if %p -> (memref<?xf32>) {
+    %a = memref.alloc(%n) : memref<?xf32>
+    scf.yield %a : memref<?xf32>
+  } else {
+    %m = arith.muli %n, %c2 : index
+    %b = memref.alloc(%m) : memref<?xf32>
+    scf.yield %b : memref<?xf32>
+  }
+  %s = scf.while (%v = %r) : (memref<?xf32>) -> (memref<?xf32>) {
+    "test.op"(%v) : (memref<?xf32>) -> ()
+    scf.condition(%p) %v : memref<?xf32>
+  } do {
+  ^bb0(%v: memref<?xf32>):
+    %m = arith.muli %n, %c2 : index
+    %w = memref.alloc(%m) : memref<?x2xf32>
+    %c = memref.reinterpret_cast %w to offset: [0], sizes: [%m], strides: [1] : memref<?x2xf32> to memref<?xf32>
+    memref.dealloc %v : memref<?xf32>
+    scf.yield %c : memref<?xf32>
+  }
+  memref.dealloc %s : memref<?xf32>
+  func.return
+}
