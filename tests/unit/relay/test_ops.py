@@ -15,6 +15,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.traits import is_side_effect_free
 
+from xrelay.dialects import relay
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
@@ -98,3 +99,10 @@ def test_operators_know_what_the_compiler_asks(name):
 def test_every_op_belongs_to_a_family():
     assert set(RELAY.operations) == {*OPERATORS.values(), *LANGUAGE}
     assert YieldOp in LANGUAGE
+
+
+def test_the_package_gives_the_whole_dialect() -> None:
+    assert relay.RELAY is RELAY
+    assert relay.LANGUAGE is LANGUAGE
+    with pytest.raises(AttributeError, match="has no attribute 'REALY'"):
+        _ = getattr(relay, "REALY")  # noqa: B009
