@@ -1,162 +1,199 @@
-"""DFT and STFT: products with the table of a transform, which is a constant."""
+"""DFT and STFT: products with the table of a transform."""
 
 from __future__ import annotations
 
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.dialects.relay.structure.weights import Array
-from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.computed_axes import extents_of, integer, reshaped
+from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
+from xrelay.frontend.onnx.converters.transform_tables import (
+    Number,
+    Transform,
+    as_value,
+    count_up,
+    transformed,
+    unless,
+)
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
 
 
-@converts("DFT", since=17, until=19, attributes=("axis", "inverse", "onesided"), limits="known length of the axis")
+@converts("DFT", since=17, until=19, attributes=("axis", "inverse", "onesided"))
 def convert_dft_attribute(node: NodeView) -> SSAValue:
     """The axis as an attribute."""
-    return _dft(node, node.attribute_int("axis", 1))
+    return _along_known_axis(node, node.attribute_int("axis", 1))
 
 
-@converts("DFT", since=20, attributes=("inverse", "onesided"), limits="constant axis of known length")
+@converts("DFT", since=20, attributes=("inverse", "onesided"))
 def convert_dft_input(node: NodeView) -> SSAValue:
     """The axis as an input."""
     if node.optional_input(2) is None:
-        return _dft(node, -2)
-    return _dft(node, int(node.required_scalar(2, "axis")))
+        return _along_known_axis(node, -2)
+    if node.constant(2) is None and node.known_ints(2) is None:
+        return _along_computed_axis(node)
+    return _along_known_axis(node, int(node.required_scalar(2, "axis")))
 
 
-def _dft(node: NodeView, named: int) -> SSAValue:
-    """The axis in front of the last, which has the real and the imaginary part, times the table of the transform."""
-    shape = node.shape(0)
-    rank, parts = len(shape), shape[-1] if shape else 0
+def _along_known_axis(node: NodeView, named: int) -> SSAValue:
+    """The axis in front of the last, which has the real and the imaginary part, transformed."""
+    rank, _ = _rank_and_parts(node)
     axis = known_axis(node, named, rank)
-    if rank < 2 or axis == rank - 1 or parts not in (1, 2):
+    if axis == rank - 1:
         raise node.error(f"axis {named} of {node.input(0).type}: the last axis has one or two parts of a number")
+    order = [*(place for place in range(rank - 1) if place != axis), axis, rank - 1]
+    if order == list(range(rank)):
+        return _along_last(node, node.input(0))
+    result = _along_last(node, node.emit("transpose", node.input(0), axes=order))
+    return node.emit("transpose", result, axes=[order.index(place) for place in range(rank)])
+
+
+def _along_computed_axis(node: NodeView) -> SSAValue:
+    """The axes in front of the one that the run names as one, and those behind it.
+
+    An axis that is none, or the last, is an index out of range when it runs.
+    """
+    (rank, parts), extents = _rank_and_parts(node), extents_of(node)
+    places = node.emit_constant(np.arange(rank), "places")
+    axis = node.emit("take", places, as_value(node, _number(node, 2, "axis")), axis=0, mode="raise")
+    lead = node.emit("strided_slice", extents, begin=(0,), end=(rank - 1,))
+    extent = node.emit("take", lead, axis, axis=0, mode="raise")
+    places = node.emit("strided_slice", places, begin=(0,), end=(rank - 1,))
+    before, behind = (
+        node.emit("prod", node.emit("where", node.emit(side, places, axis), lead, integer(node, 1)))
+        for side in ("less", "greater")
+    )
+    numbers = [before, extent, node.emit("multiply", behind, integer(node, parts))]
+    rows = reshaped(node, node.input(0), node.emit("stack", node.make_tuple(numbers), axis=0))
+    rows = node.emit("reshape", rows, newshape=(0, 0, -4, -1, parts))
+    result = _along_last(node, node.emit("transpose", rows, axes=(0, 2, 1, 3)))
+    count = extent_value(node, result, 2)
+    shape = node.emit("where", node.emit("equal", places, axis), count, lead)
+    last = node.emit_constant(np.array(shape_of(result.type)[-1:], np.int64), "parts")
+    shape = node.emit("concatenate", node.make_tuple([shape, last]), axis=0)
+    return reshaped(node, node.emit("transpose", result, axes=(0, 2, 1, 3)), shape)
+
+
+def _rank_and_parts(node: NodeView) -> tuple[int, int]:
+    """The rank of the data, whose last axis has one or two parts."""
+    shape = node.shape(0)
+    parts = shape[-1] if len(shape) > 1 else None
+    if not isinstance(parts, int) or parts not in (1, 2):
+        raise node.error(f"data of {node.input(0).type}: the last axis has one or two parts of a number")
+    return len(shape), parts
+
+
+def _along_last(node: NodeView, data: SSAValue) -> SSAValue:
+    """The axis in front of the last transformed, cut or filled up with zeros where a length is given."""
     inverse, onesided = (
         bool(node.attribute_int(name, 0, check=lambda v: v in (0, 1))) for name in ("inverse", "onesided")
     )
-    order = [*(place for place in range(rank - 1) if place != axis), axis, rank - 1]
-    moved = order != list(range(rank))
-    data = node.emit("transpose", node.input(0), axes=order) if moved else node.input(0)
-    extent, real = shape[axis], inverse and onesided
-    if not isinstance(extent, int):
-        raise node.error(f"the axis has the extent {extent}; it must be known", help="fix the shapes with shapes={…}")
-    length = _length(node, 2 * (extent - 1) if real else extent)
-    bins = length // 2 + 1 if onesided else length
-    data = _of_extent(node, data, bins if real else length)
-    table = _table(node, length, bins, inverse=inverse, onesided=onesided)[:, : 1 if parts == 1 else 2]
-    result = _product(node, data, table)
-    return node.emit("transpose", result, axes=[order.index(place) for place in range(rank)]) if moved else result
+    rank = len(shape_of(data.type))
+    length = _length(node, data, half=inverse and onesided)
+    transform = Transform(length, inverse, onesided)
+    if node.optional_input(1) is not None:
+        data = _of_extent(node, data, rank - 2, transform.bins(node) if transform.real else length)
+    return transformed(node, data, transform)
 
 
-def _length(node: NodeView, default: int) -> int:
-    """The length of the transform."""
-    given = node.optional_input(1) is not None
-    length = int(node.required_scalar(1, "dft_length")) if given else default
-    if length < 1:
+def _length(node: NodeView, data: SSAValue, *, half: bool) -> Number:
+    """The length of the transform: the one that is given, or that of the signal that the data are."""
+    if node.optional_input(1) is not None:
+        return _checked(node, _number(node, 1, "dft_length"))
+    extent = shape_of(data.type)[-2]
+    if isinstance(extent, int):
+        return _checked(node, 2 * (extent - 1) if half else extent)
+    length = extent_value(node, data, len(shape_of(data.type)) - 2)
+    if not half:
+        return length
+    return node.emit("multiply", node.emit("subtract", length, integer(node, 1)), integer(node, 2))
+
+
+def _checked(node: NodeView, length: Number) -> Number:
+    if isinstance(length, int) and length < 1:
         raise node.error(f"a transform of length {length}; it must be positive")
     return length
 
 
-def _of_extent(node: NodeView, data: SSAValue, extent: int) -> SSAValue:
-    """The data cut or filled up with zeros along the axis in front of the last."""
-    rank, found = len(shape_of(data.type)), shape_of(data.type)[-2]
-    if not isinstance(found, int) or found == extent:
-        return data
-    if found > extent:
-        return node.emit("strided_slice", data, begin=(0,), end=(extent,), axes=(rank - 2,))
+def _number(node: NodeView, index: int, what: str) -> Number:
+    """Input `index`, one number: as the import knows it, or as a value of rank 0."""
+    if node.shape(index) not in ((), (1,)):
+        raise node.error(f"{what} is {node.input(index).type}; it must be one number")
+    known = node.known_ints(index)
+    if known is not None:
+        return known[0]
+    if node.constant(index) is not None:
+        return int(node.required_scalar(index, what))
+    value = node.input(index)
+    return node.emit("cast", node.reshape(value, ()) if node.shape(index) else value, dtype="int64")
+
+
+def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSAValue:
+    """The data cut along an axis; where the import knows both extents also filled up with zeros."""
+    rank, found = len(shape_of(data.type)), shape_of(data.type)[axis]
+    if not isinstance(found, int) or not isinstance(extent, int):
+        kept = node.emit("minimum", as_value(node, extent), extent_value(node, data, axis))
+        return node.emit("take", data, count_up(node, kept), axis=axis, mode="fast")
+    if found >= extent:
+        return data if found == extent else node.emit("strided_slice", data, begin=(0,), end=(extent,), axes=(axis,))
     widths = [0] * (2 * rank)
-    widths[2 * (rank - 2) + 1] = extent - found
+    widths[2 * axis + 1] = extent - found
     return node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths, pad_mode="constant")
 
 
-def _table(node: NodeView, length: int, bins: int, *, inverse: bool, onesided: bool) -> Array:
-    """What each part of each element adds to each part of each result: (elements, 2, results, 2) in f64.
-
-    Onesided and backwards the elements are the first half of a symmetric spectrum, and the result is real.
-    """
-    real = inverse and onesided
-    elements, results = (bins, length) if real else (length, bins)
-    problem = check_size((elements, 2, results, 2), 8)
-    if problem is not None:
-        raise node.error(problem)
-    # Products of indices are brought into one turn as integers, so that no digits of the angle are lost.
-    angle = 2 * np.pi / length * (np.outer(np.arange(elements), np.arange(results)) % length)
-    cos, sin = np.cos(angle), np.sin(angle) * (-1 if inverse else 1)
-    table = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], 1)
-    if not real:
-        return table / length if inverse else table
-    doubled = np.full((elements, 1, 1, 1), 2.0)
-    doubled[0] = 1
-    if length % 2 == 0:
-        doubled[-1] = 1
-    return (table * doubled / length)[..., :1]
-
-
-def _product(node: NodeView, data: SSAValue, table: Array) -> SSAValue:
-    """The last two axes of the data times the table, in the data's type."""
-    lead = (0,) * (len(shape_of(data.type)) - 2)
-    elements, parts, results, out_parts = table.shape
-    matrix = table.reshape(elements * parts, results * out_parts).astype(numpy_dtype(node.element_type(0)))
-    rows = node.emit("reshape", data, newshape=(*lead, elements * parts))
-    found = node.emit("nn.matmul", rows, node.emit_constant(matrix, "transform"))
-    return node.emit("reshape", found, newshape=(*lead, results, out_parts))
-
-
-@converts("STFT", since=17, attributes=("onesided",), limits="constant frame_length, known length")
+@converts("STFT", since=17, attributes=("onesided",))
 def convert_stft(node: NodeView) -> SSAValue:
-    """Frames of the signal, which overlap, times the window, each transformed."""
+    """Frames of the signal, which overlap, times the window, each transformed.
+
+    A signal that is shorter than a frame has none, as has a step that is not positive; where the import knows that
+    it refuses it.
+    """
     shape = node.shape(0)
-    parts = shape[2] if len(shape) == 3 else 1
-    length = shape[1] if len(shape) in (2, 3) else None
-    if parts not in (1, 2) or not isinstance(length, int):
-        raise node.error(f"a signal of {node.input(0).type}; it has a batch, a known length, and one or two parts")
+    if len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] not in (1, 2)):
+        raise node.error(f"a signal of {node.input(0).type}; it has a batch, a length, and one or two parts")
     signal = node.input(0) if len(shape) == 3 else node.emit("expand_dims", node.input(0), axis=2)
     size = _frame_length(node)
-    if not 1 <= size <= length:
-        raise node.error(f"frames of {size} elements of a signal of {length}")
-    frames = node.emit("take", signal, _places(node, length, size), axis=1, mode="fast")
+    frames = node.emit("take", signal, _places(node, signal, size), axis=1, mode="fast")
     if node.optional_input(2) is not None:
-        frames = node.emit("multiply", frames, node.reshape(node.input(2), (size, 1)))
+        frames = node.emit("multiply", frames, node.emit("expand_dims", node.input(2), axis=1))
     onesided = bool(node.attribute_int("onesided", 1, check=lambda value: value in (0, 1)))
-    bins = size // 2 + 1 if onesided else size
-    return _product(
-        node, frames, _table(node, size, bins, inverse=False, onesided=onesided)[:, : 1 if parts == 1 else 2]
-    )
+    return transformed(node, frames, Transform(size, onesided=onesided))
 
 
-def _places(node: NodeView, length: int, size: int) -> SSAValue:
+def _places(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
     """For each frame the places of its elements, of which the first is a step behind that of the frame before."""
-    within = node.emit_constant(np.arange(size), "within")
-    if node.constant(1) is None:
-        if node.shape(1) not in ((), (1,)):
-            raise node.error(f"frame_step is {node.input(1).type}; it must be one number")
-        given = node.emit("cast", node.reshape(node.input(1), ()), dtype="int64")
-        # A step of 0 has no frames: arange refuses it where the program runs.
-        bounds = node.emit_constant(np.array(length - size + 1))
-        starts = node.emit("arange", node.scalar(0, bounds), bounds, given)
-        return node.emit("add", node.emit("expand_dims", starts, axis=1), within)
-    step = int(node.required_scalar(1, "frame_step"))
-    count = (length - size) // step + 1 if step > 0 else 0
-    problem = check_size((count, size), 8) if count else f"frames every {step} elements"
-    if problem is not None:
-        raise node.error(problem)
-    return node.emit_constant(np.arange(count)[:, None] * step + np.arange(size), "places")
+    length, step = shape_of(signal.type)[1], _number(node, 1, "frame_step")
+    if isinstance(size, int) and not (size >= 1 and (not isinstance(length, int) or size <= length)):
+        raise node.error(f"frames of {size} elements of a signal of {length}")
+    if isinstance(step, int) and step < 1:
+        raise node.error(f"frames every {step} elements")
+    if isinstance(size, int) and isinstance(step, int) and isinstance(length, int):
+        count = (length - size) // step + 1
+        problem = check_size((count, size), 8)
+        if problem is not None:
+            raise node.error(problem)
+        return node.emit_constant(np.arange(count)[:, None] * step + np.arange(size), "places")
+    # A step of 0 has no frames: arange refuses it where the program runs.
+    stop = node.emit("subtract", extent_value(node, signal, 1), as_value(node, size))
+    stop = node.emit("add", stop, integer(node, 1))
+    starts = node.emit("arange", integer(node, 0), stop, as_value(node, step))
+    return node.emit("add", node.emit("expand_dims", starts, axis=1), count_up(node, as_value(node, size)))
 
 
-def _frame_length(node: NodeView) -> int:
+def _frame_length(node: NodeView) -> Number:
     """The elements of a frame: those of the window, where one is given."""
-    if node.optional_input(3) is not None:
-        size = int(node.required_scalar(3, "frame_length"))
-        if node.optional_input(2) is not None and node.shape(2) != (size,):
-            raise node.error(f"a window of {node.input(2).type} for frames of {size} elements")
-        return size
     if node.optional_input(2) is None:
-        raise node.error("neither a window nor a frame_length is given")
-    size = node.shape(2)[0] if len(node.shape(2)) == 1 else None
-    if not isinstance(size, int):
-        raise node.error(f"a window of {node.input(2).type}; it must be a list of known length")
-    return size
+        if node.optional_input(3) is None:
+            raise node.error("neither a window nor a frame_length is given")
+        return _number(node, 3, "frame_length")
+    shape = node.shape(2)
+    if len(shape) != 1:
+        raise node.error(f"a window of {node.input(2).type}; it must be a list")
+    given = _number(node, 3, "frame_length") if node.optional_input(3) is not None else shape[0]
+    if isinstance(given, int) and isinstance(shape[0], int) and shape[0] != given:
+        raise node.error(f"a window of {node.input(2).type} for frames of {given} elements")
+    if isinstance(given, SSAValue):
+        return unless(node, given, node.emit("not_equal", given, extent_value(node, node.input(2), 0)))
+    return shape[0] if isinstance(shape[0], int) else extent_value(node, node.input(2), 0)

@@ -1,0 +1,112 @@
+"""MelWeightMatrix: bands of the mel scale over the bins of a spectrum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.computed_axes import integer
+from xrelay.frontend.onnx.converters.signal_windows import output_dtype
+from xrelay.frontend.onnx.converters.transform_tables import count_up, unless
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import check_size
+
+_NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
+_DECADE = 2595 / np.log(10)
+"""The mel scale grows by so much where 700 hertz and the frequency together grow by the factor e."""
+
+
+@converts("MelWeightMatrix", since=17, attributes=("output_datatype",))
+def convert_mel_weights(node: NodeView) -> SSAValue:
+    """A matrix that takes the bins of a spectrum to bands of the mel scale: triangles between neighbouring edges."""
+    for index, name in enumerate(_NAMES):
+        if node.shape(index) not in ((), (1,)):
+            raise node.error(f"{name} is {node.input(index).type}; it must be one number")
+    if any(node.constant(index) is None for index in range(len(_NAMES))):
+        return node.emit("cast", _computed(node), dtype=output_dtype(node))
+    bands, length, rate, low, high = (float(node.required_scalar(at, name)) for at, name in enumerate(_NAMES))
+    if bands < 0 or length < 1 or rate <= 0:
+        raise node.error(f"{bands:.0f} mel bins of a spectrum of length {length:.0f} at rate {rate:.0f}")
+    shape = (int(length) // 2 + 1, int(bands))
+    problem = check_size(shape, 8)
+    if problem is not None:
+        raise node.error(problem)
+    edges = _edges(int(bands) + 2, length, rate, low, high)
+    return node.emit_constant(_triangles(edges, shape).astype(output_dtype(node)), "weights")
+
+
+def _edges(count: int, length: float, rate: float, low: float, high: float) -> Sequence[int]:
+    """The bins of the spectrum at so many edges of bands, equally far apart on the mel scale."""
+    low_mel, high_mel = (_DECADE * np.log1p(hertz / 700) for hertz in (low, high))
+    mels = low_mel + np.arange(count) * ((high_mel - low_mel) / count)
+    hertz = 700 * np.expm1(mels / _DECADE)
+    return [int(edge) for edge in (length + 1) * hertz // rate]
+
+
+def _triangles(edges: Sequence[int], shape: tuple[int, int]) -> Array:
+    """For each band the weights that rise from its lower edge to its centre and fall to its upper edge."""
+    weights = np.zeros(shape)
+    for band in range(shape[1]):
+        lower, centre, upper = edges[band : band + 3]
+        weights[:, band] = np.interp(np.arange(shape[0]), [lower, centre, upper], [0.0, 1.0, 0.0])
+        if 0 <= centre < shape[0]:
+            weights[centre, band] = 1.0
+    return weights
+
+
+def _computed(node: NodeView) -> SSAValue:
+    """The same in f64 of numbers that the run tells; a length or a rate that is not positive stops it."""
+    bands, length, rate = (_number(node, index, "int64") for index in range(3))
+    one, zero = integer(node, 1), integer(node, 0)
+    wrong = node.emit("logical_or", node.emit("less", length, one), node.emit("less", rate, one))
+    length = unless(node, length, node.emit("logical_or", wrong, node.emit("less", bands, zero)))
+    edges = _computed_edges(node, bands, length, rate)
+    lower, centre, upper = (
+        node.emit("take", edges, node.emit("add", count_up(node, bands), integer(node, step)), axis=0, mode="fast")
+        for step in range(3)
+    )
+    bins = node.emit("add", node.emit("floor_divide", length, integer(node, 2)), one)
+    places = node.emit("expand_dims", count_up(node, bins), axis=1)
+    rising, falling = (_share(node, places, outer, centre) for outer in (lower, upper))
+    weights = node.emit("where", node.emit("less", places, centre), rising, falling)
+    return node.emit("where", node.emit("equal", places, centre), node.scalar(1, weights), weights)
+
+
+def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSAValue) -> SSAValue:
+    """The bins at the edges of the bands, as integers."""
+    count = node.emit("add", bands, integer(node, 2))
+    low, high = (_mel(node, _number(node, index, "float64")) for index in (3, 4))
+    number = node.emit("cast", count, dtype="float64")
+    step = node.emit("divide", node.emit("subtract", high, low), number)
+    steps = node.emit("cast", count_up(node, count), dtype="float64")
+    mels = node.emit("add", low, node.emit("multiply", steps, step))
+    factors = node.emit("exp", node.emit("divide", mels, node.scalar(_DECADE, mels)))
+    hertz = node.emit("multiply", node.emit("subtract", factors, node.scalar(1, mels)), node.scalar(700, mels))
+    wide = node.emit("cast", node.emit("add", length, integer(node, 1)), dtype="float64")
+    scaled = node.emit("divide", node.emit("multiply", wide, hertz), node.emit("cast", rate, dtype="float64"))
+    return node.emit("cast", node.emit("floor", scaled), dtype="int64")
+
+
+def _mel(node: NodeView, hertz: SSAValue) -> SSAValue:
+    """The place of a frequency on the mel scale."""
+    factor = node.emit("add", node.emit("divide", hertz, node.scalar(700, hertz)), node.scalar(1, hertz))
+    return node.emit("multiply", node.emit("log", factor), node.scalar(_DECADE, hertz))
+
+
+def _share(node: NodeView, places: SSAValue, outer: SSAValue, centre: SSAValue) -> SSAValue:
+    """How far each place is on the way from the outer edge to the centre: 0 before it, and where there is no way."""
+    way = node.emit("subtract", centre, outer)
+    done = node.emit("multiply", node.emit("subtract", places, outer), node.emit("sign", way))
+    way = node.emit("cast", node.emit("maximum", node.emit("abs", way), integer(node, 1)), dtype="float64")
+    share = node.emit("divide", node.emit("cast", done, dtype="float64"), way)
+    return node.emit("maximum", share, node.scalar(0, share))
+
+
+def _number(node: NodeView, index: int, dtype: str) -> SSAValue:
+    """Input `index` as a value of rank 0."""
+    value = node.input(index)
+    return node.emit("cast", node.reshape(value, ()) if node.shape(index) else value, dtype=dtype)

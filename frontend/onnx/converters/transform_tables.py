@@ -1,0 +1,138 @@
+"""Tables of Fourier transforms: what each part of each element adds to each part of each result.
+
+A transform of known length has a constant table; one whose length only the run tells computes it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import pi
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.computed_axes import integer
+from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.tensors import check_size
+
+Number = int | SSAValue
+"""A number that the import knows, or a value of rank 0 in i64."""
+
+
+@dataclass(frozen=True)
+class Transform:
+    """A transform of so many elements, forwards or backwards, whole or of the half that tells the other.
+
+    Onesided and backwards the elements are the first half of a symmetric spectrum, and the result is real.
+    """
+
+    length: Number
+    inverse: bool = False
+    onesided: bool = False
+
+    @property
+    def real(self) -> bool:
+        """Whether the result has no imaginary part."""
+        return self.inverse and self.onesided
+
+    def bins(self, node: NodeView) -> Number:
+        """How many elements a spectrum has."""
+        if not self.onesided:
+            return self.length
+        if isinstance(self.length, int):
+            return self.length // 2 + 1
+        return node.emit("add", node.emit("floor_divide", self.length, integer(node, 2)), integer(node, 1))
+
+
+def as_value(node: NodeView, number: Number) -> SSAValue:
+    """The number as a value."""
+    return integer(node, number) if isinstance(number, int) else number
+
+
+def count_up(node: NodeView, stop: SSAValue) -> SSAValue:
+    """The numbers from 0 to before `stop`."""
+    return node.emit("arange", integer(node, 0), stop, integer(node, 1))
+
+
+def unless(node: NodeView, value: SSAValue, fault: SSAValue) -> SSAValue:
+    """`value`; where `fault` holds, the read of an element that is not there stops the run at this node."""
+    only = node.emit_constant(np.zeros(1, np.int64), "only")
+    zero = node.emit("take", only, node.emit("cast", fault, dtype="int64"), axis=0, mode="raise")
+    return node.emit("add", value, zero)
+
+
+def transformed(node: NodeView, data: SSAValue, transform: Transform) -> SSAValue:
+    """The axis in front of the last of `data` transformed; elements that it lacks where only the run tells are 0."""
+    (found, parts), bins = shape_of(data.type)[-2:], transform.bins(node)
+    if isinstance(transform.length, int) and isinstance(bins, int) and isinstance(found, int):
+        known = _known_table(node, transform, transform.length, bins)[:, : 1 if parts == 1 else 2]
+        return _product(node, data, node.emit_constant(known.astype(numpy_dtype(element_type_of(data.type))), "table"))
+    extent = extent_value(node, data, len(shape_of(data.type)) - 2)
+    results = transform.length if transform.real else bins
+    table = _computed_table(node, transform, as_value(node, transform.length), extent, as_value(node, results))
+    if parts == 1:
+        table = node.emit("strided_slice", table, begin=(0,), end=(1,), axes=(1,))
+    return _product(node, data, node.emit("cast", table, dtype=numpy_dtype(element_type_of(data.type))))
+
+
+def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:
+    """The last two axes of the data times those of the table: (elements, parts, results, parts of the result)."""
+    lead, out_parts = (0,) * (len(shape_of(data.type)) - 2), shape_of(table.type)[-1]
+    if not isinstance(out_parts, int):
+        raise node.error(f"a table of {table.type} has no known number of parts")
+    rows = node.emit("reshape", data, newshape=(*lead, -3))
+    found = node.emit("nn.matmul", rows, node.emit("reshape", table, newshape=(-3, -3)))
+    return node.emit("reshape", found, newshape=(*lead, -4, -1, out_parts))
+
+
+def _known_table(node: NodeView, transform: Transform, length: int, bins: int) -> Array:
+    """The table in f64."""
+    elements, results = (bins, length) if transform.real else (length, bins)
+    problem = check_size((elements, 2, results, 2), 8)
+    if problem is not None:
+        raise node.error(problem)
+    # Products of indices are brought into one turn as integers, so that no digits of the angle are lost.
+    angle = 2 * np.pi / length * (np.outer(np.arange(elements), np.arange(results)) % length)
+    cos, sin = np.cos(angle), np.sin(angle) * (-1 if transform.inverse else 1)
+    table = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], 1)
+    if not transform.real:
+        return table / length if transform.inverse else table
+    doubled = np.full((elements, 1, 1, 1), 2.0)
+    doubled[0] = 1
+    if length % 2 == 0:
+        doubled[-1] = 1
+    return (table * doubled / length)[..., :1]
+
+
+def _computed_table(
+    node: NodeView, transform: Transform, length: SSAValue, elements: SSAValue, results: SSAValue
+) -> SSAValue:
+    """The same of a length that the run tells, for as many elements as there are; a length below 1 stops the run."""
+    length = unless(node, length, node.emit("less", length, integer(node, 1)))
+    rows = node.emit("expand_dims", count_up(node, elements), axis=1)
+    turn = node.emit("floor_mod", node.emit("multiply", rows, count_up(node, results)), length)
+    size = node.emit("cast", length, dtype="float64")
+    angles = node.emit("cast", count_up(node, length), dtype="float64")
+    angles = node.emit("divide", node.emit("multiply", angles, node.scalar(2 * pi, angles)), size)
+    cos, sin = (node.emit("take", node.emit(name, angles), turn, axis=0, mode="fast") for name in ("cos", "sin"))
+    back = node.emit("negative", sin)
+    falling, rising = (sin, back) if transform.inverse else (back, sin)
+    pairs = [node.emit("stack", node.make_tuple(pair), axis=-1) for pair in ([cos, falling], [rising, cos])]
+    table = node.emit("stack", node.make_tuple(pairs), axis=1)
+    if transform.real:
+        table = node.emit("strided_slice", table, begin=(0,), end=(1,), axes=(3,))
+        table = node.emit("multiply", table, _weights_of_half(node, elements, length))
+    return node.emit("divide", table, size) if transform.inverse else table
+
+
+def _weights_of_half(node: NodeView, elements: SSAValue, length: SSAValue) -> SSAValue:
+    """How often each element of half a spectrum is in the whole one: twice, but for the first and the middle one."""
+    places = count_up(node, elements)
+    twice = node.emit("multiply", places, integer(node, 2))
+    alone = node.emit("logical_or", node.emit("equal", places, integer(node, 0)), node.emit("equal", twice, length))
+    one, two = (node.emit_constant(np.array(number), "weight") for number in (1.0, 2.0))
+    return node.emit("expand_dims", node.emit("where", alone, one, two), axis=1, num_newaxis=3)
