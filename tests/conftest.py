@@ -6,7 +6,6 @@ from __future__ import annotations
 import gc
 import os
 from collections import defaultdict
-from collections.abc import Generator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,12 +38,3 @@ def pytest_collection_finish() -> None:
     """Keep modules and collected tests, which live as long as the process, out of every later garbage collection."""
     gc.collect()
     gc.freeze()
-
-
-@pytest.fixture(scope="module")
-def known_kernels(tmp_path_factory: pytest.TempPathFactory) -> Generator[None]:
-    """Keep kernels in a cache of the test file's own: models that are made of the same few compile each once."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("XRELAY_CACHE_DIR", str(tmp_path_factory.mktemp("known_kernels")))
-        patch.setenv("XRELAY_CACHE", "1")
-        yield

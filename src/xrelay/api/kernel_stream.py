@@ -39,7 +39,7 @@ Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class _Code:
+class Code:
     """The objects of a kernel, which may not be there yet, and what its callers have to know."""
 
     objects: Sequence[bytes] | Future[list[bytes]]
@@ -66,7 +66,7 @@ class KernelStream:
         self._lowering, self._context = lowering, context
         self._options, self._identity = options, identity
         self._objects, self._records, self._workers = objects, records, workers
-        self._codes: dict[str, _Code] = {}
+        self._codes: dict[str, Code] = {}
         self._symbols: dict[str, str] = {}
         llvm.binding()  # of which threads want to be sure
         self._pool = ThreadPoolExecutor(default_num_threads(), thread_name_prefix="xrelay-kernel")
@@ -121,12 +121,12 @@ class KernelStream:
             found += code.objects.result() if isinstance(code.objects, Future) else code.objects
         return found
 
-    def _known(self, symbol: str) -> _Code | None:
+    def _known(self, symbol: str) -> Code | None:
         known = None if self._records is None else self._records.get(symbol)
         if known is None:
             return None
         self.counts.found += 1
-        return _Code(*known)
+        return Code(*known)
 
     def _symbol(self, text: str) -> str:
         return SYMBOL + content_key([self._identity, text])[:_DIGITS]
@@ -163,7 +163,7 @@ class KernelStream:
         else:
             self.counts.by_workers += 1
         objects = self._pool.submit(self._emit, wanted.unit.name, wanted.symbol, lowered)
-        self._codes[wanted.symbol] = _Code(objects, lowered.facts)
+        self._codes[wanted.symbol] = Code(objects, lowered.facts)
 
     def _lowered(self, wanted: Wanted) -> LoweredKernel:
         unit, symbol = wanted.unit, wanted.symbol

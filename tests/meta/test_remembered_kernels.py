@@ -1,0 +1,97 @@
+"""Kernels that tests remember: the same code as without, for what decides it alone."""
+
+from __future__ import annotations
+
+import pytest
+from support import remembered_kernels as remembered
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.api.build_artifact import build_artifact
+from xrelay.api.kernel_lowering import KernelLowering, LoweredKernel
+from xrelay.api.kernel_stream import KernelStream
+from xrelay.errors import XRelayError
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.target import Target
+
+TEXT = """
+func.func @main(%x: tensor<41x43xf32>) -> tensor<41x43xf32> {
+  %r = relay.nn.relu(%x) : (tensor<41x43xf32>) -> tensor<41x43xf32>
+  %s = relay.nn.softmax(%r) : (tensor<41x43xf32>) -> tensor<41x43xf32>
+  func.return %s : tensor<41x43xf32>
+}"""
+
+kernels_are_remembered = remembered.remembered_kernels
+
+
+@pytest.fixture(autouse=True)
+def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "_codes", {})
+    monkeypatch.setattr(remembered, "_lowered", {})
+
+
+@pytest.fixture
+def symbols(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Grows by the symbol of each kernel that is lowered."""
+    found: list[str] = []
+    lower = KernelLowering.lower
+
+    def counted(self: KernelLowering, module: ModuleOp, symbol: str) -> LoweredKernel:
+        found.append(symbol)
+        return lower(self, module, symbol)
+
+    monkeypatch.setattr(KernelLowering, "lower", counted)
+    return found
+
+
+def objects(text: str = TEXT, target: Target | None = None, level: int = 3) -> list[bytes]:
+    module = parse_module(full_context(), text, "test.mlir")
+    code = build_artifact(module, target or Target.host(), opt_level=level, cache=False).artifact.objects
+    return [bytes(each) for each in code]
+
+
+def test_a_second_compilation_has_the_same_code_and_lowers_nothing(symbols: list[str]) -> None:
+    first = objects()
+    count = len(symbols)
+    assert count > 0
+    assert objects() == first
+    assert len(symbols) == count
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 3])
+def test_what_is_lowered_serves_all_levels_of_llvm(level: int, symbols: list[str]) -> None:
+    objects(level=3 if level < 3 else 0)
+    count = len(symbols)
+    found = objects(level=level)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(remembered.streaming, "KernelStream", KernelStream)
+        assert len(symbols) == count
+        assert found == objects(level=level)
+
+
+def test_texts_and_targets_tell_kernels_apart(symbols: list[str]) -> None:
+    objects()
+    count = len(symbols)
+    objects(TEXT.replace("43", "47"))
+    assert len(symbols) == 2 * count
+    objects(target=Target(f"cpu -mcpu={Target.host().mcpu} -num-cores=7"))
+    assert len(symbols) == 3 * count
+    assert len(set(symbols)) == 3 * count
+
+
+def test_an_error_comes_each_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(self: KernelLowering, module: ModuleOp, symbol: str) -> LoweredKernel:
+        raise XRelayError("no")
+
+    monkeypatch.setattr(KernelLowering, "lower", failing)
+    for _ in range(2):
+        with pytest.raises(XRelayError, match="no"):
+            objects()
+
+
+def test_the_oldest_make_way(monkeypatch: pytest.MonkeyPatch, symbols: list[str]) -> None:
+    monkeypatch.setattr(remembered, "LIMIT", 1)
+    counts: list[int] = []
+    for text in (TEXT, TEXT.replace("nn.softmax", "exp"), TEXT):
+        objects(text)
+        counts.append(len(symbols))
+    assert counts[0] < counts[1] < counts[2]
