@@ -223,12 +223,14 @@ class PadOp(RelayOp):
             return LayoutDecision((None, None), None)
         pairs = dict(zip(layout.primal, self.pad_pairs, strict=True))
         for letter, pair in pairs.items():
-            factor = layout.factor(letter)
-            if factor is None or pair == (0, 0):
+            before, after = layout.text.factor(letter), Layout(layout.axes).factor(letter)
+            if pair == (0, 0) or (letter.isupper() and before == after):
                 continue
-            if self.pad_mode.data != "constant" or any(width % factor for width in pair):
-                return LayoutRefusal(f"layout {layout} splits an axis that is padded by {pair[0]} and {pair[1]}")
-            pairs[letter] = (pair[0] // factor, pair[1] // factor)
+            elements, factor = tuple(width * (before or 1) for width in pair), after or 1
+            if self.pad_mode.data != "constant" or letter.islower() or any(width % factor for width in elements):
+                message = f"layout {layout} splits an axis that is padded by {elements[0]} and {elements[1]}"
+                return LayoutRefusal(message)
+            pairs[letter] = (elements[0] // factor, elements[1] // factor)
         widths = [number for axis in layout.axes for number in (pairs[axis.letter] if axis.is_primal else (0, 0))]
         return LayoutDecision((layout, None), layout, {"pad_width": int_array(widths)})
 

@@ -110,6 +110,35 @@ def test_axes_move_with_the_layout():
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "widths"),
+    [
+        ("NCHW4c", "NCHW", (0, 0, 8, 16, 0, 0, 1, 1)),
+        ("NCHW4c", "NCHW8c", (0, 0, 1, 2, 0, 0, 1, 1, 0, 0)),
+        ("NCHW4c", "NCHW2c", (0, 0, 4, 8, 0, 0, 1, 1, 0, 0)),
+        ("NCHW4c", "NHWC4c", (0, 0, 0, 0, 1, 1, 2, 4, 0, 0)),
+        ("NCHW4c", "NCHW16c", None),
+    ],
+)
+def test_whole_blocks_of_padding_are_as_many_elements_in_any_layout(
+    before: str, after: str, widths: tuple[int, ...] | None
+) -> None:
+    x = relay.var("x", shape=(1, 4, 6, 6, 4))
+    op = op_of(relay.nn.pad(x, ((0, 0), (2, 4), (0, 0), (1, 1), (0, 0))))
+    answer = op.propagate_layouts([LayoutPermutation.of(Layout.parse(after), Layout.parse(before)), None])
+    assert isinstance(answer, LayoutRefusal if widths is None else LayoutDecision)
+    if isinstance(answer, LayoutDecision):
+        assert ints(answer.properties["pad_width"]) == widths
+
+
+def test_inner_parts_of_an_axis_that_are_padded_stay() -> None:
+    x = relay.var("x", shape=(1, 4, 6, 6, 4))
+    op = op_of(relay.nn.pad(x, ((0, 0), (0, 0), (0, 0), (0, 0), (1, 0))))
+    for after in ("NCHW", "NCHW8c", "NHWC4c"):
+        layout = LayoutPermutation.of(Layout.parse(after), Layout.parse("NCHW4c"))
+        assert isinstance(op.propagate_layouts([layout, None]), LayoutRefusal)
+
+
+@pytest.mark.parametrize(
     ("expr", "result", "properties"),
     [
         (lambda: relay.mean(image(), (2, 3)), "NC8c", {"axis": (2, 3)}),
