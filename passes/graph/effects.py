@@ -15,6 +15,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -96,9 +97,9 @@ def _only_calls(function: FuncOp) -> bool:
 def ops_run_on_demand(function: FuncOp) -> set[Operation]:
     """The ops of `function` that must run only where their value is needed.
 
-    They are those that may fail (divisions of integers, reads at indices that are checked), may not end or cost as much
-    as a function does (calls, loops), ops whose branches hold such ops, and ops that need the value of such an op, or
-    name an extent that it makes.
+    They are those that may fail (divisions of integers, reads at indices that are checked, shapes that operands say,
+    extents that must be equal), may not end or cost as much as a function does (calls, loops), ops whose branches hold
+    such ops, and ops that need the value of such an op, or name an extent that it makes.
     Making a closure calls nothing, so it is one only where it captures the value of one.
     """
     found: set[Operation] = set()
@@ -113,8 +114,10 @@ def ops_run_on_demand(function: FuncOp) -> set[Operation]:
 
 
 def may_fail_or_not_end(op: Operation) -> bool:
-    """Whether `op`, whatever its branches hold, may fail or not end: a call, a loop, an op that checks values."""
-    return is_call(op) or isinstance(op, InvokeOp | LoopOp) or (isinstance(op, RelayOp) and op.may_fail)
+    """Whether `op`, whatever its branches hold, may fail or not end: a call, a loop, a check of values or extents."""
+    if is_call(op) or isinstance(op, InvokeOp | LoopOp) or requirements_of(op):
+        return True
+    return isinstance(op, RelayOp) and op.may_fail
 
 
 def _branches_around(op: Operation) -> Iterator[Operation]:

@@ -33,9 +33,10 @@ After:
       relay.yield %w
     } else {relay.yield %x}
 
-What serves the op alone moves with it. A value that zeros cannot stand for (a closure, a tensor of unknown extents) is
-computed again by each branch that needs it; what a closure captures is not. So is a value whose op makes extents that
-others name: these names are known behind the op, in its block, and no other value tells them.
+What serves the op alone moves with it, as far as that is light where it is computed again. A value that zeros cannot
+stand for (a closure, a tensor of unknown extents) is computed again by each branch that needs it; what a closure
+captures is not. So is a value whose op makes extents that others name: these names are known behind the op, in its
+block, and no other value tells them.
 """
 
 from __future__ import annotations
@@ -50,6 +51,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
@@ -116,8 +119,8 @@ class _Walk:
         packed = op if len(op.results) == 1 else _with_one_result(op, block, names)
         self.result = packed.results[0]
         self.has_zeros = has_zeros(self.result.type) and not self.named_by
-        # What may be computed again takes nothing along that must not.
-        self.unit = _unit([packed, op], set() if self.has_zeros else delayed, names)
+        # What may be computed again takes nothing along that must not, or that costs more than its elements.
+        self.unit = _unit([packed, op], set() if self.has_zeros else delayed, names, is_light=not self.has_zeros)
         self.users = _users_by_block(self.result, self.named_by, block)
         self.frames = [_Frame(block, _in_order(self.users[block], op), _State(), needed_after=False)]
 
@@ -268,13 +271,20 @@ def _with_one_result(op: Operation, home: Block, names: NameUses) -> Operation:
     return packed
 
 
-def _unit(ops: Sequence[Operation], others: Collection[Operation], names: NameUses) -> list[Operation]:
-    """`ops`, the last of them first, and what serves them alone in their block and is none of `others`, in order."""
+def _unit(
+    ops: Sequence[Operation], others: Collection[Operation], names: NameUses, *, is_light: bool
+) -> list[Operation]:
+    """`ops`, the last of them first, and what serves them alone in their block and is none of `others`, in order.
+
+    With `is_light` no operators but those whose elements follow from one element of each operand.
+    """
     last = ops[0]
     home, found, pending = last.parent, dict.fromkeys(ops), [operand for op in ops for operand in op.operands]
     while pending:
         owner = pending.pop().owner
         if not isinstance(owner, Operation) or owner in found or owner in others or owner.parent is not home:
+            continue
+        if is_light and isinstance(owner, RelayOp) and owner.fusion_pattern > OpPatternKind.INJECTIVE:
             continue
         users = [use.operation for result in owner.results for use in result.uses]
         if all(enclosing_op(user, home) in found for user in (*users, *names.of(owner))):

@@ -21,10 +21,10 @@ After:
 The block is the least common ancestor of the uses, closures taken whole: a closure may be called more than once, so
 nothing moves into one, and what it needs from outside is computed where it is made. To name an extent that an op makes
 is a use of it, as in the requirements that inlining leaves: the extent is known behind that op alone. An op that may
-fail or not end (a call, a division of integers, a branch with such an op), or needs the value of one, must not run in
-vain: where its uses meet in a block that does not need it for all conditions, each branch that needs it computes it,
-unless an earlier one has (`compute_on_demand.py`). Other ops are computed where their uses meet, needed or not, as in
-Relay.
+fail or not end (a call, a division of integers, what demands something of extents that only the run tells, a branch
+with such an op), or needs the value of one, must not run in vain: where its uses meet in a block that does not need it
+for all conditions, each branch that needs it computes it, unless an earlier one has (`compute_on_demand.py`). Other ops
+are computed where their uses meet, needed or not, as in Relay.
 
 One reverse walk finds the places: the users of an op have found theirs before it looks for its own. Ops without a use
 go. Left alone: kernels, fused groups, functions of several blocks, calls of functions with side effects.

@@ -64,6 +64,28 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %n: tensor<1xi64>, %v: tensor<f3
 }
 """
 
+# Two branches of two choices need a sum that the sizes of the run may forbid.
+DEMANDED = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: !x, %y: !y, %v: tensor<f32>) -> (tensor<f32>, tensor<f32>) {
+  %w = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
+  %a = relay.if %c : tensor<i1> -> tensor<f32> {
+    %s = relay.sum(%w) : (!relay.incomplete) -> tensor<f32>
+    relay.yield %s : tensor<f32>
+  } else {
+    relay.yield %v : tensor<f32>
+  }
+  %b = relay.if %d : tensor<i1> -> tensor<f32> {
+    %s = relay.max(%w) : (!relay.incomplete) -> tensor<f32>
+    relay.yield %s : tensor<f32>
+  } else {
+    relay.yield %v : tensor<f32>
+  }
+  func.return %a, %b : tensor<f32>, tensor<f32>
+}
+"""
+
 # The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
 UNREAD = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
@@ -118,15 +140,32 @@ def test_an_extent_is_computed_in_the_branches_that_need_it(level: int) -> None:
             assert [float(each) for each in found] == [2 * length if first else 2, -2 * length if second else 2]
 
 
-def test_what_is_no_extent_fails_where_it_is_needed() -> None:
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_what_is_no_extent_fails_where_it_is_needed(level: int) -> None:
     module = parse_module(full_context(), COMPUTED, "computed.mlir")
     infer_types(module)
-    model = xrelay.compile(module, cache=False, threads=1, opt_level=0)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
     for run in (model.run, partial(run_relay, module)):
         assert [float(each) for each in run(computed_inputs(False, False, -1))] == [2, 2]
         for first, second in ((False, True), (True, False), (True, True)):
             with pytest.raises((ExecutionError, InterpreterError), match="-1"):
                 run(computed_inputs(first, second, -1))
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_what_extents_forbid_fails_where_it_is_needed(level: int) -> None:
+    module = parse_module(full_context(), DEMANDED, "demanded.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for first, second, (n, m) in product((False, True), (False, True), ((2, 2), (1, 4), (2, 3))):
+        x, y, v = np.ones(n, np.float32), np.ones(m, np.float32), np.array(7, np.float32)
+        for run in (model.run, partial(run_relay, module)):
+            if (n, m) == (2, 3) and (first or second):
+                with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable"):
+                    run([np.array(first), np.array(second), x, y, v])
+                continue
+            found = run([np.array(first), np.array(second), x, y, v])
+            assert [float(each) for each in found] == [2 * max(n, m) if first else 7, 2 if second else 7]
 
 
 def computed_inputs(first: bool, second: bool, length: int) -> list[Array]:

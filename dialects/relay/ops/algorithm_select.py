@@ -13,6 +13,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
 from xrelay.dialects.relay.core.types import tensor_type
@@ -122,6 +123,11 @@ class DynStridedSliceOp(RelayOp):
     strides = operand_def()
 
     slice_mode = string_property("end")
+
+    @property
+    def may_fail(self) -> bool:
+        """A stride that only the run tells may be 0."""
+        return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:

@@ -13,6 +13,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.index_algebra.dims import ANY, Shape
@@ -186,6 +187,11 @@ class DynTopKOp(FirstOp):
     name = "relay.dyn.topk"
 
     k = operand_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """A number that only the run tells may be too many."""
+        return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:

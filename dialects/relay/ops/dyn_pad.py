@@ -13,6 +13,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.tensor_transform import PAD_MODES, require_padding
@@ -48,6 +49,11 @@ class DynPadOp(RelayOp):
     pad_value = operand_def()
 
     pad_mode = string_property("constant")
+
+    @property
+    def may_fail(self) -> bool:
+        """A width that only the run tells may be negative."""
+        return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
 from xrelay.dialects.relay.core.types import tensor_type
@@ -29,6 +30,11 @@ class ShapeOperandOp(RelayOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     SECOND: ClassVar[str] = "the shape"
     """What messages call that operand."""
+
+    @property
+    def may_fail(self) -> bool:
+        """What only the run tells may be no shape."""
+        return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:

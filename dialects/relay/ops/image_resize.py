@@ -26,6 +26,7 @@ from xrelay.dialects.relay.core.properties import (
     required_ints_property,
     string_property,
 )
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
@@ -325,6 +326,11 @@ class DynResizeOp(ResizingOp):
 
     axes = required_ints_property()
     antialias = bool_property(False)
+
+    @property
+    def may_fail(self) -> bool:
+        """A size that only the run tells may be negative."""
+        return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:

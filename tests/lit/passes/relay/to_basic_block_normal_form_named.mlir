@@ -160,3 +160,34 @@ func.func @same_name_elsewhere(%f: !relay.closure, %c: tensor<i1>, %z: tensor<f3
   }
   func.return %r, %s : tensor<f32>, tensor<f32>
 }
+
+// What demands something of extents runs where dataflow form needs it alone, each time, and light ops that serve it
+// alone with it; what is heavy runs once.
+// CHECK-LABEL: func.func @demands
+// CHECK-NEXT:    %[[H:.*]] = relay.cumsum(%x)
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      %[[E:.*]] = relay.exp(%[[H]])
+// CHECK-NEXT:      %[[S:.*]] = relay.add(%[[E]], %y) {relay.requires
+// CHECK-NEXT:      relay.sum(%[[S]])
+// CHECK:         relay.if %c
+// CHECK-NEXT:      %[[F:.*]] = relay.exp(%[[H]])
+// CHECK-NEXT:      %[[T:.*]] = relay.add(%[[F]], %y) {relay.requires
+// CHECK-NEXT:      relay.max(%[[T]])
+func.func @demands(%c: tensor<i1>, %z: tensor<f32>, %x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> (tensor<f32>, tensor<f32>) {
+  %h = relay.cumsum(%x) {axis = 0} : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  %e = relay.exp(%h) : (tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n>>
+  %w = relay.add(%e, %y) {relay.requires = #relay.requirements<broadcastable(n, m) "C2 extents">} : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> tensor<?xf32, #relay.dims<broadcast(n, m)>>
+  %r = relay.if %c : tensor<i1> -> tensor<f32> {
+    %a = relay.sum(%w) : (tensor<?xf32, #relay.dims<broadcast(n, m)>>) -> tensor<f32>
+    relay.yield %a : tensor<f32>
+  } else {
+    relay.yield %z : tensor<f32>
+  }
+  %s = relay.if %c : tensor<i1> -> tensor<f32> {
+    %b = relay.max(%w) : (tensor<?xf32, #relay.dims<broadcast(n, m)>>) -> tensor<f32>
+    relay.yield %b : tensor<f32>
+  } else {
+    relay.yield %z : tensor<f32>
+  }
+  func.return %r, %s : tensor<f32>, tensor<f32>
+}
