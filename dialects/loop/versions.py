@@ -3,12 +3,16 @@
 ```
 func.func private @k_n1(…) attributes {loop.version = {of = @k, sizes = {n = 1 : i64}, reason = "…"}, …}
 ```
+
+A version may leave names open. Its extents are some of the kernel's then: with `n = 1`, the extent `m` of the version
+is what the kernel has as `m`, or as `n * m`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.dialects.func import FuncOp
@@ -16,7 +20,8 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.attribute_names import VERSION
 from xrelay.dialects.loop.signature import kernel_dims
 from xrelay.errors import DimensionError
-from xrelay.index_algebra.dims import evaluate
+from xrelay.index_algebra.dim_expressions import substitute
+from xrelay.index_algebra.dims import Dim
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,38 @@ class KernelVersion:
         sizes = DictionaryAttr({name: IntegerAttr(size, i64) for name, size in self.sizes.items()})
         return DictionaryAttr({"of": SymbolRefAttr(self.of), "sizes": sizes, "reason": StringAttr(self.reason)})
 
-    def extents(self, kernel: FuncOp) -> tuple[int, ...] | None:
-        """The values of the kernel's `index` arguments for these sizes; `None` where one has none."""
+    def choice(self, kernel: FuncOp, version: FuncOp) -> Choice | None:
+        """When the kernel does what `version`, its version, does for it, and with which extents.
+
+        `None` where an extent of the kernel has no value for these sizes, no extent is a number then, or the version
+        wants an extent that the kernel has not.
+        """
         try:
-            return tuple(evaluate(dim, self.sizes) for dim in kernel_dims(kernel))
+            known = substitute(kernel_dims(kernel), self.sizes)
         except DimensionError:
             return None
+        numbers = tuple((place, dim) for place, dim in enumerate(known) if isinstance(dim, int))
+        places: dict[Dim, int] = {}
+        equal = tuple(
+            (place, first)
+            for place, dim in enumerate(known)
+            if not isinstance(dim, int) and (first := places.setdefault(dim, place)) != place
+        )
+        wanted = kernel_dims(version)
+        if not numbers or not places.keys() >= set(wanted):
+            return None
+        return Choice(numbers, equal, tuple(places[dim] for dim in wanted))
+
+
+class Choice(NamedTuple):
+    """For which extents of a kernel, by their places among all, one of its versions is, and what it gets."""
+
+    numbers: tuple[tuple[int, int], ...]
+    """An extent, and the number that it is."""
+    equal: tuple[tuple[int, int], ...]
+    """Two extents that are equal."""
+    passed: tuple[int, ...]
+    """The extents that the version gets."""
 
 
 def version_of(function: FuncOp) -> KernelVersion | None:

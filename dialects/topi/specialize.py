@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from xdsl.dialects.builtin import FunctionType
 from xdsl.dialects.func import FuncOp
@@ -31,18 +31,18 @@ def has_named_dimensions(function: FuncOp) -> bool:
     )
 
 
-def specialized(function: FuncOp, sizes: Mapping[str, int]) -> FuncOp:
+def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str] = ()) -> FuncOp:
     """A copy of `function`, inserted nowhere, in which each named dimension is its size.
 
-    Names of extents that ops of the function make stay. Calls stay calls of the functions that they name. Raises
-    `DimensionError` where another name has no size, or an extent no value.
+    Names that `stay`, and those of extents that ops of the function make, are as they were. Calls stay calls of the
+    functions that they name. Raises `DimensionError` where another name has no size, or an extent no value.
     """
     copy = function.clone()
-    made_here = {extent.name for op in function.walk() for extent in made_extents(op)}
+    left = {extent.name for op in function.walk() for extent in made_extents(op)}.union(stay)
 
     def known(type: Attribute) -> Attribute:
         made = with_dims(type, lambda dim: dim.substitute(sizes))
-        if missing := [dim for dim in dims_in(made) if not dim.names <= made_here]:
+        if missing := [dim for dim in dims_in(made) if not dim.names <= left]:
             raise DimensionError(f"{missing[0]} has no value in @{function.sym_name.data}")
         return made
 

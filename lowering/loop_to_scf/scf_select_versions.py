@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
 from xrelay.dialects.loop.signature import dim_arguments
-from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.loop.versions import Choice, versions_by_kernel
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
@@ -35,10 +35,11 @@ class ScfSelectVersionsPass(ModulePass):
                                                                   } …
     ```
 
-    Several versions are asked for in their order. What the kernel did is `@k_any` then; all are parts of `@k`, so that
+    Several versions are asked for in their order. One that leaves names open gets their extents, and those of which
+    several are one extent then have to be equal. What the kernel did is `@k_any` then; all are parts of `@k`, so that
     an error in them names its nodes. A version that would allocate memory for itself, which the memory plan gives to
-    kernels that are called, is erased: it would take longer than it saves. So is one whose kernel is no more, or whose
-    arguments are not the kernel's first ones.
+    kernels that are called, is erased: it would take longer than it saves. So is one whose kernel is no more, whose
+    buffers are not the kernel's first ones, or whose extents the kernel has not.
     """
 
     name = "scf-select-versions"
@@ -49,27 +50,27 @@ class ScfSelectVersionsPass(ModulePass):
         new = [each for each in functions.values() if PART_OF_KERNEL not in each.attributes]
         for name, versions in versions_by_kernel(new).items():
             kernel = functions.get(name)
-            chosen: list[_Choice] = []
+            chosen: list[_Chosen] = []
             for function, version in versions:
-                extents = None if kernel is None else version.extents(kernel)
-                if kernel is None or extents is None or not _fits(kernel, function) or f"{name}_any" in functions:
+                choice = None if kernel is None else version.choice(kernel, function)
+                if kernel is None or choice is None or not _fits(kernel, function) or f"{name}_any" in functions:
                     Rewriter.erase_op(function, safe_erase=False)
                 else:
-                    chosen.append(_Choice(function, extents))
+                    chosen.append(_Chosen(function, choice))
             if kernel is not None and chosen:
                 _select(kernel, chosen)
 
 
-class _Choice(NamedTuple):
-    """A version of a kernel, and the extents that it is for."""
+class _Chosen(NamedTuple):
+    """A version of a kernel, and when it is chosen."""
 
     version: FuncOp
-    extents: Sequence[int]
+    choice: Choice
 
 
 def _fits(kernel: FuncOp, version: FuncOp) -> bool:
-    """Whether a kernel can call its version with its first arguments, and the version has the memory that it needs."""
-    inputs = version.function_type.inputs.data
+    """Whether a kernel can call its version with its first buffers, and the version has the memory that it needs."""
+    inputs = _buffers(version)
     given = kernel.function_type.inputs.data[: len(inputs)]
     same = all(
         isinstance(own, MemRefType) and isinstance(type, MemRefType) and own.element_type == type.element_type
@@ -79,7 +80,13 @@ def _fits(kernel: FuncOp, version: FuncOp) -> bool:
     return same and len(given) == len(inputs) and not any(isinstance(op, memref.AllocOp) for op in version.walk())
 
 
-def _select(kernel: FuncOp, choices: Sequence[_Choice]) -> None:
+def _buffers(version: FuncOp) -> Sequence[Attribute]:
+    """The types of the arguments of a version that are no extents."""
+    inputs = version.function_type.inputs.data
+    return inputs[: len(inputs) - len(dim_arguments(version))]
+
+
+def _select(kernel: FuncOp, choices: Sequence[_Chosen]) -> None:
     """`kernel` chooses, and a new function behind it does what it did."""
     name = kernel.sym_name.data
     attributes = {key: value for key, value in kernel.attributes.items() if key != SOURCES}
@@ -100,18 +107,21 @@ def _select(kernel: FuncOp, choices: Sequence[_Choice]) -> None:
     kernel.add_region(Region(block))
     kernel.attributes.pop(LOOP_KERNEL, None)
     otherwise: list[Operation] = [CallOp(f"{name}_any", list(block.args), [])]
-    for choice in reversed(choices):
-        _share_noalias(kernel, choice.version)
-        otherwise = _chosen(kernel, choice, otherwise)
+    for chosen in reversed(choices):
+        _share_noalias(kernel, chosen.version)
+        otherwise = _chosen(kernel, chosen, otherwise)
     block.add_ops([*otherwise, ReturnOp()])
     Rewriter.insert_op(any_size, InsertPoint.after(kernel))
 
 
-def _chosen(kernel: FuncOp, choice: _Choice, otherwise: Sequence[Operation]) -> list[Operation]:
+def _chosen(kernel: FuncOp, chosen: _Chosen, otherwise: Sequence[Operation]) -> list[Operation]:
     """The ops that call a version where the kernel's extents are those that it is for, and do something else if not."""
-    condition, ops = _all_equal(dim_arguments(kernel), choice.extents)
-    casts, passed = _cast(kernel.body.block.args, choice.version.function_type.inputs.data)
-    call = CallOp(choice.version.sym_name.data, passed, [])
+    extents, choice = dim_arguments(kernel), chosen.choice
+    pairs: list[tuple[SSAValue, int | SSAValue]] = [(extents[place], number) for place, number in choice.numbers]
+    pairs += [(extents[place], extents[first]) for place, first in choice.equal]
+    condition, ops = _all_equal(pairs)
+    casts, passed = _cast(kernel.body.block.args, _buffers(chosen.version))
+    call = CallOp(chosen.version.sym_name.data, [*passed, *(extents[place] for place in choice.passed)], [])
     return [*ops, scf.IfOp(condition, [], [*casts, call, scf.YieldOp()], [*otherwise, scf.YieldOp()])]
 
 
@@ -130,20 +140,22 @@ def _cast(values: Sequence[SSAValue], types: Sequence[Attribute]) -> tuple[list[
 def _share_noalias(kernel: FuncOp, version: FuncOp) -> None:
     """What is known of the buffers of a kernel is known of those of its version."""
     attrs = argument_attrs(version)
-    for own, others in zip(attrs, argument_attrs(kernel), strict=False):
+    for own, others in zip(attrs[: len(_buffers(version))], argument_attrs(kernel), strict=False):
         if NOALIAS in others:
             own[NOALIAS] = UnitAttr()
     set_argument_attrs(version, attrs)
 
 
-def _all_equal(values: Sequence[SSAValue], numbers: Sequence[int]) -> tuple[SSAValue, list[Operation]]:
-    """Whether all values are these numbers, and the ops that tell."""
+def _all_equal(pairs: Iterable[tuple[SSAValue, int | SSAValue]]) -> tuple[SSAValue, list[Operation]]:
+    """Whether both sides of all pairs are equal, and the ops that tell."""
     ops: list[Operation] = []
     holds: SSAValue | None = None
-    for value, number in zip(values, numbers, strict=True):
-        constant = arith.ConstantOp.from_int_and_width(number, IndexType())
-        compare = arith.CmpiOp(value, constant, "eq")
-        ops += [constant, compare]
+    for value, other in pairs:
+        if isinstance(other, int):
+            ops.append(arith.ConstantOp.from_int_and_width(other, IndexType()))
+            other = ops[-1].results[0]
+        compare = arith.CmpiOp(value, other, "eq")
+        ops.append(compare)
         if holds is None:
             holds = compare.result
         else:

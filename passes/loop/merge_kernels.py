@@ -63,8 +63,8 @@ class LoopMergeKernelsPass(ModulePass):
             if kernel.parent is None or not index_arguments(kernel) or kernel.sym_visibility != _PRIVATE:
                 continue
             own = versions.get(kernel.sym_name.data, [])
-            extents = tuple(version.extents(kernel) for _, version in own)
-            first = kept.setdefault((extents, _key(kernel, keys)), kernel)
+            choices = tuple(version.choice(kernel, function) for function, version in own)
+            first = kept.setdefault((choices, _key(kernel, keys)), kernel)
             if first is not kernel:
                 for function, _ in own:
                     Rewriter.erase_op(function, safe_erase=False)

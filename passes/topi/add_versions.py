@@ -38,12 +38,15 @@ class TopiAddVersionsPass(ModulePass):
     ```
 
     `scf-select-versions` lets the kernel choose when it is called. There is a version for the usual sizes, which
-    `relay.sizes` says, where names of which nothing is said are 1; and one for 1 of the names that number rows, unless
-    the promise is that they are more. That is where a version pays: a tile of rows holds a product's sums, and one row,
-    or fewer rows than a tile has, take the time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is
-    none where a name of which nothing is said does not number rows, nor for more than 64 rows. Where nothing is said of
-    several names there is none either: all of them 1 at once is rare, and a kernel takes its time to compile. A
-    convolution, a softmax or a broadcast of extents that are told their usual size runs as fast as a static one.
+    `relay.sizes` says, where names that number rows, and of which nothing is said, are 1; and one for 1 of the names
+    that number rows, unless the promise is that they are more. All other names stay open in it: how many products there
+    are, how deep and how wide: one query against 512 keys of 64 in 12 heads takes 58 us with names left open, and took
+    203. That is where a version pays: a tile of rows holds a product's sums, and one row, or fewer rows than a tile
+    has, take the time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is none for more than 64
+    rows. Where nothing is said of several names that number rows together there is none either: all of them 1 at once
+    is rare, and a kernel takes its time to compile. A convolution, a softmax or a broadcast of extents that are told
+    their usual size runs as fast as a static one. Equality of extents has none: it makes no extent a number, and
+    products of 64 to 384 rows by as many columns take the same time, within 4 %, whether kernels know it or not.
     """
 
     name = "topi-add-versions"
@@ -74,7 +77,7 @@ def _versions(kernel: FuncOp, hints: Mapping[str, SizeHint], functions: Mapping[
     for sizes, reason in _candidates(names, rows, hints) if rows else ():
         try:
             count = max(prod(evaluate(dim, sizes) for dim in dims) for dims in rows)
-            version = specialized(kernel, sizes)
+            version = specialized(kernel, sizes, stay=[name for name in names if name not in sizes])
         except DimensionError:
             continue
         name = "_".join([kernel.sym_name.data, *(f"{name}{size}" for name, size in sizes.items())])
@@ -92,17 +95,15 @@ def _candidates(
 ) -> Iterator[tuple[dict[str, int], str]]:
     """The sizes for which a kernel of these names may have a version, and where they come from."""
     counting = {name for dims in rows for dim in dims for name in names_of(dim)}
-    unknown = [name for name in names if name not in hints]
-    if not names or not counting.issuperset(unknown):
+    single = {name: 1 for name in names if name in counting}
+    if hints.keys().isdisjoint(names):
+        if len(single) == 1:
+            yield single, "nothing is said of it"
         return
-    usual = {name: hints[name].usual if name in hints else 1 for name in names}
-    if len(unknown) == len(names):
-        if len(names) == 1:
-            yield usual, "nothing is said of it"
-        return
+    usual = {name: hints[name].usual if name in hints else 1 for name in names if name in hints or name in counting}
+    unknown = [name for name in single if name not in hints]
     yield usual, "usual" if not unknown else f"usual, and 1 of what nothing is said: {', '.join(unknown)}"
-    single = {name: 1 if name in counting else size for name, size in usual.items()}
-    if single != usual and all(hints[name].least <= 1 for name in counting & hints.keys()):
+    if not single.items() <= usual.items() and all(hints[name].least <= 1 for name in counting & hints.keys()):
         yield single, "not usual, but a tile would be mostly empty"
 
 

@@ -48,3 +48,37 @@ def test_names_of_which_nothing_is_said_count_rows() -> None:
     for b, s in ((4, 1), (1, 4), (1, 1), (4, 0), (9, 5), (2, 2)):
         x = rng.standard_normal((b, s, 24), np.float32)
         np.testing.assert_allclose(model(x, w)[0], x @ w.T, rtol=1e-4, atol=1e-4)
+
+
+ATTENTION = """
+func.func @main(%q: tensor<?x?x16xf32, #relay.dims<b, s>>, %k: tensor<?x?x16xf32, #relay.dims<b, m>>,
+                %v: tensor<?x?x8xf32, #relay.dims<b, m>>) -> !relay.incomplete {
+  %p = relay.nn.batch_matmul(%q, %k)
+    : (tensor<?x?x16xf32, #relay.dims<b, s>>, tensor<?x?x16xf32, #relay.dims<b, m>>) -> !relay.incomplete
+  %r = relay.nn.relu(%p) : (!relay.incomplete) -> !relay.incomplete
+  %o = relay.nn.batch_matmul(%r, %v) {transpose_b = false}
+    : (!relay.incomplete, tensor<?x?x8xf32, #relay.dims<b, m>>) -> !relay.incomplete
+  func.return %o : !relay.incomplete
+}"""
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("shapes", [None, {"s": (0, 99, 4)}, {"s": (0, 99, 4), "m": (0, 99, 7)}], ids=str)
+def test_versions_leave_names_open(shapes: dict[str, tuple[int, int, int]] | None, threads: int) -> None:
+    """One query, or as many as are usual, against any number of keys in any batch."""
+    model = xrelay.compile(xrelay.parse(ATTENTION), shapes=shapes, threads=threads)
+    rng = np.random.default_rng(2)
+    for b, s, m in (
+        (2, 1, 33),
+        (3, 1, 1),
+        (1, 4, 7),
+        (5, 4, 9),
+        (0, 1, 5),
+        (2, 0, 5),
+        (2, 1, 0),
+        (1, 5, 18),
+        (1, 1, 7),
+    ):
+        q, k, v = (rng.standard_normal(shape, np.float32) for shape in ((b, s, 16), (b, m, 16), (b, m, 8)))
+        expected = np.maximum(q @ k.transpose(0, 2, 1), 0) @ v
+        np.testing.assert_allclose(model(q, k, v)[0], expected, rtol=1e-4, atol=1e-4)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xrelay.dialects.attribute_names import PART_OF_KERNEL
-from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
 from xrelay.dialects.loop.versions import versions_by_kernel
 
 if TYPE_CHECKING:
@@ -27,6 +27,8 @@ def version_lines(module: ModuleOp) -> Iterator[str]:
         name = kernel.sym_name.data
         for function, version in versions.get(name, ()):
             sizes = ", ".join(f"{dim} = {size}" for dim, size in version.sizes.items())
+            open_names = sorted(set[str]().union(*(dim.names for dim in kernel_dims(function))))
+            sizes += f" and any {', '.join(open_names)}" if open_names else ""
             yield f"@{name}: @{function.sym_name.data} for {sizes}; {version.reason}"
         if name not in versions:
             yield f"@{name}: one version, for all sizes"

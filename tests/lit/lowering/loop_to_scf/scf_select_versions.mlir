@@ -77,3 +77,42 @@ func.func private @two_n8(%x: memref<8xf32>) attributes {loop.kernel, loop.versi
 func.func private @two_n1(%x: memref<1xf32>) attributes {loop.kernel, loop.version = {of = @two, reason = "usual", sizes = {n = 1 : i64}}} {
   func.return
 }
+
+// A version that leaves a name open gets its extent, and is chosen where others are equal to it.
+// CHECK-LABEL: func.func private @open(
+// CHECK-NEXT:    [[ONE:%.*]] = arith.constant 1 : index
+// CHECK-NEXT:    [[A:%.*]] = arith.cmpi eq, %n, [[ONE]] : index
+// CHECK-NEXT:    [[B:%.*]] = arith.cmpi eq, %nm, %m : index
+// CHECK-NEXT:    [[BOTH:%.*]] = arith.andi [[A]], [[B]] : i1
+// CHECK-NEXT:    scf.if [[BOTH]] {
+// CHECK-NEXT:      [[X:%.*]] = "memref.cast"(%x) : (memref<?x?xf32>) -> memref<1x?xf32>
+// CHECK-NEXT:      func.call @open_n1([[X]], %y, %m) : (memref<1x?xf32>, memref<?xf32>, index) -> ()
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      func.call @open_any(%x, %y, %s, %m, %n, %nm)
+func.func private @open(%x: memref<?x?xf32>, %y: memref<?xf32>, %s: memref<?xf32>, %m: index, %n: index, %nm: index)
+    attributes {loop.kernel, loop.num_scratch = 1 : i64, loop.dims = #relay.dims<m, n, n * m>} {
+  func.return
+}
+func.func private @open_n1(%x: memref<1x?xf32>, %y: memref<?xf32>, %m: index)
+    attributes {loop.kernel, loop.dims = #relay.dims<m>, loop.version = {of = @open, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}
+
+// Nothing tells whether the name is 1, or the extent of the version: no version.
+// CHECK-LABEL: func.func private @untold(
+// CHECK-NEXT:    func.return
+// CHECK-NOT:   @untold_n1
+func.func private @untold(%x: memref<?xf32>, %nm: index) attributes {loop.kernel, loop.dims = #relay.dims<n * m>} {
+  func.return
+}
+func.func private @untold_n1(%x: memref<?xf32>, %m: index)
+    attributes {loop.kernel, loop.dims = #relay.dims<m>, loop.version = {of = @untold, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}
+func.func private @unfit(%x: memref<?xf32>, %n: index) attributes {loop.kernel, loop.dims = #relay.dims<n>} {
+  func.return
+}
+func.func private @unfit_n1(%x: memref<1xf32>, %m: index)
+    attributes {loop.kernel, loop.dims = #relay.dims<m>, loop.version = {of = @unfit, reason = "usual", sizes = {n = 1 : i64}}} {
+  func.return
+}

@@ -2,10 +2,10 @@
 // RUN: xrelay-opt %s -p topi-add-versions | grep -c loop.version | filecheck %s --check-prefix=COUNT
 // RUN: sed 's/n = array<i64: 1, 128, 1>/k = array<i64: 0, 99, 8>, n = array<i64: 1, 128, 8>/' %s | xrelay-opt -p topi-add-versions | filecheck %s --check-prefix=BOTH
 // RUN: sed 's/n = array<i64: 1, 128, 1>/k = array<i64: 2, 99, 8>/' %s | xrelay-opt -p topi-add-versions | grep -c loop.version | filecheck %s --check-prefix=TWO
+// RUN: sed 's/ attributes {relay.sizes = .*}}//' %s | xrelay-opt -p topi-add-versions | filecheck %s --check-prefix=OPEN
 // RUN: xrelay-opt %s -p topi-add-versions,convert-topi-to-loop | filecheck %s --check-prefix=LOOP
 
-// One version each: for 1 where nothing is said, for what is usual where that is said of all names, or of those that do
-// not number rows; none where the rows are a number, where they are many, and where there is no product.
+// One version each: for 1 where nothing is said, for what is usual where that is said; none where the rows are a number, where they are many, and where there is no product.
 // COUNT: 3
 // CHECK-LABEL: func.func private @few
 // CHECK-LABEL: func.func private @usual
@@ -26,7 +26,11 @@
 // BOTH-SAME: reason = "usual: a product of 8 rows"
 // BOTH: @few_k1(
 // BOTH-SAME: reason = "not usual, but a tile would be mostly empty: a product of 1 row"
-// TWO: 2
+// TWO: 3
+
+// Names that do not number rows stay open.
+// OPEN: @two_k1(%x: tensor<1x?xf32, #relay.dims<n>>, %w: tensor<?x8xf32, #relay.dims<n>>) -> tensor<1x8xf32>
+// OPEN-SAME: sizes = {k = 1 : i64}, reason = "nothing is said of it: a product of 1 row"
 
 // The kernel itself is for more than 1 then.
 // LOOP-LABEL: func.func private @usual
