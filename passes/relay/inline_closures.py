@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.errors import PassError
-from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.index_algebra.dims import Dim, names_of, substitute, symbol
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
@@ -27,7 +27,7 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.chosen_closures import ChosenCalls, choice_of
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
 from xrelay.passes.types.call_names import CallNames
-from xrelay.passes.types.dim_names import DimNames, single_name
+from xrelay.passes.types.dim_names import DimNames
 
 
 def known_closure(value: SSAValue) -> FnOp | None:
@@ -149,7 +149,8 @@ class ClosureInliner:
         found = CallNames(parameters, [argument.type for argument in call.arguments], {}, fixed).bindings
         if not set(own) <= found.keys():
             return None
-        bindings = {name: found[name] for name in own} | _made_names(closure, call, names)
+        bindings = {name: found[name] for name in own}
+        bindings |= _made_names(closure, call, names, bindings)
         self.has_named |= bool(bindings)
         return bindings
 
@@ -183,13 +184,22 @@ class ClosureInliner:
         return body[0] if body else behind
 
 
-def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:
-    """A name in the place of `call` for each that ops in `closure` make: where the call gives it one, that."""
+def _made_names(closure: FnOp, call: InvokeOp, names: DimNames, bindings: Mapping[str, Dim]) -> dict[str, Dim]:
+    """A name in the place of `call` for each that ops in `closure` make: where the call gives it one, that.
+
+    `bindings` are what the names of its parameters are there.
+    """
     given = {extent.name for extent in made_extents(call)}
-    pairs = dim_pairs(yielded(closure.body).type, call.result.type)
-    known = {single_name(inner): name for inner, outer in pairs if (name := single_name(outer)) in given}
-    made = (extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
-    return {name: symbol(known.get(name) or names.fresh(name)) for name in made}
+    made = dict.fromkeys(extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
+    known: dict[str, str] = {}
+    for inner, outer in dim_pairs(yielded(closure.body).type, call.result.type):
+        # What is no name alone says which one it has where that is all in which both differ.
+        inside, outside = names_of(inner) & made.keys(), names_of(outer) & given
+        if len(inside) == len(outside) == 1:
+            (own,), (name,) = inside, outside
+            if outer in substitute([inner], {**bindings, own: symbol(name)}):
+                known[own] = name
+    return {name: symbol(known[name] if name in known else names.fresh(name)) for name in made}
 
 
 def _erase_unused(value: SSAValue) -> None:

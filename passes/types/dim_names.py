@@ -116,12 +116,19 @@ class DimNames:
     ) -> dict[str, Dim]:
         """A name here for each extent that a callee or body makes and calls by a name of its own in its type `output`.
 
-        The name that the text gives it stays: in `bindings`, or in the type `found` of the result.
+        The name that the text gives it stays: in `bindings`, in the type `found` of the result, or else, as where the
+        result's extent is an expression of it, at its place among those that `call` says it makes.
         """
         names = self._given.setdefault(call, {})
         written = {single_name(inner): single_name(outer) for inner, outer in dim_pairs(output, found)}
         written |= {name: single_name(dim) for name, dim in bindings.items()}
-        for name in sorted(made):
+        own, recorded = sorted(made), [extent.name for extent in made_extents(call)]
+        if len(own) == len(recorded):
+            left = set(recorded) - set(written.values())
+            written |= {
+                name: old for name, old in zip(own, recorded, strict=True) if name not in written and old in left
+            }
+        for name in own:
             if name not in names:
                 known = written.get(name)
                 self._give(call, name, known if known is not None else self.fresh(name.removeprefix("%")))

@@ -89,3 +89,22 @@ func.func @recursive(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> tenso
   }
   func.return %0 : tensor<?xf32, #relay.dims<r>>
 }
+
+// Where the result's extent is an expression of one that the body makes, that one keeps the name it has behind the call.
+// CHECK-LABEL: func.func @expression(
+// CHECK-NEXT:    %[[K:.*]] = relay.argwhere(%x) {relay.binds = #relay.bounds<k_1 <= n>}
+// CHECK-NEXT:    %[[T:.*]] = relay.tuple(%[[K]], %[[K]])
+// CHECK-NEXT:    %[[C:.*]] = relay.concatenate(%[[T]]) : {{.*}} -> tensor<?x1xi32, #relay.dims<2 * k_1>>
+// CHECK-NEXT:    %[[N:.*]] = relay.negative(%[[C]])
+// CHECK-NEXT:    func.return %[[N]] : tensor<?x1xi32, #relay.dims<2 * k_1>>
+func.func @expression(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<c>>) -> !relay.incomplete {
+    %k = relay.argwhere(%a) : (tensor<?xf32, #relay.dims<c>>) -> !relay.incomplete
+    %t = relay.tuple(%k, %k) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+    %y = relay.concatenate(%t) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %y : !relay.incomplete
+  }
+  %r = relay.invoke %f(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<c>>) -> !relay.incomplete
+  %z = relay.negative(%r) : (!relay.incomplete) -> !relay.incomplete
+  func.return %z : !relay.incomplete
+}
