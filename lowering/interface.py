@@ -72,6 +72,7 @@ from xrelay.dialects.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.list_ops import ListType
 from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
@@ -188,7 +189,7 @@ def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf
 def add_checks(module: ModuleOp, texts: Sequence[str]) -> list[int]:
     """Writes rows of these texts behind those of the list of checks; gives their numbers."""
     rows = module.attributes.get(CHECKS, NONE)
-    known = list(rows.data) if isa(rows, ArrayAttr[DictionaryAttr]) else []
+    known = list(rows.data) if is_attribute(rows, ArrayAttr[DictionaryAttr]) else []
     module.attributes[CHECKS] = ArrayAttr([*known, *(DictionaryAttr({"text": StringAttr(text)}) for text in texts)])
     return list(range(len(known), len(known) + len(texts)))
 
@@ -316,7 +317,7 @@ def _read_tensors(module: ModuleOp, key: str) -> tuple[TensorEntry, ...]:
 def _is_value_type(
     type: Attribute | None,
 ) -> TypeGuard[TensorType[Attribute] | SequenceType | OptionalType | ClosureType]:
-    return isinstance(type, SequenceType | OptionalType | ClosureType) or isa(type, TensorType[Attribute])
+    return isinstance(type, SequenceType | OptionalType | ClosureType) or is_attribute(type, TensorType[Attribute])
 
 
 def _read_check(module: ModuleOp, row: DictionaryAttr) -> CheckEntry:
@@ -328,7 +329,7 @@ def _read_check(module: ModuleOp, row: DictionaryAttr) -> CheckEntry:
 
 
 def _read_names(module: ModuleOp, names: Attribute, key: str) -> tuple[str, ...]:
-    if not isa(names, ArrayAttr[StringAttr]):
+    if not is_attribute(names, ArrayAttr[StringAttr]):
         raise _malformed(module, key)
     return tuple(name.data for name in names)
 
@@ -347,7 +348,7 @@ def _read_kernels(module: ModuleOp) -> tuple[KernelEntry, ...]:
 
 def _rows(module: ModuleOp, key: str) -> Sequence[DictionaryAttr]:
     rows = module.attributes.get(key)
-    if not isa(rows, ArrayAttr[DictionaryAttr]):
+    if not is_attribute(rows, ArrayAttr[DictionaryAttr]):
         raise _malformed(module, key)
     return rows.data
 

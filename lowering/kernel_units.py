@@ -25,7 +25,6 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr, UnitAttr
 from xdsl.ir import Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import (
     HEAP,
@@ -38,6 +37,7 @@ from xrelay.dialects.attribute_names import (
     TAKES_SCRATCH,
     VERSION,
 )
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
 from xrelay.dialects.op_lists import all_ops, ops_of
@@ -67,7 +67,7 @@ class KernelUnit:
     def sources(self) -> tuple[str, ...]:
         """The names of the model's nodes that it computes."""
         sources = self.declaration.attributes.get(SOURCES)
-        return tuple(each.data for each in sources) if isa(sources, ArrayAttr[StringAttr]) else ()
+        return tuple(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ()
 
 
 def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:

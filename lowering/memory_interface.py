@@ -7,7 +7,8 @@ from typing import Final
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
+
+from xrelay.dialects.is_attribute import is_attribute
 
 _SIZES: Final = ("boxes", "kernels", "each_thread")
 _NONE: Final = ArrayAttr[Attribute]([])
@@ -30,6 +31,6 @@ def read_memory(needs: Attribute) -> MemoryEntry | None:
     told = [needs.data.get(name, IntegerAttr(0, i64)) for name in _SIZES]
     sizes = [each.value.data for each in told if isinstance(each, IntegerAttr)]
     uncounted = needs.data.get("uncounted", _NONE)
-    if len(sizes) < len(told) or not isa(uncounted, ArrayAttr[StringAttr]):
+    if len(sizes) < len(told) or not is_attribute(uncounted, ArrayAttr[StringAttr]):
         return None
     return MemoryEntry(*sizes, uncounted=tuple(text.data for text in uncounted))

@@ -95,7 +95,7 @@ class Target(TargetScope):
         else:
             own = [f"+{name}" for name in sorted(CPUS[self.mcpu].features)] if self.mcpu in CPUS else []
         given = {feature[1:] for feature in self.features}
-        return (*(feature for feature in own if feature[1:] not in given), *self.features)
+        return (*[feature for feature in own if feature[1:] not in given], *self.features)
 
     @staticmethod
     def host() -> Target:

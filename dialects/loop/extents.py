@@ -10,9 +10,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.remembered import remembered
 from xrelay.index_algebra.affine_bounds import Box, bounds, simplify
 from xrelay.index_algebra.dims import MAX_EXTENT
@@ -52,7 +52,7 @@ def _dynamic_sizes(buffer: SSAValue) -> Iterator[SSAValue]:
     if isinstance(buffer, BlockArgument) and isinstance(function, FuncOp) and function.arg_attrs is not None:
         numbers = function.arg_attrs.data[buffer.index].data.get(EXTENTS)
         arguments = index_arguments(function)
-        if isa(numbers, DenseArrayBase[IntegerType]):
+        if is_attribute(numbers, DenseArrayBase[IntegerType]):
             yield from (arguments[number] for number in numbers.get_values())
 
 
@@ -65,7 +65,7 @@ def verify_extents(function: FuncOp) -> None:
             continue
         type = function.function_type.inputs.data[position]
         place = f"{EXTENTS} of argument {position} of @{function.sym_name.data}"
-        if not isa(numbers, DenseArrayBase[IntegerType]) or not isinstance(type, MemRefType):
+        if not is_attribute(numbers, DenseArrayBase[IntegerType]) or not isinstance(type, MemRefType):
             raise VerifyException(f"[loop.for C7] {place} is no array of numbers on a buffer: {numbers} on {type}")
         wanted = sum(size == DYNAMIC_INDEX for size in type.get_shape())
         values = numbers.get_values()

@@ -27,8 +27,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.printer import Printer
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.upstream.arith_casts import (
     BOOLEANS,
     FLOATS,
@@ -121,7 +121,7 @@ class _CompareWithItself(RewritePattern):
             return
         holds = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data] in ("eq", "sle", "sge", "ule", "uge")
         value: IntegerAttr | DenseIntOrFPElementsAttr = IntegerAttr.from_bool(holds)
-        if isa(op.result.type, VectorType[IntegerType]):
+        if is_attribute(op.result.type, VectorType[IntegerType]):
             value = DenseIntOrFPElementsAttr.from_list(op.result.type, [int(holds)])
         rewriter.replace(op, arith.ConstantOp(value))
 

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Attribute
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.signature import dim_arguments, dim_names
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.errors import DimensionError, InputError
@@ -68,7 +68,7 @@ class NamedSizes:
         opened: list[Dim] = []
         if isinstance(dims, DimsAttr):
             opened = list(dims.data)
-        elif numbers is not None and isa(numbers, DenseArrayBase[IntegerType]):
+        elif numbers is not None and is_attribute(numbers, DenseArrayBase[IntegerType]):
             opened = [symbol(self._names[number]) for number in numbers.get_values()]
         rest = iter(opened)
         return tuple(next(rest, ANY) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())

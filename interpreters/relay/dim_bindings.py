@@ -13,9 +13,9 @@ from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute, Operation
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import DEMANDS
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
@@ -111,7 +111,7 @@ def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
     rows = op.attributes.get(DEMANDS)
     if rows is None:  # as in nearly every op: `isa` builds a constraint anew each time that it is asked
         return
-    for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
+    for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
         name, requires = row.data.get("op"), row.data.get("requires")
         if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
             _check(name.data, requires.data, sizes, op)

@@ -39,6 +39,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
@@ -110,7 +111,7 @@ def _constant(build: Builder, value: int, type_: Attribute) -> SSAValue:
     if isinstance(type_, IndexType):
         return build.insert(arith.ConstantOp(IntegerAttr(value, type_))).result
     attribute = number_attribute(value, type_)
-    if isa(type_, VectorType[IndexType]):
+    if is_attribute(type_, VectorType[IndexType]):
         assert isinstance(attribute, DenseIntOrFPElementsAttr), "splats of numbers are dense"
         return build.insert(arith.ConstantOp(DenseIntOrFPElementsAttr(type_, attribute.data))).result
     assert isa(attribute, IntegerAttr) or isinstance(attribute, DenseIntOrFPElementsAttr), "divisors are integers"

@@ -19,6 +19,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.errors import LoweringError
 
 
@@ -35,7 +36,7 @@ def _number_attribute(value: float, _sign: float, type_: Attribute) -> Attribute
         vector = VectorType(element, type_.shape, type_.scalable_dims)
         if isa(vector, VectorType[IntegerType] | VectorType[IndexType]):
             return DenseIntOrFPElementsAttr.from_list(vector, [int(value)])
-        if isa(vector, VectorType[AnyFloat]):
+        if is_attribute(vector, VectorType[AnyFloat]):
             return DenseIntOrFPElementsAttr.from_list(vector, [float(value)])
     if isinstance(type_, IndexType):
         return IntegerAttr(int(value), 64)

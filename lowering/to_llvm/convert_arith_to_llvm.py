@@ -30,6 +30,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, with_element
 from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
@@ -55,7 +56,7 @@ class ConvertConstant(ConversionPattern[arith.ConstantOp]):
         type_, value = rewriter.types.convert(op.result.type), op.value
         if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
             value = number_attribute(value.value.data, i64)
-        elif isinstance(value, DenseIntOrFPElementsAttr) and isa(type_, VectorType[IntegerType]):
+        elif isinstance(value, DenseIntOrFPElementsAttr) and is_attribute(type_, VectorType[IntegerType]):
             value = DenseIntOrFPElementsAttr(type_, value.data)  # stored as these integers already
         elif isinstance(value, FloatAttr) and isa(type_, IntegerType):
             (bits,) = cast_once(np.array([value.value.data]), BFLOAT16).view(np.int16).tolist()

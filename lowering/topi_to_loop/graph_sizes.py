@@ -15,9 +15,9 @@ from xdsl.dialects import cf
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import DEMANDS, REQUIRES, SOURCES
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.locations import sources_of, sources_or_place
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
@@ -221,7 +221,7 @@ def told_requirements(op: Operation) -> list[tuple[str, Sequence[Requirement], A
     """What `op` requires, and what the ops of the kernel do that it calls: the name of the op and its nodes with it."""
     told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [(op.name, requirements_of(op), sources_of(op))]
     rows = op.attributes.get(DEMANDS)
-    for row in rows if isa(rows, ArrayAttr[DictionaryAttr]) else ():
+    for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
         name, requires = row.data.get("op"), row.data.get("requires")
         if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
             told.append((name.data, requires.data, row.data.get("sources")))

@@ -58,11 +58,6 @@ def registered_passes() -> Mapping[str, RegisteredPass]:
     return _REGISTERED
 
 
-def passes_at(point: str) -> list[RegisteredPass]:
-    """Returns the passes that run at a point, in the order in which they were added."""
-    return [row for row in registered_passes().values() if row.at == point]
-
-
 def level_of_pass(name: str) -> int:
     """Returns the lowest level at which a `Sequential` runs the pass; 0 for one that no table knows."""
     row = relay_pass(name)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from xrelay.passes.catalogue.default_pipeline import PipelineRow
-from xrelay.passes.catalogue.extensions import passes_at
+from xrelay.passes.catalogue.extensions import registered_passes
 
 
 class PipelineWeaver:
@@ -15,10 +15,11 @@ class PipelineWeaver:
     def __init__(self) -> None:
         self.points: list[str] = []
         self._seen = Counter[str]()
+        self._added = registered_passes().values()
 
     def stage(self, name: str, rows: Iterable[PipelineRow]) -> list[PipelineRow]:
         """Returns the rows of the stage called `name`, with those of other packages among them."""
-        woven = [*self._at(f"before stage-{name}")]
+        woven = self._at(f"before stage-{name}")
         for row in rows:
             self._seen[row.pass_name] += 1
             number = self._seen[row.pass_name]
@@ -26,7 +27,7 @@ class PipelineWeaver:
             woven += [*self._at(f"before {label}"), row, *self._at(f"after {label}")]
         return [*woven, *self._at(f"after stage-{name}")]
 
-    def _at(self, point: str) -> Iterator[PipelineRow]:
+    def _at(self, point: str) -> list[PipelineRow]:
         self.points.append(point)
-        for added in passes_at(point):
-            yield PipelineRow(added.opt_level, added.name, f"another package adds it {point}")
+        reason = f"another package adds it {point}"
+        return [PipelineRow(added.opt_level, added.name, reason) for added in self._added if added.at == point]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
@@ -43,9 +45,15 @@ class ExpandComposite(RewritePattern):
         emit.replace(value)
 
 
-def composites() -> list[type[CompositeOp]]:
+def composites() -> tuple[type[CompositeOp], ...]:
     """The classes of all composite ops."""
-    return [op for op in relay_ops().values() if issubclass(op, CompositeOp)]
+    return _composites_among(tuple(relay_ops().values()))
+
+
+@lru_cache(maxsize=4)
+def _composites_among(ops: tuple[type[RelayOp], ...]) -> tuple[type[CompositeOp], ...]:
+    """The composite ones of `ops`: to ask all classes takes longer than to go through a small program."""
+    return tuple(op for op in ops if issubclass(op, CompositeOp))
 
 
 def expand_composites(top: Operation, *wanted: Expansion) -> None:

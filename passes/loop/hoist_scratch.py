@@ -18,9 +18,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NOALIAS, NUM_SCRATCH, TAKES_SCRATCH
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.errors import PassError
@@ -109,7 +109,7 @@ def _declared_scratch(kernel: func.FuncOp) -> _Scratch:
     types = [type for type, _ in rows if isinstance(type, MemRefType)]
     numbers = [attrs.get(EXTENTS) for _, attrs in rows]
     extents = [
-        [place + number for number in each.get_values()] if isa(each, DenseArrayBase[IntegerType]) else []
+        [place + number for number in each.get_values()] if is_attribute(each, DenseArrayBase[IntegerType]) else []
         for each in numbers
     ]
     for number, (type, given) in enumerate(zip(types, extents, strict=True), start=place):

@@ -9,9 +9,9 @@ from typing import Final, NamedTuple
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr, IntegerType, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import HEAP
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.op_lists import all_ops
@@ -60,7 +60,7 @@ def note_heap(kernel: func.FuncOp) -> None:
 def heap_of(kernel: func.FuncOp) -> Sequence[HeapPart]:
     """What a kernel says that it allocates: the sum of these parts."""
     rows = kernel.attributes.get(HEAP)
-    return [_part(row) for row in rows.data] if isa(rows, ArrayAttr[DictionaryAttr]) else ()
+    return [_part(row) for row in rows.data] if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ()
 
 
 _Kind = tuple[tuple[int, ...] | None, bool]
@@ -101,5 +101,5 @@ def _attribute(part: HeapPart) -> DictionaryAttr:
 
 def _part(row: DictionaryAttr) -> HeapPart:
     size, extents = row.data.get("bytes"), row.data.get("extents")
-    numbers = tuple(extents.get_values()) if isa(extents, DenseArrayBase[IntegerType]) else None
+    numbers = tuple(extents.get_values()) if is_attribute(extents, DenseArrayBase[IntegerType]) else None
     return HeapPart(size.value.data if isinstance(size, IntegerAttr) else 0, numbers, "each_thread" in row.data)

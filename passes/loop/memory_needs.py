@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import LOOP_KERNEL, NEEDS, SOURCES
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
@@ -212,7 +212,7 @@ def _count_carried(loop: Operation) -> int:
 def _from(op: Operation) -> str:
     """For which nodes a buffer is, in parentheses."""
     sources = op.attributes.get(SOURCES, sources_or_place(op))
-    return f" ({', '.join(each.data for each in sources)})" if isa(sources, ArrayAttr[StringAttr]) else ""
+    return f" ({', '.join(each.data for each in sources)})" if is_attribute(sources, ArrayAttr[StringAttr]) else ""
 
 
 # --- kernels and functions

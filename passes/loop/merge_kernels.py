@@ -11,9 +11,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.passes.graph.op_keys import OpKeys
@@ -104,6 +104,6 @@ def add_sources(kernel: func.FuncOp, other: func.FuncOp) -> None:
     found: dict[Attribute, None] = {}
     for each in (kernel, other):
         sources = each.attributes.get(SOURCES)
-        found |= dict.fromkeys(sources.data if isa(sources, ArrayAttr[StringAttr]) else ())
+        found |= dict.fromkeys(sources.data if is_attribute(sources, ArrayAttr[StringAttr]) else ())
     if found:
         kernel.attributes[SOURCES] = ArrayAttr(list(found))

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from xrelay.dialects.attribute_names import COPIED, LOOP_KERNEL, SOURCES
+from xrelay.dialects.is_attribute import is_attribute
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -47,10 +48,9 @@ def _part_line(op: PartOp) -> str:
 
 def _copy_line(op: CallOp, functions: dict[str, FuncOp]) -> str:
     from xdsl.dialects.builtin import ArrayAttr, StringAttr
-    from xdsl.utils.hints import isa
 
     name, reason = op.callee.string_value(), op.attributes[COPIED]
     sources = functions[name].attributes.get(SOURCES)
-    nodes = ", ".join(each.data for each in sources) if isa(sources, ArrayAttr[StringAttr]) else ""
+    nodes = ", ".join(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ""
     told = reason.data if isinstance(reason, StringAttr) else ""
     return f"@{name}{f' of {nodes}' if nodes else ''} copies: {told}"

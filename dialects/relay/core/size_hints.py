@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerType, i64
 from xdsl.dialects.func import FuncOp
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import SIZES
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.locations import location_of
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
@@ -59,7 +59,7 @@ def size_hints(function: FuncOp) -> dict[str, SizeHint]:
         raise InputError(f"{SIZES} of @{function.sym_name.data} is {told}, no dictionary of names", location=place)
     hints: dict[str, SizeHint] = {}
     for name, numbers in told.data.items():
-        if not isa(numbers, DenseArrayBase[IntegerType]):
+        if not is_attribute(numbers, DenseArrayBase[IntegerType]):
             raise InputError(f"{SIZES} says {numbers} of {name}, no array of integers", location=place)
         hints[name] = SizeHint.of(name, numbers.get_values(), place)
     return hints

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerType, String
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -91,7 +91,7 @@ class ExtentsOp(BindingOp):
     def words(self, number: int) -> ExtentWords:
         """What the extent of this number is, in words."""
         rows = self.attributes.get(EXTENT_WORDS)
-        if isa(rows, ArrayAttr[DictionaryAttr]) and number < len(rows.data):
+        if is_attribute(rows, ArrayAttr[DictionaryAttr]) and number < len(rows.data):
             subject, failure = (rows.data[number].data.get(key) for key in ("is", "fails"))
             if isinstance(subject, StringAttr) and isinstance(failure, StringAttr):
                 return ExtentWords(subject.data, failure.data)

@@ -22,9 +22,9 @@ from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import WEIGHTS, WEIGHTS_FILE
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.errors import ArtifactError, XRelayError
 from xrelay.runtime.json_fields import is_extent, is_list, is_object
@@ -146,7 +146,7 @@ def weights_of(module: ModuleOp) -> list[Weight]:
 def _listed(module: ModuleOp) -> list[WeightAttr]:
     """The weights that a module below the loop level lists as arguments of its entry."""
     rows = module.attributes.get(WEIGHTS)
-    if not isa(rows, ArrayAttr[DictionaryAttr]):
+    if not is_attribute(rows, ArrayAttr[DictionaryAttr]):
         return []
     return [value for row in rows if isinstance(value := row.data.get("value"), WeightAttr)]
 

@@ -11,9 +11,9 @@ from math import prod
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import SIZE
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
 
@@ -67,4 +67,4 @@ def _said(argument: SSAValue) -> tuple[int, ...]:
     function = argument.block.parent_op()
     attributes = function.arg_attrs if isinstance(function, FuncOp) else None
     size = None if attributes is None else attributes.data[argument.index].data.get(SIZE)
-    return tuple(size.get_values()) if isa(size, DenseArrayBase[IntegerType]) else _NOTHING
+    return tuple(size.get_values()) if is_attribute(size, DenseArrayBase[IntegerType]) else _NOTHING

@@ -8,9 +8,9 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
-from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import IN_PLACE
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp, Tail
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
@@ -181,7 +181,9 @@ def _computes_in_place(block: BlockOp) -> bool:
         kernel = kernel.parent_op()
     numbers = kernel.attributes.get(IN_PLACE) if kernel is not None else None
     arguments = kernel.body.block.args if kernel is not None else ()
-    return isa(numbers, DenseArrayBase[IntegerType]) and any(arguments[n] in block.writes for n in numbers.get_values())
+    return is_attribute(numbers, DenseArrayBase[IntegerType]) and any(
+        arguments[n] in block.writes for n in numbers.get_values()
+    )
 
 
 def has_overlap(kernel: func.FuncOp) -> bool:
