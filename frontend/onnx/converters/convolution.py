@@ -55,6 +55,11 @@ def convolution(node: NodeView) -> SSAValue:
 )
 def convert_conv_transpose(node: NodeView) -> SSAValue:
     """`nn.conv1d_transpose` to `3d`, then `nn.bias_add` where the node has a bias."""
+    return transposed_convolution(node)
+
+
+def transposed_convolution(node: NodeView) -> SSAValue:
+    """The transposed convolution of the first two inputs, and the sum with the third where there is one."""
     kernel = weight_kernel(node)
     window, extra = _transposed_window(node, unpadded_window(node, kernel))
     result = node.emit(

@@ -20,13 +20,9 @@ from xrelay.index_algebra.dims import certainly_differ
 @rounded_once
 def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
     """The product of the pivots, with its sign turned by each exchange of rows; 1 of a matrix without rows."""
-    shape = shape_of(x.type)
-    rank = len(shape)
-    if rank < 2 or certainly_differ(shape[-2], shape[-1]):
-        raise node.error(f"square matrices are expected, found {x.type}")
-    if shape[-1] == 0:
+    rank, stack = len(shape_of(x.type)), square_stack(node, x)
+    if shape_of(x.type)[-1] == 0:
         return node.emit("prod", x, axis=(rank - 2, rank - 1))
-    stack = x if rank > 2 else node.emit("expand_dims", x, axis=0)
     batch = len(shape_of(stack.type)) - 2
     rows = Numbers(node).arange(0, extent_value(node, x, rank - 1))
 
@@ -36,6 +32,14 @@ def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
     ones = node.emit("ones_like", node.emit("sum", stack, axis=(batch, batch + 1)))
     _, found = emit_loop(node, extent_value(node, x, rank - 1), None, [stack, ones], eliminate)
     return found if rank > 2 else node.emit("squeeze", found, axis=(0,))
+
+
+def square_stack(node: NodeView, x: SSAValue) -> SSAValue:
+    """`x`, required to be square matrices, with an axis in front where it is one alone."""
+    shape = shape_of(x.type)
+    if len(shape) < 2 or certainly_differ(shape[-2], shape[-1]):
+        raise node.error(f"square matrices are expected, found {x.type}")
+    return x if len(shape) > 2 else node.emit("expand_dims", x, axis=0)
 
 
 def _eliminated(
@@ -48,24 +52,24 @@ def _eliminated(
     sizes = node.emit("where", ahead, node.scalar(-1.0, column), node.emit("abs", column))
     chosen = node.emit("cast", node.emit("argmax", sizes, axis=(batch,), keepdims=True), dtype="int64")
     is_chosen, is_step = node.emit("equal", rows, chosen), node.emit("equal", rows, step)
-    pivot_row = _row(node, matrices, is_chosen, batch)
+    pivot_row = row_at(node, matrices, is_chosen, batch)
     step_row = node.emit("take", matrices, step, axis=batch, mode="fast")
     pivot = node.emit("take", pivot_row, step, axis=batch, mode="fast")
     stays = node.emit("squeeze", node.emit("equal", chosen, step), axis=(batch,))
     sign = node.emit("where", stays, node.scalar(1.0, pivot), node.scalar(-1.0, pivot))
     product = node.emit("multiply", product, node.emit("multiply", sign, pivot))
-    swapped = _placed(node, matrices, is_chosen, step_row, batch)
-    swapped = _placed(node, swapped, is_step, pivot_row, batch)
+    swapped = with_row(node, matrices, is_chosen, step_row, batch)
+    swapped = with_row(node, swapped, is_step, pivot_row, batch)
     return [_subtracted(node, swapped, step, rows, pivot_row, pivot, batch), product]
 
 
-def _row(node: NodeView, matrices: SSAValue, is_chosen: SSAValue, batch: int) -> SSAValue:
+def row_at(node: NodeView, matrices: SSAValue, is_chosen: SSAValue, batch: int) -> SSAValue:
     """The row of each matrix for which `is_chosen` is true."""
     mask = node.emit("expand_dims", is_chosen, axis=batch + 1)
     return node.emit("sum", node.emit("where", mask, matrices, node.scalar(0.0, matrices)), axis=(batch,))
 
 
-def _placed(node: NodeView, matrices: SSAValue, places: SSAValue, row: SSAValue, batch: int) -> SSAValue:
+def with_row(node: NodeView, matrices: SSAValue, places: SSAValue, row: SSAValue, batch: int) -> SSAValue:
     """The matrices with `row` in the rows of `places`."""
     mask = node.emit("expand_dims", places, axis=len(shape_of(places.type)))
     return node.emit("where", mask, node.emit("expand_dims", row, axis=batch), matrices)

@@ -8,17 +8,10 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.computed_axes import extents_of, integer, reshaped
 from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
-from xrelay.frontend.onnx.converters.transform_tables import (
-    Number,
-    Transform,
-    as_value,
-    count_up,
-    transformed,
-    unless,
-)
+from xrelay.frontend.onnx.converters.numbers import Number, Numbers
+from xrelay.frontend.onnx.converters.transform_tables import Transform, transformed, unless
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
 
 
 @converts("DFT", since=17, until=19, attributes=("axis", "inverse", "onesided"))
@@ -57,7 +50,7 @@ def _along_computed_axis(node: NodeView) -> SSAValue:
     """
     (rank, parts), extents = _rank_and_parts(node), extents_of(node)
     places = node.emit_constant(np.arange(rank), "places")
-    axis = node.emit("take", places, as_value(node, _number(node, 2, "axis")), axis=0, mode="raise")
+    axis = node.emit("take", places, Numbers(node).value(_number(node, 2, "axis")), axis=0, mode="raise")
     lead = node.emit("strided_slice", extents, begin=(0,), end=(rank - 1,))
     extent = node.emit("take", lead, axis, axis=0, mode="raise")
     places = node.emit("strided_slice", places, begin=(0,), end=(rank - 1,))
@@ -102,13 +95,9 @@ def _length(node: NodeView, data: SSAValue, *, half: bool) -> Number:
     """The length of the transform: the one that is given, or that of the signal that the data are."""
     if node.optional_input(1) is not None:
         return _checked(node, _number(node, 1, "dft_length"))
-    extent = shape_of(data.type)[-2]
-    if isinstance(extent, int):
-        return _checked(node, 2 * (extent - 1) if half else extent)
-    length = extent_value(node, data, len(shape_of(data.type)) - 2)
-    if not half:
-        return length
-    return node.emit("multiply", node.emit("subtract", length, integer(node, 1)), integer(node, 2))
+    numbers = Numbers(node)
+    extent = numbers.extent(data, len(shape_of(data.type)) - 2)
+    return _checked(node, numbers.of("multiply", numbers.of("subtract", extent, 1), 2) if half else extent)
 
 
 def _checked(node: NodeView, length: Number) -> Number:
@@ -134,8 +123,9 @@ def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSA
     """The data cut along an axis; where the import knows both extents also filled up with zeros."""
     rank, found = len(shape_of(data.type)), shape_of(data.type)[axis]
     if not isinstance(found, int) or not isinstance(extent, int):
-        kept = node.emit("minimum", as_value(node, extent), extent_value(node, data, axis))
-        return node.emit("take", data, count_up(node, kept), axis=axis, mode="fast")
+        numbers = Numbers(node)
+        kept = node.emit("minimum", numbers.value(extent), extent_value(node, data, axis))
+        return node.emit("take", data, numbers.arange(0, kept), axis=axis, mode="fast")
     if found >= extent:
         return data if found == extent else node.emit("strided_slice", data, begin=(0,), end=(extent,), axes=(axis,))
     widths = [0] * (2 * rank)
@@ -169,17 +159,8 @@ def _places(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
         raise node.error(f"frames of {size} elements of a signal of {length}")
     if isinstance(step, int) and step < 1:
         raise node.error(f"frames every {step} elements")
-    if isinstance(size, int) and isinstance(step, int) and isinstance(length, int):
-        count = (length - size) // step + 1
-        problem = check_size((count, size), 8)
-        if problem is not None:
-            raise node.error(problem)
-        return node.emit_constant(np.arange(count)[:, None] * step + np.arange(size), "places")
-    # A step of 0 has no frames: arange refuses it where the program runs.
-    stop = node.emit("subtract", extent_value(node, signal, 1), as_value(node, size))
-    stop = node.emit("add", stop, integer(node, 1))
-    starts = node.emit("arange", integer(node, 0), stop, as_value(node, step))
-    return node.emit("add", node.emit("expand_dims", starts, axis=1), count_up(node, as_value(node, size)))
+    numbers = Numbers(node)
+    return numbers.places_of_parts(numbers.extent(signal, 1), size, step)
 
 
 def _frame_length(node: NodeView) -> Number:

@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.image_grid import PADDINGS
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _METHODS = {
     "nearest": "nearest",
@@ -18,7 +18,11 @@ _METHODS = {
 """Words of opset 16 and of opset 20."""
 
 
-@converts("GridSample", since=16, attributes=("align_corners", "mode", "padding_mode"), limits="images and volumes")
+_ATTRIBUTES = ("align_corners", "mode", "padding_mode")
+
+
+@converts("GridSample", since=16, attributes=_ATTRIBUTES, limits="images and volumes")
+@converts("GridSample", domain=MICROSOFT, attributes=_ATTRIBUTES)
 def convert_grid_sample(node: NodeView) -> SSAValue:
     """`image.grid_sample`, whose grid has the places of an element along the second axis."""
     rank = len(node.shape(0))

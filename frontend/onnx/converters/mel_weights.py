@@ -9,8 +9,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.computed_axes import integer
+from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.signal_windows import output_dtype
-from xrelay.frontend.onnx.converters.transform_tables import count_up, unless
+from xrelay.frontend.onnx.converters.transform_tables import unless
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
@@ -66,11 +67,13 @@ def _computed(node: NodeView) -> SSAValue:
     length = unless(node, length, node.emit("logical_or", wrong, node.emit("less", bands, zero)))
     edges = _computed_edges(node, bands, length, rate)
     lower, centre, upper = (
-        node.emit("take", edges, node.emit("add", count_up(node, bands), integer(node, step)), axis=0, mode="fast")
+        node.emit(
+            "take", edges, node.emit("add", Numbers(node).arange(0, bands), integer(node, step)), axis=0, mode="fast"
+        )
         for step in range(3)
     )
     bins = node.emit("add", node.emit("floor_divide", length, integer(node, 2)), one)
-    places = node.emit("expand_dims", count_up(node, bins), axis=1)
+    places = node.emit("expand_dims", Numbers(node).arange(0, bins), axis=1)
     rising, falling = (_share(node, places, outer, centre) for outer in (lower, upper))
     weights = node.emit("where", node.emit("less", places, centre), rising, falling)
     return node.emit("where", node.emit("equal", places, centre), node.scalar(1, weights), weights)
@@ -82,7 +85,7 @@ def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSA
     low, high = (_mel(node, _number(node, index, "float64")) for index in (3, 4))
     number = node.emit("cast", count, dtype="float64")
     step = node.emit("divide", node.emit("subtract", high, low), number)
-    steps = node.emit("cast", count_up(node, count), dtype="float64")
+    steps = node.emit("cast", Numbers(node).arange(0, count), dtype="float64")
     mels = node.emit("add", low, node.emit("multiply", steps, step))
     factors = node.emit("exp", node.emit("divide", mels, node.scalar(_DECADE, mels)))
     hertz = node.emit("multiply", node.emit("subtract", factors, node.scalar(1, mels)), node.scalar(700, mels))

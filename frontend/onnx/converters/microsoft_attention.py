@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.integer_products import distances
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.microsoft_masks import causal_mask, padding_mask
 from xrelay.frontend.onnx.node import NodeView
@@ -36,21 +37,51 @@ class Heads:
 )
 def convert_attention(node: NodeView) -> list[SSAValue]:
     """The projections to queries, keys and values are one product, which is split."""
-    if node.attribute_int("do_rotary", 0) or node.attribute_int("past_present_share_buffer", 0):
-        raise node.unsupported("rotary embedding and buffers shared by past and present are not supported")
+    _refuse_buffers(node)
     projected = matrix_product(node.with_inputs([node.input(0), node.input(1)]))
     if node.optional_input(2) is not None:
         projected = node.emit("add", projected, node.input(2))
+    return _projected_attention(node, projected, past=4, mask=3, bias=5)
+
+
+@converts(
+    "QAttention",
+    domain=MICROSOFT,
+    attributes=(
+        *("num_heads", "unidirectional", "scale", "mask_filter_value"),
+        *("do_rotary", "past_present_share_buffer"),
+    ),
+    limits="rotary embedding, shared buffers, masks of rank 4",
+)
+def convert_quantized_attention(node: NodeView) -> list[SSAValue]:
+    """Attention whose projections are a product in i32, times the scales of data and weights."""
+    _refuse_buffers(node)
+    left, right = distances(node, 0, 6, is_left=True), distances(node, 1, 7, is_left=False)
+    total = node.emit("cast", matrix_product(node.with_inputs([left, right])), dtype="float32")
+    scale = node.emit("multiply", node.reshape(node.input(3), (1,)), node.reshape(node.input(4), (-1,)))
+    projected = node.emit("add", node.emit("multiply", total, scale), node.input(2))
+    return _projected_attention(node, projected, past=8, mask=5, bias=None)
+
+
+def _refuse_buffers(node: NodeView) -> None:
+    if node.attribute_int("do_rotary", 0) or node.attribute_int("past_present_share_buffer", 0):
+        raise node.unsupported("rotary embedding and buffers shared by past and present are not supported")
+
+
+def _projected_attention(
+    node: NodeView, projected: SSAValue, *, past: int, mask: int, bias: int | None
+) -> list[SSAValue]:
+    """Attention of queries, keys and values in one tensor; the inputs of the past, the mask and the bias are told."""
     sizes = _sizes(node, shape_of(projected.type)[-1])
     cut = node.emit("split", projected, indices_or_sections=(sizes[0], sizes[0] + sizes[1]), axis=2)
     heads = Heads(*(_split_heads(node, node.tuple_field(cut, index)) for index in range(3)))
-    past = node.optional_input(4)
-    if past is not None:
-        parts = [node.emit("take", past, _place(node, part), axis=0, mode="fast") for part in range(2)]
+    before = node.optional_input(past)
+    if before is not None:
+        parts = [node.emit("take", before, _place(node, part), axis=0, mode="fast") for part in range(2)]
         heads = Heads(
             heads.query, *(_behind(node, *pair) for pair in zip(parts, (heads.key, heads.value), strict=True))
         )
-    result = attend(node, heads, mask=3, bias=5)
+    result = attend(node, heads, mask=mask, bias=bias)
     if not any(node.outputs[1:]):
         return [result]
     return [result, node.emit("stack", node.make_tuple([heads.key, heads.value]), axis=0)]
@@ -141,7 +172,7 @@ def _packed(node: NodeView, value: SSAValue, count: int) -> Heads:
     return Heads(turned[0], turned[-2], turned[-1])
 
 
-def attend(node: NodeView, heads: Heads, *, mask: int, bias: int) -> SSAValue:
+def attend(node: NodeView, heads: Heads, *, mask: int, bias: int | None) -> SSAValue:
     """The values weighted by the softmax of products of queries and keys: (batch, places, heads * elements).
 
     Input `mask` says which keys are masked, input `bias` is added to the products; 16-bit floats are computed in f32.
@@ -155,7 +186,7 @@ def attend(node: NodeView, heads: Heads, *, mask: int, bias: int) -> SSAValue:
     scores = node.emit("nn.batch_matmul", query, key, transpose_b=True)
     scale = node.attribute_float("scale", 0.0) or float(width) ** -0.5
     scores = node.emit("multiply", scores, node.scalar(scale, scores))
-    if node.optional_input(bias) is not None:
+    if bias is not None and node.optional_input(bias) is not None:
         scores = node.emit("add", scores, _wide(node, node.input(bias)))
     if node.optional_input(mask) is not None:
         scores = node.emit("add", scores, padding_mask(node, mask, scores))

@@ -10,7 +10,10 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.tensors import check_size
 
 Number: TypeAlias = int | SSAValue
 """A known integer, or a tensor of rank 0 of i64."""
@@ -58,6 +61,26 @@ class Numbers:
     def arange(self, start: Number, stop: Number) -> SSAValue:
         """The numbers from `start` to before `stop`."""
         return self.node.emit("arange", self.value(start), self.value(stop), self.value(1))
+
+    def extent(self, value: SSAValue, axis: int) -> Number:
+        """An extent of `value`."""
+        known = shape_of(value.type)[axis]
+        return known if isinstance(known, int) else extent_value(self.node, value, axis)
+
+    def places_of_parts(self, length: Number, size: Number, step: Number) -> SSAValue:
+        """For each part of `size` elements of `length` ones, each `step` behind the one before, where its elements are.
+
+        Constant where all three are known. There are none where a part is longer; a step of 0 is an error of the run.
+        """
+        if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
+            count = max(0, (length - size) // step + 1)
+            problem = check_size((count, size), np.dtype(np.int64).itemsize)
+            if problem is not None:
+                raise self.node.error(problem)
+            return self.node.emit_constant(np.arange(count)[:, None] * step + np.arange(size), "places")
+        stop = self.of("add", self.of("subtract", length, size), 1)
+        starts = self.node.emit("arange", self.value(0), self.value(stop), self.value(step))
+        return self.node.emit("add", self.node.emit("expand_dims", starts, axis=1), self.arange(0, size))
 
     def reshaped(self, value: SSAValue, extents: Sequence[Number]) -> SSAValue:
         """`value` in a shape of which one extent may be -1, which is what is left, and 0 is what was there."""

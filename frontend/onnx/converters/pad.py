@@ -13,7 +13,7 @@ from xrelay.frontend.onnx.converters.computed_pad import padded_at_run_time
 from xrelay.frontend.onnx.converters.cut import LAST, Bounds, cut, cut_open
 from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 MODES = ("constant", "edge", "reflect", "wrap")
 
@@ -26,6 +26,7 @@ def convert_pad_attributes(node: NodeView) -> SSAValue:
 
 
 @converts("Pad", since=11, attributes=("mode",), limits="computed pads below 0")
+@converts("Pad", domain=MICROSOFT, attributes=("mode",), limits="computed pads below 0")
 def convert_pad_inputs(node: NodeView) -> SSAValue:
     """`nn.pad` where pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
     value = _value(node)

@@ -33,10 +33,15 @@ from xrelay.index_algebra.windows import WindowAxis
 def convert_max_pool(node: NodeView) -> list[SSAValue]:
     """`nn.max_pool1d` to `3d`, and the places of the maxima where the model reads them."""
     order = node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
-    results = [_pool(node, "max_pool{}")]
+    results = [max_pool(node)]
     if any(node.outputs[1:]):
         results.append(_in_whole_data(node, _pool(node, "max_pool{}_indices", column_major=bool(order))))
     return results
+
+
+def max_pool(node: NodeView) -> SSAValue:
+    """The greatest element of each window."""
+    return _pool(node, "max_pool{}")
 
 
 def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:

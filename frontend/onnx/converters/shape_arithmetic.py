@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import check_size
 
 
@@ -33,6 +33,7 @@ def convert_size(node: NodeView) -> SSAValue:
 
 
 @converts("Range", since=11)
+@converts("Range", domain=MICROSOFT)
 def convert_range(node: NodeView) -> SSAValue:
     """`arange`; of constant floats, whose number no rule tells, the numbers themselves."""
     for index in range(3):

@@ -16,11 +16,9 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.computed_axes import integer
 from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.tensors import check_size
-
-Number = int | SSAValue
-"""A number that the import knows, or a value of rank 0 in i64."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +41,8 @@ class Transform:
         """How many elements a spectrum has."""
         if not self.onesided:
             return self.length
-        if isinstance(self.length, int):
-            return self.length // 2 + 1
-        return node.emit("add", node.emit("floor_divide", self.length, integer(node, 2)), integer(node, 1))
-
-
-def as_value(node: NodeView, number: Number) -> SSAValue:
-    """The number as a value."""
-    return integer(node, number) if isinstance(number, int) else number
-
-
-def count_up(node: NodeView, stop: SSAValue) -> SSAValue:
-    """The numbers from 0 to before `stop`."""
-    return node.emit("arange", integer(node, 0), stop, integer(node, 1))
+        numbers = Numbers(node)
+        return numbers.of("add", numbers.of("floor_divide", self.length, 2), 1)
 
 
 def unless(node: NodeView, value: SSAValue, fault: SSAValue) -> SSAValue:
@@ -73,7 +60,8 @@ def transformed(node: NodeView, data: SSAValue, transform: Transform) -> SSAValu
         return _product(node, data, node.emit_constant(known.astype(numpy_dtype(element_type_of(data.type))), "table"))
     extent = extent_value(node, data, len(shape_of(data.type)) - 2)
     results = transform.length if transform.real else bins
-    table = _computed_table(node, transform, as_value(node, transform.length), extent, as_value(node, results))
+    numbers = Numbers(node)
+    table = _computed_table(node, transform, numbers.value(transform.length), extent, numbers.value(results))
     if parts == 1:
         table = node.emit("strided_slice", table, begin=(0,), end=(1,), axes=(1,))
     return _product(node, data, node.emit("cast", table, dtype=numpy_dtype(element_type_of(data.type))))
@@ -113,10 +101,10 @@ def _computed_table(
 ) -> SSAValue:
     """The same of a length that the run tells, for as many elements as there are; a length below 1 stops the run."""
     length = unless(node, length, node.emit("less", length, integer(node, 1)))
-    rows = node.emit("expand_dims", count_up(node, elements), axis=1)
-    turn = node.emit("floor_mod", node.emit("multiply", rows, count_up(node, results)), length)
+    rows = node.emit("expand_dims", Numbers(node).arange(0, elements), axis=1)
+    turn = node.emit("floor_mod", node.emit("multiply", rows, Numbers(node).arange(0, results)), length)
     size = node.emit("cast", length, dtype="float64")
-    angles = node.emit("cast", count_up(node, length), dtype="float64")
+    angles = node.emit("cast", Numbers(node).arange(0, length), dtype="float64")
     angles = node.emit("divide", node.emit("multiply", angles, node.scalar(2 * pi, angles)), size)
     cos, sin = (node.emit("take", node.emit(name, angles), turn, axis=0, mode="fast") for name in ("cos", "sin"))
     back = node.emit("negative", sin)
@@ -131,7 +119,7 @@ def _computed_table(
 
 def _weights_of_half(node: NodeView, elements: SSAValue, length: SSAValue) -> SSAValue:
     """How often each element of half a spectrum is in the whole one: twice, but for the first and the middle one."""
-    places = count_up(node, elements)
+    places = Numbers(node).arange(0, elements)
     twice = node.emit("multiply", places, integer(node, 2))
     alone = node.emit("logical_or", node.emit("equal", places, integer(node, 0)), node.emit("equal", twice, length))
     one, two = (node.emit_constant(np.array(number), "weight") for number in (1.0, 2.0))

@@ -1,0 +1,128 @@
+"""Weights of 2, 4 or 8 bits in blocks, each with a scale of its own: MatMulNBits and GatherBlockQuantized."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
+
+_BYTE = 8
+_BITS = (2, 4, 8)
+
+
+@converts(
+    "MatMulNBits",
+    domain=MICROSOFT,
+    attributes=("K", "N", "bits", "block_size", "accuracy_level", "weight_prepacked"),
+    limits="bits other than 2, 4 and 8, g_idx, prepacked weights",
+)
+def convert_matmul_n_bits(node: NodeView) -> SSAValue:
+    """`nn.dense` by `(number - zero point) * scale`, in f32; `accuracy_level` allows less and asks for nothing."""
+    if node.optional_input(4) is not None or node.attribute_int("weight_prepacked", 0):
+        raise node.unsupported("g_idx and weights in a layout of one processor are not supported")
+    node.attribute_int("accuracy_level", 0)
+    rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
+    bits, size = _bits(node), _block_size(node)
+    blocks = -(-depth // size)
+    packed = node.reshape(node.input(1), (rows, blocks, size * bits // _BYTE))
+    scales = _float32(node, node.reshape(node.input(2), (rows, blocks, 1)))
+    weights = _dequantized(node, unpacked(node, packed, bits), scales, _zero_points(node, (rows, blocks), bits))
+    weights = node.reshape(weights, (rows, blocks * size))
+    if blocks * size > depth:
+        weights = node.emit("strided_slice", weights, begin=(0,), end=(depth,), axes=(1,))
+    result = node.emit("nn.dense", _float32(node, node.input(0)), weights)
+    if node.optional_input(5) is not None:
+        result = node.emit("add", result, _float32(node, node.input(5)))
+    return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
+
+
+@converts(
+    "GatherBlockQuantized",
+    domain=MICROSOFT,
+    attributes=("bits", "block_size", "gather_axis", "quantize_axis"),
+    limits="rows of bytes, in blocks along the last axis",
+)
+def convert_gather_block_quantized(node: NodeView) -> SSAValue:
+    """Rows that indices choose, dequantised after they are chosen; an index that is none is an error of the run."""
+    rank, bits, size = len(node.shape(0)), _bits(node), _block_size(node)
+    axes = tuple(node.attribute_int(name, default) for name, default in (("gather_axis", 0), ("quantize_axis", 1)))
+    if rank != 2 or axes not in ((0, 1), (0, -1), (-2, 1), (-2, -1)):
+        raise node.unsupported(f"data of rank {rank}, gathered along axis {axes[0]} and in blocks along axis {axes[1]}")
+    if numpy_dtype(node.element_type(0)) != "uint8":
+        raise node.unsupported(f"data of {node.input(0).type}, bytes are expected")
+    columns, blocks = node.shape(0)[1], node.shape(2)[-1]
+    if not isinstance(columns, int) or not isinstance(blocks, int) or blocks * size != columns * _BYTE // bits:
+        raise node.error(f"data {node.input(0).type} in blocks of {size} with scales {node.input(2).type}")
+    rows = (_rows(node, node.input(index)) for index in (0, 2))
+    values, scales = unpacked(node, next(rows), bits), next(rows)
+    zero = node.scalar_like(2 ** (bits - 1), 0)
+    if node.optional_input(3) is not None:
+        zero = _first(node, unpacked(node, _rows(node, node.input(3)), bits), blocks)
+        zero = node.emit("expand_dims", zero, axis=_rank(zero))
+    lead = (0,) * (_rank(values) - 1)
+    values = node.emit("reshape", values, newshape=(*lead, -4, blocks, size))
+    wide = _float32(node, node.emit("expand_dims", scales, axis=_rank(scales)))
+    found = _dequantized(node, values, wide, zero)
+    found = node.emit("reshape", found, newshape=(*lead, -3))
+    return node.emit("cast", found, dtype=numpy_dtype(node.element_type(2)))
+
+
+def unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:
+    """Bytes along the last axis as the numbers of so many bits that are in them, the lowest bits first."""
+    if bits == _BYTE:
+        return packed
+    mask, rank = node.scalar(2**bits - 1, packed), _rank(packed)
+    shifted = [node.emit("right_shift", packed, node.scalar(shift, packed)) for shift in range(0, _BYTE, bits)]
+    parts = [node.emit("bitwise_and", each, mask) for each in shifted]
+    together = node.emit("stack", node.make_tuple(parts), axis=rank)
+    return node.emit("reshape", together, newshape=(*(0,) * (rank - 1), -3))
+
+
+def _zero_points(node: NodeView, shape: tuple[int, int], bits: int) -> SSAValue:
+    """The zero point of each block, with an axis behind: the middle of the numbers, packed like them, or floats."""
+    rows, blocks = shape
+    if node.optional_input(3) is None:
+        return node.scalar_like(2 ** (bits - 1), 1)
+    if numpy_dtype(node.element_type(3)) != "uint8":
+        return node.reshape(node.input(3), (rows, blocks, 1))
+    packed = node.reshape(node.input(3), (rows, -(-blocks * bits // _BYTE)))
+    return node.reshape(_first(node, unpacked(node, packed, bits), blocks), (rows, blocks, 1))
+
+
+def _dequantized(node: NodeView, values: SSAValue, scales: SSAValue, zero: SSAValue) -> SSAValue:
+    return node.emit("multiply", node.emit("subtract", _float32(node, values), _float32(node, zero)), scales)
+
+
+def _rows(node: NodeView, value: SSAValue) -> SSAValue:
+    return node.emit("take", value, node.input(1), axis=0, mode="raise")
+
+
+def _first(node: NodeView, value: SSAValue, count: int) -> SSAValue:
+    """The first elements along the last axis."""
+    axis = _rank(value) - 1
+    if shape_of(value.type)[axis] == count:
+        return value
+    return node.emit("strided_slice", value, begin=(0,), end=(count,), axes=(axis,))
+
+
+def _rank(value: SSAValue) -> int:
+    return len(shape_of(value.type))
+
+
+def _float32(node: NodeView, value: SSAValue) -> SSAValue:
+    return node.emit("cast", value, dtype="float32")
+
+
+def _bits(node: NodeView) -> int:
+    bits = node.attribute_int("bits", 4)
+    if bits not in _BITS:
+        raise node.unsupported(f"weights of {bits} bits; {', '.join(map(str, _BITS))} are known")
+    return bits
+
+
+def _block_size(node: NodeView) -> int:
+    """The numbers of a block: a power of two of at least 16."""
+    return node.attribute_int("block_size", 128, check=lambda value: value >= 16 and value & (value - 1) == 0)
