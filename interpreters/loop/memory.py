@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, Me
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import PartOp
+from xrelay.dialects.loop.part_op import strides_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.loop.body import undefined
 from xrelay.interpreters.loop.control_flow import Values
@@ -35,7 +36,7 @@ def run_memory_op(op: Operation, values: Values) -> bool:
             values[op.result] = _view(values[op.source], int(values[op.byte_shift]), op.result, shape)
         case PartOp():
             shape = _shape(op.result, [values[size] for size in op.sizes])
-            values[op.result] = _run_of(values[op.source], int(values[op.offset]), shape)
+            values[op.result] = _elements_of(values[op.source], int(values[op.offset]), shape, buffer_type(op.result))
         case memref.CastOp():
             values[op.dest] = _cast(values[op.source], op.dest)
         case memref.ReinterpretCastOp():
@@ -66,12 +67,18 @@ def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -
     return arena[offset : offset + size].view(dtype).reshape(shape)
 
 
-def _run_of(source: Array, first: int, shape: tuple[int, ...]) -> Array:
-    """The elements of a buffer from number `first` on, under other extents."""
+def _elements_of(source: Array, first: int, shape: tuple[int, ...], part: MemRefType) -> Array:
+    """The elements of a buffer from number `first` on, under other extents, at the strides that a part's type says."""
+    strides = strides_of(part)
     end = first + prod(shape)
+    if strides and prod(shape):
+        end = first + 1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True))
     if first < 0 or end > source.size:
         raise InterpreterError(f"elements {first} to {end} are no part of {list(source.shape)}")
-    return source.reshape(-1)[first:end].reshape(shape)
+    row = source.reshape(-1)[first:end]
+    if not strides or not prod(shape):
+        return row.reshape(shape)
+    return np.lib.stride_tricks.as_strided(row, shape, [stride * row.itemsize for stride in strides])
 
 
 def _cast(source: Array, result: SSAValue) -> Array:

@@ -8,12 +8,14 @@
 %p = memref.view %arena[%at][] : memref<4096xi8> to memref<2x4xf32>
 ```
 
-What lies in no arena (an output of `@main`, a box) is cut out by `memref.reinterpret_cast`. That leaves the offset in
-the type, which kernels do not ask for: here a buffer is a pointer to its first element, so the type may be without it.
+A part whose elements lie apart is `memref.reinterpret_cast` of the whole, at its strides. What lies in no arena (an
+output of `@main`, a box) is cut out by it too. That leaves the offset in the type, which kernels do not ask for: here a
+buffer is a pointer to its first element, so the type may be without it.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from math import prod
 
@@ -31,6 +33,7 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import PartOp
+from xrelay.dialects.loop.part_op import strides_of
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes
 
@@ -39,7 +42,10 @@ def convert_parts(function: func.FuncOp) -> None:
     """Replaces each `loop.part` in a function."""
     for op in [op for op in walk_ops(function) if isinstance(op, PartOp)]:
         builder = Builder(InsertPoint.before(op))
-        view = _view(op, builder) if isinstance(op.source.owner, memref.ViewOp) else _moved(op, builder)
+        if strides := strides_of(SSAValue.get(op.result, type=MemRefType).type):
+            view = _apart(op, strides, builder)
+        else:
+            view = _view(op, builder) if isinstance(op.source.owner, memref.ViewOp) else _moved(op, builder)
         view.name_hint = op.result.name_hint
         Rewriter.replace_op(op, [], [view])
 
@@ -63,6 +69,15 @@ def _moved(op: PartOp, builder: Builder) -> SSAValue:
     cast = memref.ReinterpretCastOp.from_dynamic(op.source, [op.offset], [_value(count, builder)], [1], row)
     cut = builder.insert(cast).result
     return builder.insert(UnrealizedConversionCastOp.get([cut], [type])).results[0]
+
+
+def _apart(op: PartOp, strides: Sequence[int], builder: Builder) -> SSAValue:
+    """A part at strides, under its type."""
+    type, rest = SSAValue.get(op.result, type=MemRefType).type, iter(op.sizes)
+    sizes = [next(rest) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape()]
+    moved = MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(strides, None))
+    cast = memref.ReinterpretCastOp.from_dynamic(op.source, [op.offset], sizes, strides, moved)
+    return builder.insert(UnrealizedConversionCastOp.get([builder.insert(cast).result], [type])).results[0]
 
 
 _Amount = int | SSAValue

@@ -56,7 +56,7 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
     copies: dict[SSAValue, SSAValue] = {}
     for buffer in buffers:
         type = SSAValue.get(buffer, type=MemRefType).type
-        alloc = alloc_like(MemRefType(type.element_type, [], type.layout, StringAttr(step.space)), shape)
+        alloc = alloc_like(MemRefType(type.element_type, [], memory_space=StringAttr(step.space)), shape)
         alloc.memref.name_hint = f"{step.block}_tile"
         place.insert_op_before(alloc, root)
         retarget(block, buffer, alloc.memref)

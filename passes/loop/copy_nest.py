@@ -16,10 +16,10 @@ from xrelay.dialects.loop.extents import extents_of
 
 
 def alloc_like(type: MemRefType, shape: Sequence[Extent]) -> memref.AllocOp:
-    """Allocates a buffer of these extents, some of which may be values, with what else `type` says."""
+    """Allocates a buffer of these extents, some of which may be values, without gaps, in the memory space of `type`."""
     sizes = [DYNAMIC_INDEX if isinstance(extent, SSAValue) else extent for extent in shape]
     values = [extent for extent in shape if isinstance(extent, SSAValue)]
-    return memref.AllocOp(values, [], MemRefType(type.element_type, sizes, type.layout, type.memory_space))
+    return memref.AllocOp(values, [], MemRefType(type.element_type, sizes, memory_space=type.memory_space))
 
 
 def known_extents(buffer: SSAValue) -> list[Extent] | None:

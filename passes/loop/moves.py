@@ -1,8 +1,10 @@
-"""What kernels do that only copy: elements that lie side by side in an input lie so in an output.
+"""What kernels do that only copy: elements that lie side by side, or at regular distances, lie so in an output.
 
-Concatenations, splits, slices and reshapes are such kernels, where the elements stay in one run. That is proven from
-the accesses: the number of the element that is read, less the number of the one that is written, is the same for every
-point of a block, or of the branch of it that reads the input. Of a reshape, its kernel says so.
+Concatenations, splits, slices and reshapes are such kernels. That the elements stay in one run is proven from the
+accesses: the number of the element that is read, less the number of the one that is written, is the same for every
+point of a block, or of the branch of it that reads the input. Of a reshape, its kernel says so. Where they do not stay
+in one run, as in a concatenation of channels of several images, each index is still that of the other side times a
+step, plus a number: elements lie at strides then.
 """
 
 from __future__ import annotations
@@ -10,8 +12,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
+from math import prod
 
 from xdsl.dialects import arith, func, scf
+from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
@@ -45,6 +49,9 @@ class Move:
     shift: ValueMap
     takes_source: bool
     fills_target: bool
+    strides: tuple[int, ...] | None = None
+    """Where the elements lie in no run: the strides of the source in the target, where it takes all of the source, else
+    those of the target in the source. Element 0 of the one is element `-shift` of the other, or `shift`."""
 
 
 @dataclass(frozen=True)
@@ -151,12 +158,61 @@ class _Mover:
             return None
         shift = read.plus(written, -1).simplified(self._box)
         if not set(shift.operands) <= set(self._indices):
-            return None
+            return self._apart(branch, target)
         takes = self._count(branch) is not None and self._count(branch) == self._size(extents_of(load.memref))
         fills = branch.variable is None
         if not takes and not fills:
             return None
         return Move(arguments.index(load.memref), arguments.index(target), shift, takes, fills)
+
+    def _apart(self, branch: _Branch, target: SSAValue) -> Move | None:
+        """The move of a branch whose elements lie at strides: all of the source, or all of the target."""
+        load, takes = branch.load, branch.variable is not None
+        steps = self._steps(load.index)
+        inner, outer = (load.memref, target) if takes else (target, load.memref)
+        shapes = [SSAValue.get(buffer, type=MemRefType).type.get_shape() for buffer in (inner, outer)]
+        if steps is None or any(size == DYNAMIC_INDEX for shape in shapes for size in shape[1:]):
+            return None
+        if takes:
+            if not self._takes_all(branch, steps):
+                return None
+            steps = [(step, -offset) for step, offset in steps]
+        strides = [prod(shapes[1][axis + 1 :]) for axis in range(len(shapes[1]))]
+        first = sum(offset * stride for (_, offset), stride in zip(steps, strides, strict=True))
+        arguments = list[SSAValue](self._kernel.body.block.args)
+        return Move(
+            arguments.index(load.memref),
+            arguments.index(target),
+            ValueMap.constant(-first if takes else first),
+            takes,
+            not takes,
+            tuple(step * stride for (step, _), stride in zip(steps, strides, strict=True)),
+        )
+
+    def _takes_all(self, branch: _Branch, steps: Sequence[tuple[int, int]]) -> bool:
+        """Whether a branch copies all of its source to one part of the target along its variable."""
+        low = branch.low if isinstance(branch.low, int) else None
+        wanted = [(1, low if variable == branch.variable else 0) for variable in self._block.variables]
+        is_shifted = [(step, -offset) for step, offset in steps] == wanted
+        return is_shifted and self._count(branch) == self._size(extents_of(branch.load.memref))
+
+    def _steps(self, index: ValueMap) -> list[tuple[int, int]] | None:
+        """`(step, offset)` of each index, which is `variable * step + offset` of the variable at its place."""
+        variables, found = self._block.variables, list[tuple[int, int]]()
+        if len(index) != len(variables):
+            return None
+        for expr, variable in zip(index.exprs, variables, strict=True):
+            form = linear_form(expr)
+            if not form.terms and variable in self._zeros:
+                found.append((1, form.constant))
+                continue
+            if len(form.terms) != 1:
+                return None
+            ((atom, step),) = form.terms
+            if not isinstance(atom, AffineDimExpr) or index.operands[atom.position] is not variable:
+                return None
+            found.append((step, form.constant))
+        return found if all(step > 0 for step, _ in found) else None
 
     def _number(self, buffer: SSAValue, index: ValueMap) -> ValueMap | None:
         """The number of an element in the order of memory."""

@@ -1,4 +1,4 @@
-"""Kernels that copy what cannot lie in its part of a whole, one for each type of buffers."""
+"""Kernels that copy what cannot lie in its part of a whole, one for each two types of buffers."""
 
 from __future__ import annotations
 
@@ -14,30 +14,33 @@ from xrelay.passes.loop.signature import set_argument_attrs
 
 
 class PartCopies:
-    """Makes each kernel once: `@copy_part(%from: T, %to: T, %extent: index, …)`, one extent for each `?` of `T`."""
+    """Makes each kernel once: `@copy_part(%from: T, %to: U, %extent: index, …)`, one extent for each `?` of `T`.
+
+    The types differ in strides alone.
+    """
 
     def __init__(self, taken: set[str]):
         """`taken` are the symbols that the module has."""
         self._taken = taken
-        self._kernels: dict[Attribute, func.FuncOp] = {}
+        self._kernels: dict[tuple[Attribute, Attribute], func.FuncOp] = {}
 
     @property
     def made(self) -> list[func.FuncOp]:
         """The kernels, in the order in which they were wanted."""
         return list(self._kernels.values())
 
-    def symbol(self, type: MemRefType, instead_of: func.FuncOp) -> str:
-        """The kernel that copies a buffer of `type`, here instead of another kernel, whose nodes it computes."""
-        if type not in self._kernels:
-            self._kernels[type] = _kernel(fresh_name("copy_part", self._taken), type)
-        add_sources(self._kernels[type], instead_of)
-        return self._kernels[type].sym_name.data
+    def symbol(self, old: MemRefType, new: MemRefType, instead_of: func.FuncOp) -> str:
+        """The kernel that copies a buffer to another, here instead of another kernel, whose nodes it computes."""
+        if (old, new) not in self._kernels:
+            self._kernels[old, new] = _kernel(fresh_name("copy_part", self._taken), old, new)
+        add_sources(self._kernels[old, new], instead_of)
+        return self._kernels[old, new].sym_name.data
 
 
-def _kernel(name: str, type: MemRefType) -> func.FuncOp:
-    shape = type.get_shape()
+def _kernel(name: str, old: MemRefType, new: MemRefType) -> func.FuncOp:
+    shape = old.get_shape()
     is_open = [extent == DYNAMIC_INDEX for extent in shape]
-    block = Block(arg_types=[type, type, *[IndexType()] * sum(is_open)])
+    block = Block(arg_types=[old, new, *[IndexType()] * sum(is_open)])
     source, target, *extents = block.args
     source.name_hint, target.name_hint = "from", "to"
     rest = iter(extents)

@@ -14,6 +14,7 @@ from xdsl.ir.affine import AffineDimExpr
 
 from xrelay.dialects.loop import PartOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
+from xrelay.dialects.loop.part_op import strides_of
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.affine_products import factors_of, times
 from xrelay.index_algebra.value_map import Space
@@ -60,9 +61,23 @@ class _Path:
 def _range(part: SSAValue, begin: ValueMap) -> tuple[ValueMap, ValueMap]:
     """The first element of a part, and the one behind its last."""
     type = SSAValue.get(part, type=MemRefType).type
+    if strides := strides_of(type):
+        return begin, begin.plus(_span(part, strides))
+    return begin, begin.plus(reduce(_product, _extents(part), ValueMap.constant(1)))
+
+
+def _extents(part: SSAValue) -> list[ValueMap]:
+    shape = SSAValue.get(part, type=MemRefType).type.get_shape()
     sizes = iter(part.owner.sizes if isinstance(part.owner, PartOp) else ())
-    extents = [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in type.get_shape()]
-    return begin, begin.plus(reduce(_product, extents, ValueMap.constant(1)))
+    return [expression_of(next(sizes) if size == DYNAMIC_INDEX else size) for size in shape]
+
+
+def _span(part: SSAValue, strides: Sequence[int]) -> ValueMap:
+    """No less than the elements from the first of a part at strides to the one behind its last."""
+    spans = ValueMap.constant(0)
+    for extent, stride in zip(_extents(part), strides, strict=True):
+        spans = spans.plus(extent, stride)
+    return spans
 
 
 def _product(lhs: ValueMap, rhs: ValueMap) -> ValueMap:

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects import arith, func, memref
-from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, ModuleOp, NoneAttr, StringAttr
+from xdsl.dialects.builtin import (
+    DYNAMIC_INDEX,
+    IndexType,
+    IntegerAttr,
+    MemRefType,
+    ModuleOp,
+    NoneAttr,
+    StridedLayoutAttr,
+    StringAttr,
+)
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -23,6 +33,10 @@ from xrelay.passes.loop.moves import Move, moves_of
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.part_copies import PartCopies
 from xrelay.passes.loop.part_lives import PartLives, name_of
+from xrelay.passes.loop.strided_kernels import StridedKernels
+
+LEAST_RUN: Final = 16
+"""Elements that have to lie side by side where those of a part lie in several runs: what a vector holds."""
 
 
 @dataclass(frozen=True)
@@ -43,14 +57,22 @@ class LoopPlacePartsPass(ModulePass):
     func.call @m(%d, %y) : …
     ```
 
-    A kernel that only copies is known by its accesses (`moves.py`): parts have to be one run of elements, as they are
-    where the axes before the concatenated one have extent 1. Offsets may be computed from extents that a run tells.
+    A kernel that only copies is known by its accesses (`moves.py`). Offsets may be computed from extents that a run
+    tells. A part is one run of elements where the axes before the concatenated one have extent 1. Else its type says
+    strides, and kernels that use it are copied with that type for their argument:
+
+    ```
+    %a = loop.part %c[%c0][] : memref<8x48xf32> to memref<8x16xf32, strided<[48, 1]>>
+    func.call @k_apart(%x, %a) : …
+    ```
+
     What cannot be placed is copied by a kernel of its own; the call says why in `loop.copied`.
 
-    Refused are parts that are arguments, constants, outputs, parts of another whole already, given away, or written
-    again afterwards; wholes that are used before, or whose extents are computed too late; slices whose source changes
-    while they are needed; and what would let the function need over an eighth more memory than before, as where a
-    small part is made long before the others. Kernels that compute anything, or have versions, are left alone.
+    Refused are parts at strides in runs of less than 16 elements, and those that others than private kernels use, or
+    kernels with versions; parts that are arguments, constants, outputs, parts of another whole already, given away, or
+    written again afterwards; wholes that are used before, or whose extents are computed too late; slices whose source
+    changes while they are needed; and what would let the function need over an eighth more memory than before, as where
+    a small part is made long before the others. Kernels that compute anything, or have versions, are left alone.
     """
 
     name = "loop-place-parts"
@@ -61,10 +83,12 @@ class LoopPlacePartsPass(ModulePass):
         if not moves:
             return
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, func.FuncOp)}
-        copies, gone = PartCopies(set(functions)), set[str]()
-        for function in functions.values():
+        taken, gone = set(functions), set[str]()
+        copies, strided = PartCopies(taken), StridedKernels(functions, taken)
+        for function in list(functions.values()):
             if LOOP_KERNEL not in function.attributes and len(function.body.blocks) == 1:
-                gone |= _Placement(function, functions, copies).run(moves)
+                gone |= _Placement(function, functions, copies, strided).run(moves)
+        gone |= strided.given_up
         op.body.block.add_ops(copies.made)
         _erase_uncalled(op, [kernel for name, kernel in functions.items() if name in gone])
 
@@ -88,8 +112,15 @@ def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
 class _Placement:
     """Places parts in one graph function."""
 
-    def __init__(self, function: func.FuncOp, functions: Mapping[str, func.FuncOp], copies: PartCopies):
-        self._function, self._functions, self._copies = function, functions, copies
+    def __init__(
+        self,
+        function: func.FuncOp,
+        functions: Mapping[str, func.FuncOp],
+        copies: PartCopies,
+        strided: StridedKernels,
+    ):
+        self._function, self._functions = function, functions
+        self._copies, self._strided = copies, strided
         self._outputs = set[SSAValue](output_arguments(function))
         self._lives = PartLives(function, functions)
 
@@ -143,15 +174,17 @@ class _Placement:
         if reason is not None or not isinstance(alloc, memref.AllocOp):
             return reason
         self._lives.move_before(whole, alloc)
-        ops, new = _part(whole, self._target_offset(call, move), alloc.dynamic_sizes, alloc.memref.type)
+        type = _at_strides(alloc.memref.type, move)
+        ops, new = _part(whole, self._target_offset(call, move), alloc.dynamic_sizes, type)
         self._lives.store_in(part, whole, new, [*ops, alloc.next_op or call][0])
         _replace(alloc, ops, new, whole)
+        self._strided.let_take(new, call)
         return None
 
     def _why_not_stored(self, call: func.CallOp, move: Move) -> str | None:
         """Why the source of a move cannot lie in its target."""
         part, whole = call.arguments[move.source], call.arguments[move.target]
-        reason = _unlike(part, whole) or self._fixed(part)
+        reason = _unlike(part, whole) or self._fixed(part) or self._why_not_apart(call, part, move)
         if reason is None and not isinstance(whole.owner, memref.AllocOp) and whole not in self._outputs:
             reason = f"{name_of(whole)} is not allocated here"
         reason = reason or self._lives.why_not_stored(call, part, whole)
@@ -169,15 +202,29 @@ class _Placement:
     def _read_as_part(self, call: func.CallOp, move: Move) -> str | None:
         """Lets the target of a move be read in its source, in the part that it would be copied from."""
         whole, part = call.arguments[move.source], call.arguments[move.target]
-        reason = _unlike(part, whole) or self._fixed(part) or self._lives.why_not_read(call, part, whole)
+        reason = _unlike(part, whole) or self._fixed(part) or self._why_not_apart(call, part, move)
+        reason = reason or self._lives.why_not_read(call, part, whole)
         alloc = part.owner
         if reason is not None or not isinstance(alloc, memref.AllocOp):
             return reason
-        ops, new = _part(whole, self._shift(call, move).simplified(), alloc.dynamic_sizes, alloc.memref.type)
+        type = _at_strides(alloc.memref.type, move)
+        ops, new = _part(whole, self._shift(call, move).simplified(), alloc.dynamic_sizes, type)
         self._lives.read_from(call, part, whole, new)
         alloc.detach()
         Rewriter.insert_op(alloc, InsertPoint.before(call))
         _replace(alloc, ops, new, whole)
+        self._strided.let_take(new, call)
+        return None
+
+    def _why_not_apart(self, call: func.CallOp, part: SSAValue, move: Move) -> str | None:
+        """Why the elements of a part cannot lie at the strides of a move."""
+        if move.strides is None:
+            return None
+        run = _run(SSAValue.get(part, type=MemRefType).type.get_shape(), move.strides)
+        if run < LEAST_RUN:
+            return f"{name_of(part)} would lie in runs of {run} elements, {LEAST_RUN} are the least that pay"
+        if not self._strided.can_take(part, call):
+            return f"not all that use {name_of(part)} are kernels of their own for it"
         return None
 
     def _fixed(self, part: SSAValue) -> str | None:
@@ -205,10 +252,11 @@ class _Placement:
         sizes = [given[extent] for extent in extents_of(own) if isinstance(extent, SSAValue)]
         type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
         if move.takes_source:
-            ops, target = _part(target, self._target_offset(call, move), sizes, type)
+            ops, target = _part(target, self._target_offset(call, move), sizes, _at_strides(type, move))
         else:
-            ops, source = _part(source, self._shift(call, move).simplified(), sizes, type)
-        copy = func.CallOp(self._copies.symbol(type, kernel), [source, target, *sizes], [])
+            ops, source = _part(source, self._shift(call, move).simplified(), sizes, _at_strides(type, move))
+        old, new = (SSAValue.get(each, type=MemRefType).type for each in (source, target))
+        copy = func.CallOp(self._copies.symbol(old, new, kernel), [source, target, *sizes], [])
         copy.attributes[COPIED] = StringAttr(reason)
         for op in (*ops, copy):
             op.location = call.location
@@ -233,6 +281,23 @@ def _part(
     place = IndexArith(ops.append, constant, lambda _: (0, MAX_EXTENT)).value(offset)
     part = PartOp(whole, place, sizes, type)
     return [*ops, part], part.result
+
+
+def _at_strides(type: MemRefType, move: Move) -> MemRefType:
+    """The type of a part that a move copies."""
+    if move.strides is None:
+        return type
+    return MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(move.strides), type.memory_space)
+
+
+def _run(shape: Sequence[int], strides: Sequence[int]) -> int:
+    """How many elements at the end of a shape lie side by side."""
+    run = 1
+    for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
+        if extent == DYNAMIC_INDEX or (extent > 1 and stride != run):
+            break
+        run *= extent
+    return run
 
 
 def _open_extents(buffer: SSAValue) -> Sequence[SSAValue]:

@@ -9,5 +9,9 @@ func.func @parts(%whole: memref<6x4xf32>, %rows: memref<?x4xf32>, %n: index) {
   %empty = loop.part %rows[%two][] : memref<?x4xf32> to memref<0xf32>
   // CHECK: %some = loop.part %whole[%n] [%n] : memref<6x4xf32> to memref<?x2xf32>
   %some = loop.part %whole[%n][%n] : memref<6x4xf32> to memref<?x2xf32>
+  // CHECK: %columns = loop.part %whole[%two] [] : memref<6x4xf32> to memref<6x2xf32, strided<[4, 1]>>
+  %columns = loop.part %whole[%two][] : memref<6x4xf32> to memref<6x2xf32, strided<[4, 1]>>
+  // CHECK: %images = loop.part %rows[%two] [%n] : memref<?x4xf32> to memref<?x2xf32, strided<[4, 1]>>
+  %images = loop.part %rows[%two][%n] : memref<?x4xf32> to memref<?x2xf32, strided<[4, 1]>>
   func.return
 }

@@ -41,3 +41,30 @@ func.func @before(%x: memref<?xf32>, %n: index) {
   %p = loop.part %x[%minus][%n] : memref<?xf32> to memref<?xf32>
   func.return
 }
+
+// -----
+
+func.func @moved(%x: memref<6x4xf32>) {
+  %zero = arith.constant 0 : index
+  // expected-error@below {{[loop.part C1] memref<6x2xf32, strided<[4, 1], offset: 2>> is no part of memref<6x4xf32>}}
+  %p = loop.part %x[%zero][] : memref<6x4xf32> to memref<6x2xf32, strided<[4, 1], offset: 2>>
+  func.return
+}
+
+// -----
+
+func.func @open_strides(%x: memref<6x4xf32>) {
+  %zero = arith.constant 0 : index
+  // expected-error@below {{[loop.part C1] memref<6x2xf32, strided<[?, 1]>> is no part of memref<6x4xf32>}}
+  %p = loop.part %x[%zero][] : memref<6x4xf32> to memref<6x2xf32, strided<[?, 1]>>
+  func.return
+}
+
+// -----
+
+func.func @outside(%x: memref<6x4xf32>) {
+  %three = arith.constant 3 : index
+  // expected-error@below {{[loop.part C3] elements 3 to 25 are not inside of memref<6x4xf32>}}
+  %p = loop.part %x[%three][] : memref<6x4xf32> to memref<6x2xf32, strided<[4, 1]>>
+  func.return
+}

@@ -1,0 +1,81 @@
+"""Kernels for buffers whose elements lie at strides: copies of kernels, in which the type of an argument says so."""
+
+from __future__ import annotations
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import FunctionType, MemRefType, StringAttr, SymbolRefAttr
+from xdsl.ir import Attribute, BlockArgument, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import LOOP_KERNEL, RESHAPE_ONLY, VERSION
+from xrelay.dialects.loop import BlockOp, LoadOp, StoreOp
+from xrelay.dialects.loop.versions import version_of
+from xrelay.passes.infra.fresh_names import fresh_name
+
+
+class StridedKernels:
+    """Makes each kernel once for each of its arguments and types."""
+
+    def __init__(self, functions: dict[str, func.FuncOp], taken: set[str]):
+        """`functions` are those of a module by their symbols, which are `taken`; what is made is added."""
+        self._functions = functions
+        self._known: dict[tuple[str, int, Attribute], str] = {}
+        told = [version_of(function) for function in functions.values() if VERSION in function.attributes]
+        self._with_versions = {version.of for version in told if version is not None}
+        self._taken = taken
+        self.given_up: set[str] = set()
+        """The kernels that a call has given up for another."""
+
+    def can_take(self, buffer: SSAValue, beside: func.CallOp) -> bool:
+        """Whether all users of a buffer but one are calls of kernels which can have it with strides."""
+        return all(
+            use.operation is beside
+            or (isinstance(use.operation, func.CallOp) and self._can_have(use.operation.callee, use.index))
+            for use in buffer.uses
+        )
+
+    def _can_have(self, callee: SymbolRefAttr, number: int) -> bool:
+        name = callee.string_value()
+        kernel = self._functions.get(name)
+        if kernel is None or LOOP_KERNEL not in kernel.attributes or len(kernel.body.blocks) != 1:
+            return False
+        if (
+            kernel.sym_visibility != StringAttr("private")
+            or name in self._with_versions
+            or VERSION in kernel.attributes
+        ):
+            return False
+        users = [use.operation for use in kernel.body.block.args[number].uses]
+        return all(isinstance(op, LoadOp | StoreOp | BlockOp) for op in users)
+
+    def let_take(self, buffer: SSAValue, beside: func.CallOp) -> None:
+        """Lets all calls but one that take a buffer call kernels that have it as its type is."""
+        type = SSAValue.get(buffer, type=MemRefType).type
+        for use in list(buffer.uses):
+            if use.operation is not beside and isinstance(use.operation, func.CallOp):
+                self._retarget(use.operation, use.index, type)
+
+    def _retarget(self, call: func.CallOp, number: int, type: MemRefType) -> None:
+        name = call.callee.string_value()
+        kernel = self._functions[name]
+        if kernel.function_type.inputs.data[number] == type:
+            return
+        key = (name, number, type)
+        if key not in self._known:
+            self._known[key] = self._made(kernel, number, type)
+        call.callee = SymbolRefAttr(self._known[key])
+        self.given_up.add(name)
+
+    def _made(self, kernel: func.FuncOp, number: int, type: MemRefType) -> str:
+        copy = kernel.clone()
+        name = fresh_name(f"{kernel.sym_name.data}_apart", self._taken)
+        copy.sym_name = StringAttr(name)
+        copy.attributes.pop(RESHAPE_ONLY, None)
+        argument = copy.body.block.args[number]
+        assert isinstance(argument, BlockArgument), "arguments of a block are such"
+        Rewriter.replace_value_with_new_type(argument, type)
+        types = [each.type for each in copy.body.block.args]
+        copy.function_type = FunctionType.from_lists(types, list(copy.function_type.outputs))
+        Rewriter.insert_op(copy, InsertPoint.after(kernel))
+        self._functions[name] = copy
+        return name
