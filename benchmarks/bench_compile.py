@@ -7,7 +7,8 @@ those after `import numpy`, so that the engine's own import counts:
 - cold: the same where the compiler has been imported before;
 - kernels: the same network with other weights, so that its kernels are known and the model is not;
 - known: the same file again;
-- MB: growth of the peak memory from the imported engine to the model, summed over processes.
+- MB: growth of the peak memory from the imported engine, its libraries loaded, to the model, summed over processes;
+- helpers: what of it are the peaks of the processes that help, with all that they import.
 
 For the peers, whose sessions are made anew each time, first and cold are what they differ in. `--growth` compiles
 chains of so many different kernels.
@@ -34,7 +35,7 @@ ENGINES = ("xrelay", "onnxruntime", "openvino")
 PEERS = ENGINES[1:]
 MODELS = ("squeezenet", "mobilenetv2", "resnet50")
 OWN = {"mobilenetv2": mobilenetv2, "resnet18": lambda: resnet18(224)}
-COLUMNS = ("first", "cold", "kernels", "known", "MB")
+COLUMNS = ("first", "cold", "kernels", "known", "MB", "helpers")
 
 Figures = dict[str, float]
 
@@ -83,6 +84,7 @@ def our_round(path: Path, other: Path) -> Figures:
             "kernels": kernels["seconds"],
             "known": known["seconds"],
             "MB": cold["megabytes"],
+            "helpers": cold["helpers"],
         }
 
 
