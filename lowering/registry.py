@@ -38,6 +38,7 @@ LOWERINGS: dict[str, str] = {
     "convert-math-to-llvm": "xrelay.lowering.to_llvm.convert_math_to_llvm:ConvertMathToLLVMPass",
     "convert-cf-to-llvm": "xrelay.lowering.to_llvm.convert_cf_to_llvm:ConvertCfToLLVMPass",
     "convert-func-to-llvm": "xrelay.lowering.to_llvm.convert_func_to_llvm:ConvertFuncToLLVMPass",
+    "llvm-hoist-addresses": "xrelay.lowering.to_llvm.hoist_addresses:LlvmHoistAddressesPass",
     "llvm-recursion-to-frames": "xrelay.lowering.to_llvm.recursion_to_frames:LlvmRecursionToFramesPass",
 }
 """Pass name → "module:Class"."""

@@ -15,6 +15,7 @@ def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
         "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
         "math-expand",
         "convert-scf-to-llvm",
+        "llvm-hoist-addresses",
         "llvm-recursion-to-frames",
     )
 

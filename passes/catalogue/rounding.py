@@ -93,6 +93,7 @@ EXACT: frozenset[str] = frozenset(
         "convert-math-to-llvm",
         "convert-cf-to-llvm",
         "convert-func-to-llvm",
+        "llvm-hoist-addresses",
         "llvm-recursion-to-frames",
         "canonicalize",
         "cse",

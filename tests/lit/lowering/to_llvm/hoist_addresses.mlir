@@ -1,0 +1,126 @@
+// RUN: xrelay-opt %s -p llvm-hoist-addresses | filecheck %s
+
+// The remainder goes in front of both loops and takes its constant with it, the product in front of the inner one; the
+// sum needs the inner counter. Of two equal remainders one stays.
+// CHECK-LABEL: llvm.func @nest
+// CHECK-NEXT:      %c = llvm.mlir.constant(7) : i64
+// CHECK-NEXT:      %r = llvm.urem %n, %c : i64
+// CHECK-NEXT:      llvm.br ^{{.*}}(%zero : i64)
+// CHECK:         ^outer(%i: i64):
+// CHECK:           %p = llvm.mul %i, %n : i64
+// CHECK-NEXT:      llvm.br ^{{.*}}(%zero : i64)
+// CHECK:         ^inner(%j: i64):
+// CHECK-NEXT:      %t = llvm.icmp "slt" %j, %n : i64
+// CHECK-NEXT:      llvm.cond_br
+// CHECK:           %s = llvm.add %p, %j : i64
+// CHECK-NEXT:      %s_1 = llvm.add %s, %r : i64
+// CHECK-NEXT:      %s_2 = llvm.add %s_1, %r : i64
+// CHECK-NEXT:      %a = llvm.getelementptr
+llvm.func @nest(%x: !llvm.ptr, %n: i64, %zero: i64, %one: i64) {
+  llvm.br ^outer(%zero : i64)
+^outer(%i: i64):
+  %u = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %u, ^before, ^end
+^before:
+  llvm.br ^inner(%zero : i64)
+^inner(%j: i64):
+  %t = llvm.icmp "slt" %j, %n : i64
+  llvm.cond_br %t, ^body, ^latch
+^body:
+  %c = llvm.mlir.constant(7 : i64) : i64
+  %r = llvm.urem %n, %c : i64
+  %again = llvm.urem %n, %c : i64
+  %p = llvm.mul %i, %n : i64
+  %s = llvm.add %p, %j : i64
+  %s_1 = llvm.add %s, %r : i64
+  %s_2 = llvm.add %s_1, %again : i64
+  %a = llvm.getelementptr %x[%s_2] : (!llvm.ptr, i64) -> !llvm.ptr, f32
+  llvm.store %s_2, %a : i64, !llvm.ptr
+  %k = llvm.add %j, %one : i64
+  llvm.br ^inner(%k : i64)
+^latch:
+  %l = llvm.add %i, %one : i64
+  llvm.br ^outer(%l : i64)
+^end:
+  llvm.return
+}
+
+// A quotient by what may be zero stays where it is asked for, and so does what is read from memory.
+// CHECK-LABEL: llvm.func @may_fail
+// CHECK-NEXT:      llvm.mlir.constant(0) : i64
+// CHECK-NEXT:      llvm.br
+// CHECK:           llvm.cond_br
+// CHECK:           llvm.udiv
+// CHECK-NEXT:      llvm.urem
+// CHECK-NEXT:      llvm.sdiv
+// CHECK-NEXT:      llvm.load
+llvm.func @may_fail(%x: !llvm.ptr, %n: i64, %m: i64, %zero: i64, %one: i64) {
+  %null = llvm.mlir.constant(0 : i64) : i64
+  llvm.br ^head(%zero : i64)
+^head(%i: i64):
+  %u = llvm.icmp "slt" %i, %n : i64
+  llvm.cond_br %u, ^body, ^end
+^body:
+  %a = llvm.udiv %n, %m : i64
+  %b = llvm.urem %n, %null : i64
+  %c = llvm.sdiv %n, %m : i64
+  %d = llvm.load %x : !llvm.ptr -> i64
+  %k = llvm.add %i, %one : i64
+  llvm.br ^head(%k : i64)
+^end:
+  llvm.return
+}
+
+// The first loop is entered by a choice, the second in its middle as well: nothing in front of them is always met.
+// CHECK-LABEL: llvm.func @entered_otherwise
+// CHECK:         ^head{{[_0-9]*}}(%i
+// CHECK-NEXT:      llvm.mul
+// CHECK:         ^loop(%j
+// CHECK-NEXT:      llvm.br
+// CHECK-NEXT:    ^middle
+// CHECK-NEXT:      llvm.mul
+llvm.func @entered_otherwise(%n: i64, %c: i1, %zero: i64) {
+  llvm.cond_br %c, ^head(%zero : i64), ^second
+^head(%i: i64):
+  %p = llvm.mul %n, %n : i64
+  llvm.cond_br %c, ^head(%p : i64), ^second
+^second:
+  llvm.cond_br %c, ^front, ^middle
+^front:
+  llvm.br ^loop(%zero : i64)
+^loop(%j: i64):
+  llvm.br ^middle
+^middle:
+  %q = llvm.mul %n, %n : i64
+  llvm.cond_br %c, ^loop(%q : i64), ^end
+^end:
+  llvm.return
+}
+
+// Two loops in a row have places of their own; code without loops has none.
+// CHECK-LABEL: llvm.func @row
+// CHECK-NEXT:      llvm.mul
+// CHECK-NEXT:      llvm.br
+// CHECK-NEXT:    ^first
+// CHECK-NEXT:      llvm.cond_br
+// CHECK-NEXT:    ^between
+// CHECK-NEXT:      llvm.mul
+// CHECK-NEXT:      llvm.br
+// CHECK-NEXT:    ^second
+// CHECK-NEXT:      llvm.cond_br
+// CHECK-NEXT:    ^end
+// CHECK-NEXT:      llvm.mul
+llvm.func @row(%n: i64, %c: i1) {
+  llvm.br ^first
+^first:
+  %p = llvm.mul %n, %n : i64
+  llvm.cond_br %c, ^first, ^between
+^between:
+  llvm.br ^second
+^second:
+  %q = llvm.mul %n, %n : i64
+  llvm.cond_br %c, ^second, ^end
+^end:
+  %r = llvm.mul %n, %n : i64
+  llvm.return
+}
