@@ -26,7 +26,7 @@ from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
-from xrelay.runtime.vector_passes import is_vector_code, vector_passes
+from xrelay.runtime.vector_passes import hide_counters, is_vector_code, vector_passes
 
 _ORC_LOCK: Final = threading.Lock()
 LIBRARIES_PER_LINKER: Final = 16
@@ -48,8 +48,10 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
-    with _parsed(ir_text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
-        return compiler.compile(module, vectors=is_vector_code(ir_text))
+    vectors = is_vector_code(ir_text)
+    text = hide_counters(ir_text) if vectors else ir_text
+    with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
+        return compiler.compile(module, vectors=vectors)
 
 
 def compile_many(
@@ -89,8 +91,10 @@ def compile_many(
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
-    with _parsed(ir_text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
-        return compiler.assembly(module, vectors=is_vector_code(ir_text))
+    vectors = is_vector_code(ir_text)
+    text = hide_counters(ir_text) if vectors else ir_text
+    with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
+        return compiler.assembly(module, vectors=vectors)
 
 
 def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:

@@ -5,6 +5,11 @@ more of both, and go through the unrolled code some forty times: of what LLVM co
 unrolls, puts accumulators into registers and cleans up once. What it leaves, code generation does: equal loads of a
 block become one, what does not change leaves its loop.
 
+Strength reduction of loops is kept from it: for nearly half of the time of code generation it looks at every address
+that depends on a counter, and what it finds for unrolled tiles is no better than the addresses of x86, which add and
+multiply. It leaves a counter alone whose next value is what a call gives, and `llvm.expect` is a call that costs
+nothing. By then addresses have left the loops that they do not change in (`llvm-hoist-addresses`).
+
 Scalar code is another matter: there the vectorisers and the passes around them are worth their time. So they are where
 unrolled code branches, as where each element of a row asks whether it lies in the padding: the default pipelines take
 the iterations out in which the answer is known.
@@ -24,6 +29,13 @@ _FLOW: Final = re.compile(
     re.MULTILINE,
 )
 """What tells loops and branches of a text: functions, labels, ends of loops, choices."""
+_COUNTER: Final = re.compile(
+    r"^  (?P<next>%\S+) = (?P<sum>add nsw i64 %\S+, \S+)\n"
+    r"  br label %(?P<target>[^\s,]+)(?:, !llvm.loop (?P<loop>!\d+))?$",
+    re.MULTILINE,
+)
+"""The last two lines of a loop that counts."""
+_EXPECT: Final = "declare i64 @llvm.expect.i64(i64, i64)\n"
 _OPTION: Final = re.compile(r'^(!\d+) = !\{!"llvm.loop.unroll.full"\}$', re.MULTILINE)
 _NODE: Final = re.compile(r"^(!\d+) = distinct !\{\1((?:, !\d+)*)\}$", re.MULTILINE)
 
@@ -57,6 +69,27 @@ def vector_passes() -> llvm.PassManager:
     passes.add_instruction_combine_pass()
     passes.add_simplify_cfg_pass()
     return passes
+
+
+def hide_counters(ir_text: str) -> str:
+    """A module whose loops, but for those to be unrolled whole, count by what nobody looks into.
+
+    `%next = add nsw i64 %i, 1` at the end of a loop becomes `%next.sum = add nsw i64 %i, 1` and `%next = call i64
+    @llvm.expect.i64(i64 %next.sum, i64 0)`: the same number.
+    """
+    unrolled = _unrolled_loops(ir_text)
+
+    def hide(found: re.Match[str]) -> str:
+        function = ir_text.rfind("\ndefine ", 0, found.start())
+        is_loop = ir_text.find(f"\n{found['target']}:", max(function, 0), found.start()) >= 0
+        if not is_loop or found["loop"] in unrolled:
+            return found[0]
+        name, branch = found["next"], found[0].rpartition("\n")[2]
+        call = f"  {name} = call i64 @llvm.expect.i64(i64 {name}.sum, i64 0)"
+        return f"  {name}.sum = {found['sum']}\n{call}\n{branch}"
+
+    hidden = _COUNTER.sub(hide, ir_text)
+    return hidden if hidden == ir_text else f"{hidden}\n{_EXPECT}"
 
 
 def _branches_in_unrolled(ir_text: str) -> bool:

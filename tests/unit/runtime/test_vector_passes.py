@@ -7,7 +7,7 @@ import re
 import pytest
 
 from xrelay.runtime.native import assembly, compile_ir
-from xrelay.runtime.vector_passes import is_vector_code
+from xrelay.runtime.vector_passes import hide_counters, is_vector_code
 
 _LOOP = """define void @f(ptr %x, ptr noalias %y) {{
 entry:
@@ -79,3 +79,42 @@ def test_loops_are_unrolled_whole():
     assert len(re.findall(r"^\s*vmov[au]ps\s+%ymm", listing, re.MULTILINE)) == 8
     assert not re.search(r"^\s*j[a-z]+\s", listing, re.MULTILINE)
     assert compile_ir(text, cpu="x86-64-v3", features="")
+
+
+def test_a_loop_that_stays_counts_by_a_number_that_nobody_looks_into() -> None:
+    hidden = hide_counters(_text(_STORE, unroll="disable"))
+    assert "  %next.sum = add nsw i64 %i, 1\n  %next = call i64 @llvm.expect.i64(i64 %next.sum, i64 0)\n" in hidden
+    assert "br label %head, !llvm.loop !1" in hidden
+    assert hide_counters(hidden) == hidden
+
+
+def test_a_loop_without_a_word_on_unrolling_counts_so_too() -> None:
+    assert "@llvm.expect" in hide_counters(_text(_STORE).replace(", !llvm.loop !1", ""))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        _text(_STORE),
+        _text(_STORE, unroll="disable").replace("%i, 1", "%i, %i").replace("add nsw", "mul nsw"),
+        "define i64 @f(i64 %x) {\nentry:\n  %y = add nsw i64 %x, 1\n  br label %end\nend:\n  ret i64 %y\n}\n",
+        "",
+    ],
+    ids=["unrolled", "no sum", "no loop", "nothing"],
+)
+def test_other_sums_stay(text: str) -> None:
+    assert hide_counters(text) == text
+
+
+def test_labels_of_another_function_make_no_loop() -> None:
+    first = "define void @g() {\nentry:\n  br label %end\nend:\n  ret void\n}\n"
+    second = "define i64 @f(i64 %x) {\nentry:\n  %y = add nsw i64 %x, 1\n  br label %end\nend:\n  ret i64 %y\n}\n"
+    assert hide_counters(first + second) == first + second
+
+
+def test_what_counts_so_is_compiled_to_the_same_loop() -> None:
+    """Nothing of it is left: no call, and one sum for each iteration."""
+    text = 'target triple = "x86_64-unknown-linux-gnu"\n' + _text(_STORE, unroll="disable")
+    code = assembly(text, cpu="x86-64-v3", features="")
+    assert "expect" not in code
+    assert len(re.findall(r"\b(?:incq|addq)\b", code)) <= 2
