@@ -20,6 +20,7 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
 from xrelay.dialects.loop import ForOp, LoadOp, LoopKind, StoreOp, ValueMap
+from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.affine_bounds import LinearForm, linear_form
 
 STACK_ALIGNMENT = 64
@@ -44,11 +45,11 @@ class LocalLayout:
         """The type on the stack of a buffer that has type `buffer` at the loop level."""
         shape, element = list(buffer.get_shape()), buffer.element_type
         if self.lanes is Lanes.NONE:
-            return MemRefType(element, shape)
+            return buffer_type(element, shape)
         if self.lanes is Lanes.INNERMOST:
             count = shape.pop() // self.width
             shape += [count] if count > 1 else []
-        return MemRefType(VectorType(element, [self.width]), shape)
+        return buffer_type(VectorType(element, [self.width]), shape)
 
     def index_of(self, index: ValueMap, lane: SSAValue, rank: int) -> ValueMap:
         """The index into the stack array, of rank `rank`, for an access at `index` that the lane `lane` makes."""

@@ -20,6 +20,7 @@ from xrelay.dialects.relay.core.types import element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.topi import NamedOp
 from xrelay.dialects.topi.shapes import bit_width
+from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.conversion import describe_place
@@ -41,7 +42,7 @@ def memref_of(type: Attribute, place: Operation) -> MemRefType:
     if size > MAX_BYTES:
         raise LoweringError(f"{type} takes {size} bytes, a buffer can have {MAX_BYTES}",
                             location=describe_place(place), help="give the model smaller shapes")  # fmt: skip
-    return MemRefType(type.element_type, type.get_shape())
+    return buffer_type(type.element_type, type.get_shape())
 
 
 def is_container(type: Attribute) -> bool:

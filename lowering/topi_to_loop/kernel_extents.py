@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.topi.index_map import IndexMap, dim_of
+from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.affine_products import binary, factors_of, monomial_of, times
 from xrelay.index_algebra.dim_expressions import from_terms
@@ -120,4 +121,4 @@ class KernelExtents:
 def memref_type(element: Attribute, shape: Sequence[Dim], local: str | None = None) -> MemRefType:
     """The type of a buffer, `?` for named dimensions."""
     extents = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
-    return MemRefType(element, extents, memory_space=StringAttr(local)) if local else MemRefType(element, extents)
+    return buffer_type(element, extents, space=StringAttr(local)) if local else buffer_type(element, extents)

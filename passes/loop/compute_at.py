@@ -10,6 +10,7 @@ from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.schedule import ComputeAt
+from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.index_algebra.value_map import join_maps
 from xrelay.passes.loop.copy_nest import alloc_like
 from xrelay.passes.loop.nest_edits import difference, simplified, total
@@ -206,7 +207,7 @@ def _tile_alloc(alloc: memref.AllocOp, region: TileRegion) -> memref.AllocOp:
     count = prod(extent for extent in shape if isinstance(extent, int))
     small = all(isinstance(extent, int) for extent in shape) and count * _element_bytes(old) <= LOCAL_BYTES
     space = StringAttr(LOCAL) if small else old.memory_space
-    tile = alloc_like(MemRefType(old.element_type, [], memory_space=space), shape)
+    tile = alloc_like(buffer_type(old.element_type, [], space=space), shape)
     tile.memref.name_hint = alloc.memref.name_hint
     return tile
 

@@ -13,13 +13,14 @@ from xdsl.ir.affine import AffineDimExpr
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import extents_of
+from xrelay.dialects.upstream.buffer_types import buffer_type
 
 
 def alloc_like(type: MemRefType, shape: Sequence[Extent]) -> memref.AllocOp:
     """Allocates a buffer of these extents, some of which may be values, without gaps, in the memory space of `type`."""
     sizes = [DYNAMIC_INDEX if isinstance(extent, SSAValue) else extent for extent in shape]
     values = [extent for extent in shape if isinstance(extent, SSAValue)]
-    return memref.AllocOp(values, [], MemRefType(type.element_type, sizes, memory_space=type.memory_space))
+    return memref.AllocOp(values, [], buffer_type(type.element_type, sizes, space=type.memory_space))
 
 
 def known_extents(buffer: SSAValue) -> list[Extent] | None:
