@@ -175,3 +175,21 @@ def test_refusals(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ModelImportError, match=words) as caught:
         import_onnx(proto)
     assert "'node'" in str(caught.value)
+
+
+def test_extents_of_which_nothing_is_known_are_not_equal() -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["n"]),
+        helper.make_node("Sub", ["n", "one"], ["less"]),
+        helper.make_node("Div", ["less", "four"], ["few"]),
+        helper.make_node("Div", ["less", "two"], ["many"]),
+        helper.make_node("Concat", ["two", "few"], ["shape"], axis=0),
+        helper.make_node("Concat", ["two", "many"], ["sizes"], axis=0),
+        helper.make_node("Reshape", ["z", "shape"], ["r"]),
+        helper.make_node("Resize", ["r", "", "", "sizes"], ["y"]),
+    ]
+    numbers = {name: np.array([number]) for name, number in (("one", 1), ("two", 2), ("four", 4))}
+    proto = model(nodes, [value("x", ("n",)), value("z", ("m",))], ["y"], initializers=numbers, opset=19)
+    data = RNG.standard_normal(6).astype(np.float32)
+    (found,) = run_relay(import_onnx(proto), [np.zeros(13, np.float32), data])
+    np.testing.assert_array_equal(found, np.repeat(data.reshape(2, 3), 2, axis=1))
