@@ -71,7 +71,7 @@ class _Names:
         self._used = dict.fromkeys(dim_names_in(function))
         own = [argument for op in walk_ops(function) for argument in _arguments(op)]
         self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
-        self._bound |= {name for argument in own for name in _told_by(argument)}
+        self._bound |= {name for argument in own for name in told_by(argument)}
 
     def carriers(self, captured: Iterable[SSAValue]) -> list[SSAValue]:
         """Values from around whose extents tell names of the body, and of `captured`, that no value tells there.
@@ -79,13 +79,13 @@ class _Names:
         `PassError` where there is none.
         """
         captured = list(captured)
-        bound = self._bound.union(*(_told_by(value) for value in captured))
+        bound = self._bound.union(*(told_by(value) for value in captured))
         types = (name for value in captured for dim in dims_in(value.type) for name in sorted(dim.names))
         found: list[SSAValue] = []
         for name in dict.fromkeys([*self._used, *types]):
             if name in bound:
                 continue
-            carrier = next((value for value in _around(self._function) if name in _told_by(value)), None)
+            carrier = next((value for value in _around(self._function) if name in told_by(value)), None)
             if carrier is None:
                 raise PassError(
                     f"relay-lift-closures: no value tells the extent {name}, which a function that escapes needs",
@@ -93,11 +93,11 @@ class _Names:
                     help="let a value of this extent be a parameter of the function around it",
                 )
             found.append(carrier)
-            bound |= _told_by(carrier)
+            bound |= told_by(carrier)
         return found
 
 
-def _told_by(value: SSAValue) -> set[str]:
+def told_by(value: SSAValue) -> set[str]:
     """The names whose sizes the extents of a value tell by themselves."""
     dims = [dim for dim in dims_in(value.type) if len(dim.names) == 1]
     return {name for dim in dims for name in dim.names if solved_for(name, dim, symbol("%size"), {}) is not None}

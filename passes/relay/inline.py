@@ -48,8 +48,9 @@ With `marked`, as in Relay: only functions with the attribute `relay.inline` are
 function all of whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no
 copies.
 
-Where types contradict each other afterwards, as in a branch that is wrong at the extents of this call, functions and
-closures with named dimensions keep their calls: what is wrong is an error when that branch is taken.
+A call stays as well whose body may do without an argument that may fail or not end: it computes its arguments by value
+(`argument_needs.py`). Where types contradict each other afterwards, as in a branch that is wrong at the extents of this
+call, functions and closures with named dimensions keep their calls: what is wrong is an error when it is taken.
 
 Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
 every level.
@@ -81,6 +82,7 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.graph.undo import Undo
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import MayFail, must_stay
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
@@ -138,8 +140,10 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     }
     inliner = _Inliner(wanted, calls, _private_to(calls, module), max_ops)
     for name, function in functions.items():
-        if name not in inliner.going:
+        if name not in inliner.going and name not in inliner.kept:
             inliner.expand(function)
+    for name in inliner.kept:
+        inliner.expand(functions[name])
     for name in inliner.going:
         Rewriter.erase_op(functions[name])
     if inliner.has_named:
@@ -170,6 +174,8 @@ class _Inliner:
         """How many calls are left of each function that nothing else needs."""
         self.going = {name: None for name in wanted if only_called[name]}
         """The functions that nothing will need afterwards."""
+        self.kept: list[str] = []
+        """The functions among these of which a call stays after all."""
         self.sizes = {name: sum(1 for _ in walk_ops(function)) - 2 for name, function in wanted.items()}
         """How many ops a copy of a body adds."""
         self.added = self.inlined = 0
@@ -181,12 +187,18 @@ class _Inliner:
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
         taken: DimNames | None = None
+        fails = MayFail()
         places = [function.body.block.first_op]
         while places:
             op = places.pop()
             if op is None:
                 continue
             if is_call(op) and callee_name(op) in self.wanted and not _stays(op):
+                callee = self.wanted[callee_name(op)]
+                if must_stay(op, callee.body.block, op.arguments, callee.args, fails):
+                    self._keep(callee_name(op))
+                    places.append(op.next_op)
+                    continue
                 bindings: dict[str, Dim] = {}
                 if self._names[callee_name(op)]:
                     taken = taken if taken is not None else DimNames(function)
@@ -195,6 +207,11 @@ class _Inliner:
                 continue
             places.append(op.next_op)
             places.extend(block.first_op for region in op.regions for block in region.blocks)
+
+    def _keep(self, name: str) -> None:
+        """Note that a call of the function `name` stays."""
+        if self.going.pop(name, True) is None:
+            self.kept.append(name)
 
     def _bindings(self, call: AnyCall, taken: DimNames) -> dict[str, Dim]:
         """What each name in the callee is in the place of `call`: new ones for those of which the call says nothing."""

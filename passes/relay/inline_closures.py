@@ -24,6 +24,7 @@ from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import must_stay
 from xrelay.passes.relay.chosen_closures import ChosenCalls, choice_of
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
 from xrelay.passes.types.call_names import CallNames
@@ -85,6 +86,9 @@ class ClosureInliner:
                 continue
             closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
             if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
+                if must_stay(op, closure.body.block, op.arguments, closure.parameters, chosen.fails):
+                    places.append(op.next_op)
+                    continue
                 bindings = self._bindings(op, closure, taken)
                 if bindings is not None:
                     places.append(self._inline(op, closure, bindings))

@@ -86,6 +86,21 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: !x, %y: !y, %v: tensor<f32>)
 }
 """
 
+# The callee does not look at a sum that the sizes of the run may forbid.
+IGNORED = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
+  %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
+  %r = relay.call @f(%s, %x) : (!relay.incomplete, !x) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+func.func private @f(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay.dims<l>>) -> !relay.incomplete {
+  %0 = relay.negative(%b) : (tensor<?xf32, #relay.dims<l>>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
+"""
+
 # The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
 UNREAD = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
@@ -166,6 +181,18 @@ def test_what_extents_forbid_fails_where_it_is_needed(level: int) -> None:
                 continue
             found = run([np.array(first), np.array(second), x, y, v])
             assert [float(each) for each in found] == [2 * max(n, m) if first else 7, 2 if second else 7]
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_what_a_callee_does_not_look_at_is_computed_all_the_same(level: int) -> None:
+    module = parse_module(full_context(), IGNORED, "ignored.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    x = np.arange(2, dtype=np.float32)
+    for run in (model.run, partial(run_relay, module)):
+        np.testing.assert_array_equal(run([x, x])[0], -x)
+        with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable"):
+            run([x, np.ones(3, np.float32)])
 
 
 def computed_inputs(first: bool, second: bool, length: int) -> list[Array]:
