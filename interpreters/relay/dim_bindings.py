@@ -11,15 +11,13 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr, TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.attribute_names import DEMANDS
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.dialects.relay.core.recorded_requirements import demands_of, made_extents, requirements_of
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.extent_subjects import extent_subjects_around, in_words, place_of
@@ -108,13 +106,8 @@ def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
     Of the call of a kernel that is what the ops in there required.
     """
     _check(op.name, requirements_of(op), sizes, op)
-    rows = op.attributes.get(DEMANDS)
-    if rows is None:  # as in nearly every op: `isa` builds a constraint anew each time that it is asked
-        return
-    for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
-        name, requires = row.data.get("op"), row.data.get("requires")
-        if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
-            _check(name.data, requires.data, sizes, op)
+    for demand in demands_of(op) if DEMANDS in op.attributes else ():
+        _check(demand.op, demand.requirements, sizes, op)
 
 
 def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, int], place: Operation) -> None:

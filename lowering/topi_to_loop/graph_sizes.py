@@ -12,14 +12,13 @@ from dataclasses import dataclass, field
 
 from xdsl.builder import Builder
 from xdsl.dialects import cf
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IndexType, StringAttr
+from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import DEMANDS, REQUIRES, SOURCES
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.attribute_names import REQUIRES, SOURCES
 from xrelay.dialects.locations import sources_of, sources_or_place
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.core.recorded_requirements import Demand, demands_of, requirements_of
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.extent_subjects import Subject, in_words, place_of
 from xrelay.errors import LoweringError
@@ -217,15 +216,9 @@ def _errors_at(place: Operation) -> Generator[None]:
         raise LoweringError(error.message, location=describe_place(place), help=error.help) from error
 
 
-def told_requirements(op: Operation) -> list[tuple[str, Sequence[Requirement], Attribute | None]]:
-    """What `op` requires, and what the ops of the kernel do that it calls: the name of the op and its nodes with it."""
-    told: list[tuple[str, Sequence[Requirement], Attribute | None]] = [(op.name, requirements_of(op), sources_of(op))]
-    rows = op.attributes.get(DEMANDS)
-    for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
-        name, requires = row.data.get("op"), row.data.get("requires")
-        if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
-            told.append((name.data, requires.data, row.data.get("sources")))
-    return told
+def told_requirements(op: Operation) -> list[Demand]:
+    """What `op` requires, and what the ops of the kernel do that it calls."""
+    return [Demand(op.name, requirements_of(op), sources_of(op)), *demands_of(op)]
 
 
 def _relation(requirement: Requirement) -> Hashable:

@@ -9,10 +9,12 @@ from math import prod
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
 from xrelay.dialects.loop.versions import KernelVersion
+from xrelay.dialects.relay.core.recorded_requirements import demands_of
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.topi.compute import ComputeOp
@@ -43,10 +45,11 @@ class TopiAddVersionsPass(ModulePass):
     are, how deep and how wide: one query against 512 keys of 64 in 12 heads takes 58 us with names left open, and took
     203. That is where a version pays: a tile of rows holds a product's sums, and one row, or fewer rows than a tile
     has, take the time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is none for more than 64
-    rows. Where nothing is said of several names that number rows together there is none either: all of them 1 at once
-    is rare, and a kernel takes its time to compile. A convolution, a softmax or a broadcast of extents that are told
-    their usual size runs as fast as a static one. Equality of extents has none: it makes no extent a number, and
-    products of 64 to 384 rows by as many columns take the same time, within 4 %, whether kernels know it or not.
+    rows, nor for sizes that the demands of the kernel's ops rule out. Where nothing is said of several names that
+    number rows together there is none either: all of them 1 at once is rare, and a kernel takes its time to compile. A
+    convolution, a softmax or a broadcast of extents that are told their usual size runs as fast as a static one.
+    Equality of extents has none: it makes no extent a number, and products of 64 to 384 rows by as many columns take
+    the same time, within 4 %, whether kernels know it or not.
     """
 
     name = "topi-add-versions"
@@ -64,18 +67,22 @@ class TopiAddVersionsPass(ModulePass):
                 kernel = functions.get(name)
                 if kernel is not None and PRIMITIVE in kernel.attributes and name not in seen:
                     seen.add(name)
-                    for version in _versions(kernel, hints, functions):
+                    for version in _versions(kernel, call, hints, functions):
                         op.body.block.add_op(version)
                         functions[version.sym_name.data] = version
 
 
-def _versions(kernel: FuncOp, hints: Mapping[str, SizeHint], functions: Mapping[str, FuncOp]) -> list[FuncOp]:
-    """The versions of a kernel that pay."""
+def _versions(
+    kernel: FuncOp, call: Operation, hints: Mapping[str, SizeHint], functions: Mapping[str, FuncOp]
+) -> list[FuncOp]:
+    """The versions of a kernel that pay, of which `call` is a call."""
     rows = [rows for op in kernel.body.block.ops if (rows := _rows(op))]
     names = names_in(kernel.function_type.inputs)
     found: list[FuncOp] = []
     for sizes, reason in _candidates(names, rows, hints) if rows else ():
         try:
+            if _is_demanded_otherwise(call, sizes):
+                continue
             count = max(prod(evaluate(dim, sizes) for dim in dims) for dims in rows)
             version = specialized(kernel, sizes, stay=[name for name in names if name not in sizes])
         except DimensionError:
@@ -88,6 +95,12 @@ def _versions(kernel: FuncOp, hints: Mapping[str, SizeHint], functions: Mapping[
         version.attributes[VERSION] = KernelVersion(kernel.sym_name.data, sizes, text).attribute()
         found.append(version)
     return found
+
+
+def _is_demanded_otherwise(call: Operation, sizes: Mapping[str, int]) -> bool:
+    """Whether a call demands what does not hold at these sizes: its kernel never runs at them."""
+    told = (each for demand in demands_of(call) for each in demand.requirements)
+    return any(each.names <= sizes.keys() and not each.holds(sizes) for each in told)
 
 
 def _candidates(

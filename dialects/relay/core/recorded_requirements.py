@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from collections.abc import Set as AbstractSet
+from typing import NamedTuple
 
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import EffectInstance, MemoryEffectKind, Pure
 
-from xrelay.dialects.attribute_names import BINDS, REQUIRES
+from xrelay.dialects.attribute_names import BINDS, DEMANDS, REQUIRES
+from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.index_algebra.requirement import Requirement
 
@@ -22,6 +25,26 @@ def requirements_of(op: Operation) -> tuple[Requirement, ...]:
 def record_requirements(op: Operation, requirements: Iterable[Requirement]) -> None:
     """Let `op` demand `requirements` and nothing else."""
     _set(op, REQUIRES, RequirementsAttr.of(requirements))
+
+
+class Demand(NamedTuple):
+    """What an op of a kernel requires, as the call of the kernel says it."""
+
+    op: str
+    requirements: tuple[Requirement, ...]
+    sources: Attribute | None
+    """The nodes of the model that the op comes from."""
+
+
+def demands_of(call: Operation) -> list[Demand]:
+    """What the ops of the kernel require that `call` runs."""
+    rows = call.attributes.get(DEMANDS)
+    found: list[Demand] = []
+    for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
+        name, requires = row.data.get("op"), row.data.get("requires")
+        if isinstance(name, StringAttr) and isinstance(requires, RequirementsAttr):
+            found.append(Demand(name.data, requires.data, row.data.get("sources")))
+    return found
 
 
 def made_extents(op: Operation) -> tuple[NewExtent, ...]:
