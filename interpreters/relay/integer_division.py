@@ -25,10 +25,10 @@ def truncated_quotient(dividend: Array, divisor: ArrayLike) -> Array:
 
 
 def of_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """Returns `function` of floats or integers, with an `InterpreterError` for integers divided by zero."""
+    """Returns `function`, with an `InterpreterError` where integers or truth values are divided by zero."""
 
     def divide(lhs: Array, rhs: Array) -> Array:
-        if lhs.dtype.kind in "iu":
+        if lhs.dtype.kind in "iub":
             _require_divisors(lhs, rhs)
         return function(lhs, rhs)
 

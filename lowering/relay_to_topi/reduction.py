@@ -27,11 +27,10 @@ Combine = Callable[[Body, SSAValue, SSAValue], SSAValue]
 
 
 def reduced_axes(emitter: TopiEmitter, rank: int) -> list[int]:
-    """The axes that vanish: those named, all where none are, or all others where `exclude` is set."""
-    named = sorted({axis % rank for axis in emitter.ints("axis")}) if rank else []
-    if emitter.flag("exclude"):
-        return [axis for axis in range(rank) if axis not in named]
-    return named if "axis" in emitter.op.properties else list(range(rank))
+    """The axes that vanish: those named, all where none are; with `exclude` the others, none where none are named."""
+    given = emitter.ints("axis") if "axis" in emitter.op.properties else range(rank)
+    named = {axis % rank for axis in given} if rank else set[int]()
+    return [axis for axis in range(rank) if (axis in named) != emitter.flag("exclude")]
 
 
 @dataclass(frozen=True)

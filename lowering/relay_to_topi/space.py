@@ -124,7 +124,8 @@ def build_yolo_reorg(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data, stride = emitter.operand(0), emitter.integer("stride")
     shape, result = shape_of(data), emitter.result_shape
     batch, channels, rows, columns = shape
-    depth = channels // stride**2
+    # Without channels there is nothing to read, but its place is computed.
+    depth = channels // stride**2 or 1
 
     def read(b: Body) -> SSAValue:
         n, channel, row, column = map(b.expr, reshaped_indices(b, b.spatial, result, shape))

@@ -1,0 +1,86 @@
+"""Random uses of every Relay operator: native code against the interpreter, known and open extents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from fuzz.agreement import disagreement, disturbed, excused
+from fuzz.engines import TARGETS
+from fuzz.finding import Finding
+from fuzz.relay_instances import is_small, random_arguments, random_instance
+from fuzz.special_values import Array
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.errors import ExecutionError, InterpreterError, LoweringError
+from xrelay.interpreters.relay import run_relay
+
+TRIES = 20
+"""How many uses of the op are drawn at most, until one means something."""
+
+ORDERED = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST, OpPatternKind.INJECTIVE, OpPatternKind.TUPLE)
+"""The patterns of ops of which an element takes single elements, in one order: with them values may be anything."""
+
+
+def run_case(seed: int) -> None:
+    """One use of one operator."""
+    rng = np.random.default_rng(seed)
+    names = sorted(relay_ops())
+    name = names[int(rng.integers(len(names)))]
+    for _ in range(TRIES):
+        module = random_instance(rng, name)
+        if module is not None and is_small(module):
+            check(rng, name, module)
+            return
+
+
+def check(rng: np.random.Generator, name: str, module: ModuleOp) -> None:
+    """Native code for a random CPU and level against the interpreter; raises `Finding`."""
+    inputs = random_arguments(rng, module, _domains(rng, module))
+    expected = _interpreted(module, inputs)
+    target, level = TARGETS[int(rng.integers(len(TARGETS)))], int(rng.integers(4))
+    try:
+        compiled = xrelay.compile(module.clone(), target=target, opt_level=level, threads=1, cache=False)
+    except LoweringError:
+        return
+    try:
+        found = compiled.run(inputs)
+    except ExecutionError as error:
+        if isinstance(expected, str):
+            return
+        raise Finding(f"{name}: only native code fails", str(error), _files(module)) from error
+    if isinstance(expected, str):
+        raise Finding(f"{name}: only the interpreter fails", expected, _files(module))
+    results = [f"y{number}" for number, _ in enumerate(expected)]
+    problem = disagreement(results, found, expected, f"{target} at level {level}")
+    if problem and not excused(found, expected, lambda k: _disturbed_run(module, inputs, k)):
+        raise Finding(f"{name}: native code departs from the interpreter", problem, _files(module))
+
+
+def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str:
+    """The results, or why there are none."""
+    try:
+        return [np.asarray(out) for out in run_relay(module, list(inputs))]
+    except InterpreterError as error:
+        return str(error)
+
+
+def _disturbed_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array] | None:
+    rng = np.random.default_rng(k)
+    found = _interpreted(module, [disturbed(rng, array) for array in inputs])
+    return None if isinstance(found, str) else found
+
+
+def _domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
+    """From where inputs are drawn: sums in another order leave open what becomes of infinities and of great numbers."""
+    ordered = all(op.fusion_pattern in ORDERED for op in module.walk() if isinstance(op, RelayOp))
+    kinds = ("any", "nonzero") if ordered else ("finite",)
+    return (("small", "whole 0 3", "positive"), kinds, (*kinds, "small"))[int(rng.integers(3))]
+
+
+def _files(module: ModuleOp) -> dict[str, bytes]:
+    return {"program.mlir": str(module).encode()}

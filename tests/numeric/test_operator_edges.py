@@ -1,0 +1,42 @@
+"""What random uses of operators found: nothing of an extent of 0, truth values that are divided."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+import xrelay
+from xrelay.errors import ExecutionError, InterpreterError
+from xrelay.passes.infra.source import full_context, parse_module
+
+REORGANISED = """
+func.func @main(%x: tensor<1x0x4x6xf32>) -> tensor<1x0x2x3xf32> {
+  %y = relay.vision.yolo_reorg(%x) {stride = 2} : (tensor<1x0x4x6xf32>) -> tensor<1x0x2x3xf32>
+  func.return %y : tensor<1x0x2x3xf32>
+}
+"""
+DIVIDED = """
+func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
+  %z = relay.floor_mod(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+  func.return %z : tensor<4xi1>
+}
+"""
+
+
+def test_no_channels_are_reorganised() -> None:
+    module = parse_module(full_context(), REORGANISED, "reorg.mlir")
+    x = np.zeros((1, 0, 4, 6), np.float32)
+    for found in (xrelay.interpret(module, [x]), xrelay.compile(module, cache=False, threads=1).run([x])):
+        assert found[0].shape == (1, 0, 2, 3)
+
+
+def test_truth_values_have_remainders_as_integers_do() -> None:
+    module = parse_module(full_context(), DIVIDED, "divided.mlir")
+    model = xrelay.compile(module, cache=False, threads=1)
+    x, ones = np.array([True, False, True, False]), np.ones(4, np.bool_)
+    for run in (partial(xrelay.interpret, module), model.run):
+        assert run([x, ones])[0].tolist() == [False] * 4
+        with pytest.raises((ExecutionError, InterpreterError), match="division by zero"):
+            run([x, x])
