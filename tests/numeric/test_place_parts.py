@@ -79,14 +79,19 @@ def _normal(*shape: int, seed: int = 0) -> Array:
     return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
 
 
+def _add_dense_layers(lines: Lines, count: int) -> None:
+    """Adds layers each of which joins a channel to all those before, from `%c0` on."""
+    for layer in range(1, count + 1):
+        lines.add(f"m{layer}", "mean", f"c{layer - 1}", attributes="axis = array<i64: 1>, keepdims = true")
+        lines.add(f"f{layer}", "exp", f"m{layer}")
+        lines.add(f"c{layer}", "concatenate", f"c{layer - 1}", f"f{layer}", attributes="axis = 1")
+
+
 def test_a_dense_block_concatenates_without_copies() -> None:
     """Each layer reads all that there is and adds some: parts of parts, read while the next part is written."""
     lines = Lines(x="tensor<1x4x6x6xf32>")
     lines.add("c0", "tanh", "x")
-    for layer in range(1, 6):
-        lines.add(f"m{layer}", "mean", f"c{layer - 1}", attributes="axis = array<i64: 1>, keepdims = true")
-        lines.add(f"f{layer}", "exp", f"m{layer}")
-        lines.add(f"c{layer}", "concatenate", f"c{layer - 1}", f"f{layer}", attributes="axis = 1")
+    _add_dense_layers(lines, 5)
     lines.add("y", "negative", "c5")
     assert not copying(lines.check(["y"], [_normal(1, 4, 6, 6)], [np.full((1, 4, 6, 6), np.nan, np.float32)]))
 
@@ -182,10 +187,7 @@ def test_a_dense_block_of_several_images() -> None:
     """A part at strides is read while the next part of another whole is written; what lies elsewhere is copied."""
     lines = Lines(x="tensor<3x4x5x8xf32>")
     lines.add("c0", "tanh", "x")
-    for layer in range(1, 5):
-        lines.add(f"m{layer}", "mean", f"c{layer - 1}", attributes="axis = array<i64: 1>, keepdims = true")
-        lines.add(f"f{layer}", "exp", f"m{layer}")
-        lines.add(f"c{layer}", "concatenate", f"c{layer - 1}", f"f{layer}", attributes="axis = 1")
+    _add_dense_layers(lines, 4)
     lines.add("y", "negative", "c4")
     lines.check(["y"], [_normal(3, 4, 5, 8)], [np.full((3, 4, 5, 8), np.nan, np.float32)])
 

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.onnx_oracles import onnxruntime_outputs
 from numpy.typing import DTypeLike
-from support.one_node import Array, both, inputs_by_name, node_model
+from support.microsoft_nodes import DOMAIN, check
+from support.one_node import Array, both, node_model
 
 from xrelay.errors import ModelImportError, XRelayError
 from xrelay.frontend.onnx import import_onnx
 
 RNG = np.random.default_rng(14)
-DOMAIN = "com.microsoft"
 
 
 def normal(*shape: int) -> Array:
@@ -24,18 +22,6 @@ def normal(*shape: int) -> Array:
 
 def numbers(*shape: int, dtype: DTypeLike = np.uint8) -> Array:
     return RNG.integers(0, 256, shape).astype(dtype)
-
-
-def check(op: str, inputs: Sequence[Array | None], **words: Any) -> None:
-    """Both agree with onnxruntime."""
-    proto = node_model(op, inputs, 17, domain=DOMAIN, **words)
-    expected = onnxruntime_outputs(proto, inputs_by_name(proto, inputs))
-    assert expected is not None
-    for found in both(proto, inputs):
-        assert len(found) == len(expected)
-        for ours, theirs in zip(found, expected, strict=True):
-            assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
-            np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-5)
 
 
 BLOCKS: dict[str, Any] = {"K": 40, "N": 3, "block_size": 16}

@@ -2,35 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import pytest
-from fuzz.onnx_oracles import onnxruntime_outputs
-from support.one_node import Array, both, inputs_by_name, node_model
+from support.microsoft_nodes import DOMAIN, check
+from support.one_node import Array, both, node_model
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 
 RNG = np.random.default_rng(8)
-DOMAIN = "com.microsoft"
 
 
 def normal(*shape: int) -> Array:
     return RNG.normal(size=shape).astype(np.float32)
-
-
-def check(op: str, inputs: Sequence[Array | None], *, domain: str = DOMAIN, opset: int = 17, **words: Any) -> None:
-    """Both agree with onnxruntime."""
-    proto = node_model(op, inputs, opset, domain=domain, **words)
-    expected = onnxruntime_outputs(proto, inputs_by_name(proto, inputs))
-    assert expected is not None
-    for found in both(proto, inputs):
-        assert len(found) == len(expected)
-        for ours, theirs in zip(found, expected, strict=True):
-            assert (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape)
-            np.testing.assert_allclose(ours, theirs, rtol=2e-4, atol=2e-5)
 
 
 @pytest.mark.parametrize(
