@@ -199,6 +199,11 @@ def certainly_differ(lhs: Dim, rhs: Dim) -> bool:
     return isinstance(difference, int) and difference != 0
 
 
+def certainly_equal(lhs: Dim, rhs: Dim) -> bool:
+    """Whether the two are equal in every run: not so two extents of which nothing is known, which compare as equal."""
+    return lhs == rhs and not isinstance(lhs, AnyDim)
+
+
 def merge_dims(lhs: Dim, rhs: Dim) -> Dim | None:
     """What is known of an extent that is both `lhs` and `rhs`; `None` where it certainly cannot be both.
 

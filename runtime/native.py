@@ -48,8 +48,7 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
-    vectors = is_vector_code(ir_text)
-    text = hide_counters(ir_text) if vectors else ir_text
+    text, vectors = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
         return compiler.compile(module, vectors=vectors)
 
@@ -91,10 +90,15 @@ def compile_many(
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
-    vectors = is_vector_code(ir_text)
-    text = hide_counters(ir_text) if vectors else ir_text
+    text, vectors = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
         return compiler.assembly(module, vectors=vectors)
+
+
+def _prepared(ir_text: str) -> tuple[str, bool]:
+    """The text that LLVM gets, and whether it is vector code."""
+    vectors = is_vector_code(ir_text)
+    return (hide_counters(ir_text) if vectors else ir_text), vectors
 
 
 def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:

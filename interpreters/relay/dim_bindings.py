@@ -14,7 +14,6 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.attribute_names import DEMANDS
 from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.recorded_requirements import demands_of, made_extents, requirements_of
@@ -106,7 +105,7 @@ def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
     Of the call of a kernel that is what the ops in there required.
     """
     _check(op.name, requirements_of(op), sizes, op)
-    for demand in demands_of(op) if DEMANDS in op.attributes else ():
+    for demand in demands_of(op):
         _check(demand.op, demand.requirements, sizes, op)
 
 

@@ -51,12 +51,11 @@ def must_stay(
 
     A call that makes an extent which its results do not tell does not stay: lifted closures could not name it.
     """
-    if not {extent.name for extent in made_extents(call)} <= {
-        name for value in call.results for name in told_by(value)
-    }:
-        return False
     failing = {parameter for argument, parameter in zip(arguments, parameters, strict=True) if fails.of(argument)}
-    return bool(failing) and not failing <= _needed_by_the_end(body)
+    if not failing:
+        return False
+    told = {name for value in call.results for name in told_by(value)}
+    return {extent.name for extent in made_extents(call)} <= told and not failing <= _needed_by_the_end(body)
 
 
 def _needed_by_the_end(body: Block) -> set[SSAValue]:

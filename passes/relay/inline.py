@@ -113,7 +113,8 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
     """
     calls = (op for op in walk_ops(module) if isinstance(op, NamedCallOp | InvokeOp))
     first = next(calls, None)
-    undo = None if first is None else Undo(module)
+    # Without named dimensions no type changes where a body takes the place of a call.
+    undo = None if first is None or not dim_names_in(module) else Undo(module)
     try:
         return _inline_calls(module, max_ops, marked=marked, named=True)
     except TypeInferenceError as error:

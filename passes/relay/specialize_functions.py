@@ -72,7 +72,8 @@ class RelaySpecializeFunctionsPass(ModulePass):
 
 def specialize_functions(module: ModuleOp, *, max_ops: int = MAX_OPS) -> int:
     """Let calls at known extents call functions made for them; gives the number of copies."""
-    undo = Undo(module) if any(isinstance(op, NamedCallOp) for op in walk_ops(module)) else None
+    # A call without names has no copy to call.
+    undo = Undo(module) if any(isinstance(op, NamedCallOp) and op.names for op in walk_ops(module)) else None
     try:
         return _specialize(module, max_ops)
     except TypeInferenceError:

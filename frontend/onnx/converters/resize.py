@@ -15,7 +15,7 @@ from xrelay.frontend.onnx.converters.resize_rule import ResizeRule, inner_rule, 
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import check_size
-from xrelay.index_algebra.dims import AnyDim, Dim, shape_text
+from xrelay.index_algebra.dims import Dim, certainly_equal, shape_text
 
 _SINCE_11 = (
     "coordinate_transformation_mode",
@@ -127,7 +127,7 @@ def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue
     elements, extents = node.elements(3) or (None,) * len(axes), [node.shape(0)[axis] for axis in axes]
     if policy != "stretch":
         return _keeping_aspect(node, rule, axes, within=policy == "not_larger")
-    stays = [size == extent and not isinstance(extent, AnyDim) for size, extent in zip(elements, extents, strict=True)]
+    stays = [size is not None and certainly_equal(size, extent) for size, extent in zip(elements, extents, strict=True)]
     kept = [at for at in range(len(axes)) if not (stays[at] and rule.keeps(at))]
     chosen, known = [axes[at] for at in kept], [size for at in kept if isinstance(size := elements[at], int)]
     if len(known) == len(kept):
