@@ -6,32 +6,54 @@ from __future__ import annotations
 import gc
 import os
 from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable
 
 import pytest
 from hypothesis import HealthCheck, settings
 from support.examples import FACTOR
+from support.grids import diagonal
 
 settings.register_profile("xrelay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("xrelay")
 os.environ.setdefault("XRELAY_WORKERS", "0")
 
+NUMBERS = ("tests/numeric/", "tests/unit/onnx/", "tests/onnx_backend/")
+"""Folders whose tests compile, case by case."""
+
+MOST_CASES = 16
+"""How many cases a test of theirs may have without saying how many of them `make test` runs."""
+
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Keep every k-th case of a test marked `@pytest.mark.grid(k)`; `make test-all` and naming one run all."""
+    """Keep one in k cases of a test marked `@pytest.mark.grid(k)`; `make test-all` and naming one run all."""
+    tests: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        tests[item.nodeid.partition("[")[0]].append(item)
+    for name, cases in tests.items():
+        if len(cases) > MOST_CASES and name.startswith(NUMBERS) and cases[0].get_closest_marker("grid") is None:
+            raise pytest.UsageError(f"{name} has {len(cases)} cases: @pytest.mark.grid(k) has to say how many run")
     if FACTOR > 1 or any("[" in name for name in config.args):
         return
-    seen: defaultdict[str, int] = defaultdict(int)
-    kept: list[pytest.Item] = []
-    left_out: list[pytest.Item] = []
-    for item in items:
-        mark = item.get_closest_marker("grid")
-        name = item.nodeid.partition("[")[0]
-        chosen = mark is None or seen[name] % mark.args[0] == 0
-        seen[name] += 1
-        (kept if chosen else left_out).append(item)
-    items[:] = kept
+    kept = {item for cases in tests.values() for item in sampled(cases)}
+    left_out = [item for item in items if item not in kept]
+    items[:] = [item for item in items if item in kept]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
+
+
+def sampled(cases: list[pytest.Item]) -> list[pytest.Item]:
+    """Those cases of one test that `make test` runs."""
+    mark = cases[0].get_closest_marker("grid")
+    if mark is None:
+        return cases
+    values: Callable[..., Iterable[Hashable]] = mark.kwargs.get("values", parameters)
+    given = [values(**case.callspec.params) for case in cases]
+    return [cases[number] for number in diagonal(given, mark.args[0], all_values="values" in mark.kwargs)]
+
+
+def parameters(**values: object) -> list[tuple[str, str]]:
+    """What cases may have in common: each of their parameters, if there are several."""
+    return [(name, repr(value)) for name, value in values.items()] if len(values) > 1 else []
 
 
 def pytest_collection_finish() -> None:

@@ -45,6 +45,7 @@ def applied(op: str, data: Array, **attributes: Any) -> Array:
     return expected
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("kind", ["avg", "max"])
 @pytest.mark.parametrize(
     ("extents", "counts"),

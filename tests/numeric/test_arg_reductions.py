@@ -53,7 +53,7 @@ def chosen(data: Array, largest: bool, axis: tuple[int, ...], last: bool) -> Arr
 AXES = [((5, 67), (1,)), ((5, 67), (0,)), ((3, 4, 37), (0, 2)), ((2, 3, 5, 40), (2, 3)), ((1,), (0,)), ((0, 3), (1,))]
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("last", [False, True])
 @pytest.mark.parametrize("op", ["argmax", "argmin"])
@@ -151,7 +151,7 @@ def test_logic_over_axes(op: str, axis: tuple[int, ...]) -> None:
         getattr(relay, op)(relay.var("x", shape=(2, 3), dtype="bool"), axis=2)
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8", "int64"])
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("exclusive", [False, True])

@@ -106,7 +106,7 @@ NORMS: list[tuple[str, tuple[int, ...], int, dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.grid(7)
+@pytest.mark.grid(20)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize(("op", "shape", "extent", "attributes"), NORMS, ids=lambda each: str(each))
 def test_normalisations(op: str, shape: tuple[int, ...], extent: int, attributes: dict[str, Any], dtype: str) -> None:

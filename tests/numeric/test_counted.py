@@ -43,6 +43,7 @@ def test_argwhere(shape: tuple[int, ...], share: float) -> None:
     np.testing.assert_array_equal(found, np.argwhere(x))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
 def test_what_is_not_zero(dtype: str) -> None:
     x = RNG.integers(0, 2, (3, 4)).astype(dtype)
@@ -52,7 +53,7 @@ def test_what_is_not_zero(dtype: str) -> None:
     np.testing.assert_array_equal(found, np.argwhere(x))
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("is_sorted", [True, False])
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "float32", "bool"])
 def test_unique(dtype: str, is_sorted: bool) -> None:
@@ -129,6 +130,7 @@ def test_compress(shape: tuple[int, ...], axis: int, condition: list[int]) -> No
     np.testing.assert_array_equal(found, np.compress(mask, x, axis))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "float16", "float32"])
 @pytest.mark.parametrize("shape", [(7, 2), (1, 3), (4, 0), (0, 2)])
 def test_ranks_of_rows(shape: tuple[int, int], dtype: str) -> None:

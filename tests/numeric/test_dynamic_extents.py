@@ -52,6 +52,7 @@ def test_meaning_of_a_product():
         assert sizes[1] == 0 or np.array_equal(np.asarray(a) @ np.asarray(b), np.asarray(c))
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("seed", range(24))
 def test_random_schedules(seed: int):
     """Whatever primitives are legal, in whatever order, compute the same, before and after blocks are lowered."""
@@ -80,6 +81,7 @@ def check_native(text: DynamicKernel, schedule: Schedule, sizes: list[list[int]]
         np.testing.assert_array_equal(np.asarray(arguments[-1 - len(each)]), run(plain, each))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
 @pytest.mark.parametrize("parallel", [False, True])
 def test_native_product_in_registers(tail: Tail, parallel: bool):
@@ -92,6 +94,7 @@ def test_native_product_in_registers(tail: Tail, parallel: bool):
     check_native(DYNAMIC_GEMM, schedule, [*([rows, 5, columns] for rows, columns in pairs), [7, 0, 6]])
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_native_random_schedules(seed: int):
     random = Random(seed)

@@ -25,7 +25,7 @@ ALLOWED = 8 * RUNS
 """Half of the smallest block for each run."""
 SIZES = 11
 """Three more than plans are kept for."""
-IN_MAKE_TEST = ("decoding", "nonzero_rows")
+IN_MAKE_TEST = {"decoding", "nonzero_rows"}
 
 # What a loop carries grows, a function that escapes captures it, a sequence holds it; the function is called.
 ESCAPING = """
@@ -55,11 +55,8 @@ func.func @main(%x: !row, %times: tensor<i64>) -> ((tensor<f32>) -> tensor<f32>,
 pytestmark = pytest.mark.skipif(not COUNTED, reason=REASON)
 
 
-@pytest.mark.parametrize(
-    "network",
-    [pytest.param(each, id=each.id, marks=() if each.id in IN_MAKE_TEST else pytest.mark.grid(1000))
-     for each in sorted(NETWORKS, key=lambda each: each.id not in IN_MAKE_TEST)],
-)  # fmt: skip
+@pytest.mark.grid(len(NETWORKS), values=lambda network: IN_MAKE_TEST & {network.id})
+@pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.id)
 def test_networks(network: RunTimeModel) -> None:
     native = compile(network.build(), cache=False, threads=1)
     mixed = dict.fromkeys([*network.sizes, *product(*zip(*network.sizes, strict=True))])

@@ -240,7 +240,7 @@ def test_scans_along_each_axis(kind: str, shape: tuple[int, ...], axis: int) -> 
     check(module, [x], [by_numpy(kind, x, axis)])
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("kind", ["sum", "decaying"])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])

@@ -9,6 +9,7 @@ from support.one_op import applied, check, program
 RTOL = {"float16": 4e-3, "float32": 1e-5, "float64": 1e-12}
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", RTOL)
 @pytest.mark.parametrize("inverse", [False, True])
 @pytest.mark.parametrize("shape", [(2, 3, 8), (7,), (1,), (0, 5), (3, 0)])
@@ -25,6 +26,7 @@ def test_dft(shape: tuple[int, ...], inverse: bool, dtype: str) -> None:
         np.testing.assert_allclose(found, part, rtol=4 * tolerance, atol=4 * tolerance)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("normalized", [False, True])
 @pytest.mark.parametrize("onesided", [False, True])
 @pytest.mark.parametrize(("size", "hop", "length"), [(4, 2, 4), (5, 1, 3), (6, 7, 6)])

@@ -45,7 +45,7 @@ def check(data: NDArray[Any], grid: NDArray[Any], **words: Any) -> None:
     check_levels(program(signature, "%y", body), [data, grid])
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize(("method", "padding", "aligned"), list(product(SAMPLINGS, PADDINGS, (True, False))))
 def test_every_method_and_padding(method: str, padding: str, aligned: bool) -> None:
     words = {"method": f'"{method}"', "padding_mode": f'"{padding}"', "align_corners": aligned}
@@ -53,7 +53,7 @@ def test_every_method_and_padding(method: str, padding: str, aligned: bool) -> N
         check(RNG.standard_normal((2, 3, *extents)).astype(np.float32), grids(2, 2, 3, 5), **words)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", [name for name in MLIR if name != "bool"])
 def test_dtypes(dtype: str) -> None:
     data = (RNG.uniform(0, 200, (1, 2, 4, 5))).astype(dtype)
@@ -83,6 +83,7 @@ def _with_result(parts: tuple[str, str]) -> tuple[str, str, str]:
     return parts[0], "%y", parts[1]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("mode", "padding", "aligned"), list(product(("nearest", "linear", "cubic"), PADDINGS, (0, 1)))
 )

@@ -46,6 +46,7 @@ def ulps(found: NDArray[Any], exact: NDArray[Any]) -> int:
     return int(np.abs(found.view(np.int16).astype(np.int32) - rounded.view(np.int16)).max())
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", CASES)
 def test_sums_are_rounded_once(name: str, dtype: str):

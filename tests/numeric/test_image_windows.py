@@ -46,6 +46,7 @@ def cropped(data: Array, boxes: Array, images: Array, size: tuple[int, int], met
     return result
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("method", ["bilinear", "nearest_neighbor"])
 @pytest.mark.parametrize("size", [(3, 4), (1, 5)])
 def test_crop_and_resize(size: tuple[int, int], method: str) -> None:
@@ -87,6 +88,7 @@ def test_affine_grid(shape: tuple[int, int], dtype: str) -> None:
     np.testing.assert_allclose(found, wanted, rtol=4 * tolerance, atol=4 * tolerance)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "int32", "uint8"])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_dilation2d(layout: str, dtype: str) -> None:
@@ -113,6 +115,7 @@ def test_dilation2d_in_another_type() -> None:
     applied("image.dilation2d", far, np.zeros((1, 1, 2), np.float32), padding=(0, 1))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("method", ["nearest_neighbor", "bilinear", "bicubic"])
 @pytest.mark.parametrize(("high", "wide"), [(2.0, 3.0), (1.5, 0.7)])
 def test_upsampling(method: str, high: float, wide: float) -> None:
@@ -136,6 +139,7 @@ def test_upsampling_of_channels_that_come_last() -> None:
     np.testing.assert_array_equal(found, data.repeat(2, 1).repeat(2, 2), strict=True)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("method", ["nearest_neighbor", "trilinear"])
 @pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
 def test_upsampling3d(method: str, coordinates: str) -> None:
@@ -145,6 +149,7 @@ def test_upsampling3d(method: str, coordinates: str) -> None:
     assert found.shape == (1, 2, 4, 6, 3)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("mode", ["SYMMETRIC", "REFLECT"])
 @pytest.mark.parametrize("dtype", ["float32", "bool", "int8"])
 def test_mirror_pad(mode: str, dtype: str) -> None:

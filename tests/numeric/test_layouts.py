@@ -215,6 +215,7 @@ def gated(x: Expr) -> Expr:
     return relay.multiply(relay.multiply(image, channels), places)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("block", [residual, inception, dense_block, gated])
 @pytest.mark.parametrize("start", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("layout", ["", "NHWC", "NCHW8c", "NCHW16c"])

@@ -14,6 +14,7 @@ from xrelay import relay
 from xrelay.passes.infra.source import full_context, parse_module
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("build", NETWORKS, ids=lambda build: build.__name__)
 def test_native_equals_the_interpreter(build: Build, threads: int) -> None:

@@ -30,6 +30,7 @@ def through(module: ModuleOp, *passes: str) -> ModuleOp:
     return module
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_topi_computes_what_relay_does(kernel: NamedKernel) -> None:
     relay = kernel.relay()
@@ -45,6 +46,7 @@ def test_topi_computes_what_relay_does(kernel: NamedKernel) -> None:
                 np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5, err_msg=str(sizes))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("kernel", KERNELS, ids=lambda kernel: kernel.name)
 def test_nests_compute_what_relay_does(kernel: NamedKernel) -> None:
     """The extents that the kernel asks for are handed to it, scheduled or not; nothing is left unwritten."""

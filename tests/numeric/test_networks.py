@@ -76,6 +76,7 @@ def test_native_code_and_the_interpreter_equal_onnxruntime(case: Case) -> None:
         equal(native.run(inputs), expected)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("network", NETWORKS, ids=lambda network: network.id)
 def test_both_styles_are_equal_models_of_their_seed_whose_outputs_depend_on_the_inputs(network: Network) -> None:
     for style in Style:

@@ -46,7 +46,7 @@ def meant(data: Array, scale: Array, zero: Array) -> Array:
     return (data.astype(np.float64) - zero) * scale.astype(np.float64)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])
 @pytest.mark.parametrize(
     ("op", "function", "steps"),
@@ -89,6 +89,7 @@ def test_concatenate_brings_all_to_one_scale(dtype: str) -> None:
     np.testing.assert_array_equal(got, np.concatenate(parts, axis=1))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtypes", [("int8", "int8"), ("uint8", "int8"), ("int16", "uint8")], ids=str)
 @pytest.mark.parametrize("groups", [1, 2])
 def test_conv2d_is_that_of_distances(dtypes: tuple[str, str], groups: int) -> None:
@@ -127,7 +128,7 @@ def test_products_are_those_of_distances(dtypes: tuple[str, str]) -> None:
     np.testing.assert_array_equal(got, left @ (stack.astype(np.int32) + 1).transpose(0, 2, 1))
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("include", [True, False])
 @pytest.mark.parametrize("ceil", [True, False])
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16"])

@@ -54,7 +54,7 @@ def expected(data: Array, zero: int, ratio: float, output_zero: int, dtype: str,
     return found
 
 
-@pytest.mark.grid(17)
+@pytest.mark.grid(50)
 @pytest.mark.parametrize("rounding", ["UPWARD", "TONEAREST"])
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("scale", SCALES)
@@ -64,6 +64,7 @@ def test_fixed_point_rounds_as_fractions_do(scale: float, dtype: str, rounding: 
     assert got.tolist() == expected(data, 0, scale, -7, dtype, away=rounding == "TONEAREST")
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("seed", range(6))
 def test_random_scales_and_zero_points(seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -142,6 +143,7 @@ def test_there_and_back_is_half_a_step_at_most(dtype: str) -> None:
     assert np.abs(back.astype(np.float64) - data.astype(np.float64)).max() <= 0.015 + 0.02 * (kind.itemsize == 2)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 0, 2), (7, 13)])
 def test_any_shape(shape: tuple[int, ...]) -> None:
     data = np.random.default_rng(1).integers(-128, 128, shape).astype(np.int8)

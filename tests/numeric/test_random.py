@@ -39,7 +39,7 @@ def test_the_hash_is_threefry_but_for_the_last_addition_of_the_key() -> None:
     assert found == [0x29C24097942BBA1B, 0x0371BBFB0F6F4E11, 0x3C231FFA33F83A1C, 0xCD29113FDE32D168]
 
 
-@pytest.mark.grid(6)
+@pytest.mark.grid(13)
 @pytest.mark.parametrize("name", KEYS)
 @pytest.mark.parametrize("shape", [(7,), (2, 4), (2,), (), (3, 0)])
 def test_words(name: str, shape: tuple[int, ...]) -> None:
@@ -53,7 +53,7 @@ def test_words(name: str, shape: tuple[int, ...]) -> None:
         np.testing.assert_array_equal(new, key_of(1, 2, 3, 4, TOP, 5, 0, 17, 1, 0), strict=True)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", KEYS)
 def test_both_keys_of_a_split_draw_other_words(name: str) -> None:
     left, right = drawn("random.threefry_split", KEYS[name])

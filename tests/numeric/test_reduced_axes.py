@@ -21,6 +21,7 @@ NUMPY = {"sum": np.sum, "max": np.max}
 X = np.random.default_rng(0).integers(-9, 9, (2, 3, 4)).astype(np.float32)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", NUMPY)
 @pytest.mark.parametrize("axis", [None, (), (1,), (0, -1), (0, 1, 2)], ids=str)
 def test_axes(op: str, axis: tuple[int, ...] | None) -> None:

@@ -137,6 +137,7 @@ def test_copy() -> None:
     np.testing.assert_array_equal(applied("copy", data).view(np.int32), data.view(np.int32))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", ["int8", "int32", "int64", "uint8", "float32", "float64"])
 def test_division_towards_zero(dtype: str) -> None:
     lhs, rhs = np.array([[7], [0], [5]]).astype(dtype), np.array([2, 3, 7]).astype(dtype)

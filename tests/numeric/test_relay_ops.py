@@ -34,6 +34,7 @@ UNARY = {
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", UNARY)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, ml_dtypes.bfloat16])
 def test_unary(name, dtype):
@@ -95,6 +96,7 @@ def test_clip_and_cast():
 REDUCTIONS = {"sum": math.fsum, "mean": lambda x: math.fsum(x) / len(x), "max": max, "min": min, "prod": math.prod}
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", REDUCTIONS)
 @pytest.mark.parametrize(
     ("attributes", "reduced"),

@@ -34,6 +34,7 @@ def test_sequence_mask_of_lengths_that_are_no_sizes() -> None:
     np.testing.assert_array_equal(found, [[0, 0, 0], [4, 5, 0], [0, 0, 0]])
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(("right", "left"), [(True, False), (False, False), (True, True), (False, True)])
 @pytest.mark.parametrize(("k1", "k2"), [(0, 0), (-1, 2), (1, 1), (-2, -1), (3, 3), (-2, 3)])
 def test_matrix_set_diag(k1: int, k2: int, right: bool, left: bool) -> None:

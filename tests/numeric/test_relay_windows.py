@@ -276,6 +276,7 @@ CASES = [
 ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_level(case: OpCase) -> None:
     check_levels(graph_of(case), case.inputs())

@@ -122,6 +122,7 @@ def pooled_regions(data: Array, rois: Array, size: tuple[int, int], scale: float
     return result
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("scale", [1.0, 0.5])
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 def test_roi_pool(dtype: str, scale: float) -> None:
@@ -143,6 +144,7 @@ def test_no_regions_and_no_channels(op: str) -> None:
     assert applied(op, images(2, 0, 4, 4), rois, pooled_size=2, spatial_scale=1.0).shape == (7, 0, 2, 2)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("op", ["vision.roi_align", "vision.roi_pool"])
 @pytest.mark.parametrize("image", [2, -1, np.nan, np.inf, 3e9])
 def test_an_image_that_is_not_there(op: str, image: float) -> None:

@@ -20,10 +20,12 @@ def equal(found: Sequence[Array], expected: Sequence[Array]) -> None:
         np.testing.assert_allclose(array, wanted, rtol=1e-4, atol=2e-5, strict=True)
 
 
-ONLY_IN_TEST_ALL = [pytest.param(model, marks=pytest.mark.grid(1000)) for model in WHOLE]
+MODELS = [*NETWORKS, *WHOLE]
+IN_MAKE_TEST = {"small_resnet", "nested_ifs", "lstm", "decoding", "best_k"}
 
 
-@pytest.mark.parametrize("model", [*NETWORKS, *ONLY_IN_TEST_ALL], ids=lambda model: model.id)
+@pytest.mark.grid(len(MODELS), values=lambda model: IN_MAKE_TEST & {model.id})
+@pytest.mark.parametrize("model", MODELS, ids=lambda model: model.id)
 def test_one_compile_serves_all_sizes(model: RunTimeModel) -> None:
     proto = model.build()
     module, native = import_onnx(proto), compile(proto, cache=False, threads=2)

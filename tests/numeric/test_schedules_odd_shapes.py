@@ -68,6 +68,7 @@ DEPTHWISE = [
 ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("channels", "rows", "columns", "kernel", "stride", "dilation", "padding"), DEPTHWISE)
 def test_depthwise_convolutions(
     channels: int, rows: int, columns: int, kernel: int, stride: int, dilation: int, padding: tuple[int, int, int, int]

@@ -63,6 +63,7 @@ def indexed(data: Array, *indices: Array) -> relay.Module:
     return relay.Module.from_expr(relay.adv_index(relay.Tuple(given)))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("shapes", [((3,),), ((2, 1), (4,)), ((), (2, 3)), ((0,), (1,)), ((2,), (2,), (1,))])
 @pytest.mark.parametrize("dtype", ["int64", "int8", "uint32"])
 def test_adv_index(shapes: tuple[tuple[int, ...], ...], dtype: str) -> None:
@@ -81,6 +82,7 @@ def test_an_index_that_is_not_there() -> None:
         xrelay.compile(indexed(*arrays), cache=False).run(arrays)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("multiplies", [True, False])
 @pytest.mark.parametrize(
     ("size", "far", "stride1", "stride2", "padding"),
@@ -118,6 +120,7 @@ def sampled(image: Array, y: float, x: float) -> float:
     return float(above * (1 - y + i) + below * (y - i))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("groups", "parts"), [(1, 1), (2, 1), (1, 2), (2, 4)])
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 def test_deformable_conv2d(groups: int, parts: int, layout: str) -> None:

@@ -17,6 +17,7 @@ def rows(batch: int, count: int, dtype: str = "float32", seed: int = 0) -> Array
     return np.concatenate([kinds, scores, corners], -1).astype(dtype)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("id_index", [0, -1])
 def test_get_valid_counts(id_index: int, dtype: str) -> None:
@@ -77,7 +78,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 @pytest.mark.parametrize("most", [-1, 0, 3])
 def test_non_max_suppression(most: int, options: dict[str, Any]) -> None:

@@ -10,6 +10,7 @@ from xrelay import compile, relay
 SHAPES = [((3, 17), (3, 17), (17,)), ((5, 1), (), (4,)), ((1,), (2, 3), (2, 3)), ((), (3,), (3,))]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint64", "float16", "float32", "float64"])
 @pytest.mark.parametrize("shapes", SHAPES, ids=str)
 def test_where(dtype: str, shapes: tuple[tuple[int, ...], ...]) -> None:

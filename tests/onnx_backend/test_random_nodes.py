@@ -94,6 +94,7 @@ def test_domains_of_inputs_follow_from_the_op() -> None:
     assert all(info.doc_string == "nonzero" for graph in integers for info in graph.input)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("op", drawn_ops())
 def test_random_nodes_mean_what_onnxruntime_takes_them_for(op: str) -> None:
     for seed in SEEDS:

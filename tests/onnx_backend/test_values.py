@@ -143,6 +143,7 @@ def outputs_of(op: str) -> list[str]:
     return ["y", "rest"] if op == "Split" else ["y"]
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_values(case: Case) -> None:
     arrays = [np.asarray(case.x), *map(np.asarray, case.inputs.values())]

@@ -102,6 +102,11 @@ class NodeCase:
         return max([self.rtol, *(2 * unit for unit in units)])
 
     @property
+    def ops(self) -> frozenset[str]:
+        """The ops of the model; `make test` runs cases that show each."""
+        return frozenset(node.op_type for node in self.model.graph.node)
+
+    @property
     def family(self) -> tuple[str, ...]:
         """The ops of the model and the dtypes of its inputs and outputs: cases that are alike share them."""
         ops = [node.op_type for node in self.model.graph.node]

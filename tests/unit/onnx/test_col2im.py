@@ -46,7 +46,7 @@ def counted(image: list[int], block: list[int], words: dict[str, list[int]]) -> 
     return [room // stride + 1 for room, stride in zip(rooms, strides, strict=True)]
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("constants", [(1, 2), ()])
 @pytest.mark.parametrize(("image", "block", "words"), CASES)
 def test_blocks_are_added(

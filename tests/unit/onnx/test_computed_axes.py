@@ -32,6 +32,7 @@ def reduction(op: str, count: int, kind: int = TensorProto.FLOAT, **attributes: 
     return model([helper.make_node(op, ["x", "a"], ["y"], **attributes)], given, ["y"], opset=20)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize(("op", "fold"), [("ReduceSum", np.sum), ("ReduceMax", np.max), ("ReduceMean", np.mean)])
 def test_axes_of_a_reduction(op: str, fold: Callable[..., Array], keepdims: int) -> None:
@@ -43,6 +44,7 @@ def test_axes_of_a_reduction(op: str, fold: Callable[..., Array], keepdims: int)
             np.testing.assert_allclose(array, expected, rtol=1e-6, strict=True)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("name", ["int8", "uint64", "float16", "float64"])
 def test_all_axes_of_other_types_and_of_nothing(name: str) -> None:
     dtype = np.dtype(name)
@@ -55,6 +57,7 @@ def test_all_axes_of_other_types_and_of_nothing(name: str) -> None:
             np.testing.assert_array_equal(found, np.sum(array, dtype=dtype), strict=True)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize("axes", [[0, 3], [-4, 0]])
 def test_axes_that_are_none(axes: list[int], keepdims: int) -> None:

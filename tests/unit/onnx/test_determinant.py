@@ -24,6 +24,7 @@ def test_determinants(shape: tuple[int, ...], dtype: type[np.floating]) -> None:
         np.testing.assert_allclose(found.astype(np.float64), expected, rtol=rtol, atol=rtol)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     "rows",
     [

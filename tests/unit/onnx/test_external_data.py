@@ -62,6 +62,7 @@ def test_the_bytes_of_the_tensor_are_read(entries: dict[str, str], tmp_path: Pat
     np.testing.assert_array_equal(found, 1 if entries["location"] == "huge" else ELEMENTS + 1)
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("tensor", "reason"),
     [

@@ -49,7 +49,7 @@ SMALL_CASES = [
 ]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(8, values=lambda case: case.ops)
 @pytest.mark.parametrize("case", SMALL_CASES, ids=lambda case: case.name)
 def test_what_is_folded_is_what_runs(case: NodeCase) -> None:
     try:

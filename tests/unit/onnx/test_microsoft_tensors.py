@@ -53,6 +53,7 @@ def test_rows_of_blocks(bits: int, zero: bool) -> None:
     check("GatherBlockQuantized", inputs, constants=(0, 2, 3), dims={1: ("n", 3)}, **words)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("op", "inputs", "words"),
     [

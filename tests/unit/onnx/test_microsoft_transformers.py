@@ -19,6 +19,7 @@ def normal(*shape: int) -> Array:
     return RNG.normal(size=shape).astype(np.float32)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("op", "inputs", "words"),
     [
@@ -107,6 +108,7 @@ PADDED: list[Array | None] = [
 ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("unidirectional", [0, 1])
 @pytest.mark.parametrize("mask", PADDED)
 def test_attention_with_masks(mask: Array | None, unidirectional: int) -> None:
@@ -138,6 +140,7 @@ MULTI: list[tuple[list[Array | None], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("inputs", "words"), MULTI)
 def test_attention_of_given_heads(inputs: list[Array | None], words: dict[str, Any]) -> None:
     check("MultiHeadAttention", inputs, num_heads=2, **words)
@@ -161,6 +164,7 @@ def test_the_places_may_be_open() -> None:
     check("Attention", inputs, num_heads=2, dims={0: ("n", "s", 6)}, unidirectional=1)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("interleaved", [0, 1])
 @pytest.mark.parametrize(
     ("shape", "words"),
@@ -204,7 +208,7 @@ def test_halves_are_computed_in_f32() -> None:
         np.testing.assert_allclose(found.astype(np.float32), expected, rtol=1e-2, atol=1e-2)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("rotary", [0, 1])
 @pytest.mark.parametrize(
     ("past", "new", "words"), [(0, 4, {}), (3, 1, {}), (3, 1, {"local_window_size": 2}), (0, 4, {"softcap": 2.0})]

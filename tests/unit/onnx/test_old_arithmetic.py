@@ -29,6 +29,7 @@ def arithmetic(op: str, shape: tuple[int | str, ...], **attributes: Any) -> onnx
     return model([helper.make_node(op, ["x", "o"], ["y"], **attributes)], given, ["y"], opset=6)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(
     ("shape", "attributes", "seen"),
     [

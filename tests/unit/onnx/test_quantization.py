@@ -48,6 +48,7 @@ def integers(dtype: str, shape: Sequence[int]) -> Array:
     return RNG.integers(limits.min, limits.max, tuple(shape), endpoint=True).astype(dtype)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", ["uint8", "int8", "uint16", "int16"])
 @pytest.mark.parametrize("kind", [np.float32, np.float16, ml_dtypes.bfloat16])
 def test_quantizing_rounds_to_even_and_saturates(name: str, kind: type[Any]) -> None:
@@ -112,6 +113,7 @@ ZEROS: list[tuple[tuple[int, ...] | None, tuple[int, ...] | None]] = [
 ]
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize(("rows", "columns"), ZEROS)
 @pytest.mark.parametrize(("left", "right"), [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")])
 def test_products_of_integers(

@@ -69,6 +69,7 @@ def check(proto: ModelProto, feeds: dict[str, Any]) -> str:
     return str(module)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("constant", [True, False])
 @pytest.mark.parametrize(("mode", "coordinates"), list(product(("nearest", "linear", "cubic"), MODES)))
 def test_modes_by_sizes_and_scales(mode: str, coordinates: str, constant: bool) -> None:

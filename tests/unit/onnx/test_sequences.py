@@ -35,6 +35,7 @@ def imported(nodes: list[NodeProto], result: str, *inputs: Any, **constants: int
     return import_onnx(model(nodes, [*data, *inputs], [result], initializers=arrays, opset=18))
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize(
     ("nodes", "constants", "expected"),
     [

@@ -42,6 +42,7 @@ def normal(*shape: int) -> NDArray[Any]:
     return RNG.standard_normal(shape).astype(np.float32)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("words", [{}, {"onesided": 1}, {"inverse": 1}])
 @pytest.mark.parametrize("parts", [1, 2])
 @pytest.mark.parametrize("length", [None, 1, 5, 9])
