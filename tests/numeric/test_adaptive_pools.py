@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.examples import OPT_LEVELS
 
 import xrelay
 from xrelay import relay
@@ -33,12 +34,12 @@ def wanted(kind: str, data: Array, counts: tuple[int, ...]) -> Array:
 
 
 def applied(op: str, data: Array, **attributes: Any) -> Array:
-    """What an op gives; native code at two levels agrees."""
+    """What an op gives; native code at `OPT_LEVELS` agrees."""
     x = relay.var("x", shape=data.shape, dtype=data.dtype.name)
     module = relay.Module.from_expr(getattr(relay.nn, op)(x, **attributes))
     (expected,) = run_relay(module, [data])
     rtol = {"float16": 1e-3}.get(data.dtype.name, 1e-6)
-    for opt_level in (0, 3):
+    for opt_level in OPT_LEVELS:
         found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run([data])
         answer = compare_outputs(["y"], found, [expected], levels=("native", "relay"), rtol=rtol, atol=1e-6)
         assert answer, f"level {opt_level}: {answer}"

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.examples import OPT_LEVELS
 
 import xrelay
 from xrelay import relay
@@ -42,10 +43,10 @@ def dtype_of(name: str) -> np.dtype[Any]:
 
 
 def check(expr: relay.Expr, *inputs: NDArray[Any], rtol: float, atol: float) -> None:
-    """Native code at two levels gives what the interpreter gives."""
+    """Native code at `OPT_LEVELS` gives what the interpreter gives."""
     module = relay.Module.from_expr(expr)
     expected = run_relay(module, list(inputs))
-    for opt_level in (0, 3):
+    for opt_level in OPT_LEVELS:
         found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
         answer = compare_outputs(["y"], found, expected, levels=("native", "relay"), rtol=rtol, atol=atol)
         assert answer, f"level {opt_level}: {answer}"

@@ -61,7 +61,7 @@ def dense(draw: Draw, x: relay.Expr, dtype: str) -> tuple[relay.Expr, str]:
 STEPS: tuple[Step, ...] = (requantize, through_floats, arithmetic, leaky_relu, dense)
 
 
-@settings(max_examples=examples(12), deadline=None)
+@settings(max_examples=examples(6, more=2), deadline=None)
 @given(data=st.data())
 def test_chains(data: st.DataObject) -> None:
     dtype = data.draw(st.sampled_from([*NARROW, "int32"]))

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.examples import OPT_LEVELS
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
@@ -22,9 +23,9 @@ Array = NDArray[Any]
 
 
 def check(module: relay.Module | ModuleOp, *inputs: Array, rtol: float = 0.0) -> list[Array]:
-    """The interpreter's results, which native code at two levels has too."""
+    """The interpreter's results, which native code at `OPT_LEVELS` has too."""
     expected = run_relay(module, list(inputs))
-    for opt_level in (0, 3):
+    for opt_level in OPT_LEVELS:
         found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
         answer = compare_outputs(["y"], found, expected, levels=("native", "relay"), rtol=rtol, atol=0.0)
         assert answer, f"level {opt_level}: {answer}"

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.examples import OPT_LEVELS
 
 import xrelay
 from xrelay import relay
@@ -19,11 +20,11 @@ Array = NDArray[Any]
 
 
 def applied(op: str, data: Array, **attributes: Any) -> Array:
-    """What an op of the `nn` family gives; the interpreter and native code at two levels agree."""
+    """What an op of the `nn` family gives; the interpreter and native code at `OPT_LEVELS` agree."""
     x = relay.var("x", shape=data.shape, dtype=data.dtype.name)
     module = relay.Module.from_expr(getattr(relay.nn, op)(x, **attributes))
     (expected,) = run_relay(module, [data])
-    for opt_level in (0, 3):
+    for opt_level in OPT_LEVELS:
         found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run([data])
         answer = compare_outputs(["y"], found, [expected], levels=("native", "relay"), rtol=0.0, atol=0.0)
         assert answer, f"level {opt_level}: {answer}"

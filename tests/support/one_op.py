@@ -1,4 +1,4 @@
-"""One op on arrays: what the interpreter computes, native code at two levels computes too."""
+"""One op on arrays: what the interpreter computes, native code at one or two levels computes too."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 import xrelay
+from support.examples import OPT_LEVELS
 from xrelay import relay
 from xrelay.api.comparison import compare_outputs
 from xrelay.interpreters.relay import run_relay
@@ -16,10 +17,10 @@ Array = NDArray[Any]
 
 
 def check(module: relay.Module, inputs: Sequence[Array], *, rtol: float = 0.0, atol: float = 0.0) -> list[Array]:
-    """Native code's results, which it has at two levels and which the interpreter has too."""
+    """Native code's results, which it has at `OPT_LEVELS` and which the interpreter has too."""
     expected = found = run_relay(module, list(inputs))
     names = [f"y{k}" for k, _ in enumerate(expected)]
-    for opt_level in (0, 3):
+    for opt_level in OPT_LEVELS:
         found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
         answer = compare_outputs(names, found, expected, levels=("native", "relay"), rtol=rtol, atol=atol)
         assert answer, f"level {opt_level}: {answer}"

@@ -6,22 +6,24 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
-from support import disturbed_compilations
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork: there is no process to disturb")
 
 Outcomes = dict[str, list[Any]]
 KILLED = 9
+TESTS = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
 def outcomes(tmp_path_factory: pytest.TempPathFactory) -> Outcomes:
     """The outcomes of the compilations of each scenario."""
-    command = [sys.executable, disturbed_compilations.__file__, str(tmp_path_factory.mktemp("disturbed"))]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    folder = str(tmp_path_factory.mktemp("disturbed"))
+    command = [sys.executable, "-m", "support.disturbed_compilations", folder]
+    done = subprocess.run(command, cwd=TESTS, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return dict(json.loads(line) for line in done.stdout.splitlines())
 

@@ -50,7 +50,7 @@ n, m, k = symbol("n"), symbol("m"), symbol("k")
 
 
 @given(trees(), st.integers(0, 12), st.integers(0, 12))
-@settings(max_examples=examples(600), deadline=None)
+@settings(max_examples=examples(200, more=3), deadline=None)
 def test_substitution_commutes_with_arithmetic(tree: Tree, n_value: int, m_value: int) -> None:
     values = {"n": n_value, "m": m_value}
     try:
@@ -65,7 +65,7 @@ def test_substitution_commutes_with_arithmetic(tree: Tree, n_value: int, m_value
 
 
 @given(trees())
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(150, more=2), deadline=None)
 def test_text_round_trips(tree: Tree) -> None:
     try:
         dim = dim_of(tree)

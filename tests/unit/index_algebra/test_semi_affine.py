@@ -51,7 +51,7 @@ def expressions() -> st.SearchStrategy[AffineExpr]:
     return st.recursive(leaves, grow, max_leaves=6)
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, more=2), deadline=None)
 @given(expressions())
 def test_simplified_expressions_have_the_same_values(expr: AffineExpr):
     for simple in (simplify(expr), simplify(expr, BOX)):
@@ -60,7 +60,7 @@ def test_simplified_expressions_have_the_same_values(expr: AffineExpr):
             assert wanted is None or simple.eval(point, ()) == wanted, f"{expr} became {simple}"
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, more=2), deadline=None)
 @given(expressions())
 def test_limits_that_are_expressions_keep_the_values(expr: AffineExpr):
     simple = simplify(expr, [(-2, 3), Below(N), Below(M), (0, 3), (0, 2)])
@@ -70,7 +70,7 @@ def test_limits_that_are_expressions_keep_the_values(expr: AffineExpr):
             assert wanted is None or simple.eval((i, j, k, n, m), ()) == wanted, f"{expr} became {simple}"
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100, more=2), deadline=None)
 @given(expressions())
 def test_bounds_hold_every_value(expr: AffineExpr):
     interval = bounds(expr, BOX)

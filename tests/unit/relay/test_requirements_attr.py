@@ -33,7 +33,7 @@ def parse(text: str) -> object:
     trees(),
     st.text(st.characters(codec="ascii"), max_size=5),
 )
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(150, more=2), deadline=None)
 def test_requirements_round_trip(kind: type[Requirement], lhs: Tree, rhs: Tree, about: str) -> None:
     try:
         requirement = kind(dim_of(lhs), dim_of(rhs), constraint="C1", about=about.strip())
