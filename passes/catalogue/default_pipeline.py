@@ -10,6 +10,10 @@ Decide: TypeAlias = Callable[[str], bool | None]
 """Says whether the pass of a name runs; `None`: as its level says."""
 
 
+ON_DEMAND = 4
+"""The level of passes that no level runs: whoever compiles asks for them, with `required_pass` or a flag."""
+
+
 @dataclass(frozen=True)
 class PipelineRow:
     """A pass of the default pipeline."""
@@ -33,6 +37,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(0, "relay-specialize-functions", "a function that is still called knows its extents"),
     PipelineRow(1, "relay-to-basic-block-normal-form", "what one branch alone needs runs in it"),
     PipelineRow(0, "relay-dynamic-to-static", "native code has shapes that stand in the op"),
+    PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "quantised networks run in integers"),
     PipelineRow(1, "qnn-legalize", "functions of 256 numbers are tables"),
     PipelineRow(0, "qnn-canonicalize-ops", "quantised numbers are plain integers now"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),

@@ -9,6 +9,7 @@ from xdsl.passes import ModulePass
 FOLDERS: dict[str, str] = {
     "relay-dynamic-to-static": "relay",
     "relay-name-extents": "relay",
+    "relay-fake-quantization-to-integer": "qnn",
     "qnn-legalize": "qnn",
     "qnn-canonicalize-ops": "qnn",
     "relay-simplify-inference": "relay",

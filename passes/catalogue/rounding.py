@@ -1,7 +1,9 @@
-"""Marks passes as exact or re-associating: whether they regroup floating-point arithmetic.
+"""Marks passes as exact, re-associating or quantising: by how much results may differ.
 
 An exact pass leaves every bit of every result. A re-associating pass adds, multiplies or sums in another order, so that
-results differ by rounding. `NumericCheck` holds each pass to its mark; `xrelay-opt --help-pass` shows it.
+results differ by rounding. A quantising pass computes on integers what floats computed, so that results differ by steps
+of quantised numbers, whose size it knows and nobody else. `NumericCheck` holds each pass to its mark;
+`xrelay-opt --help-pass` shows it.
 """
 
 from __future__ import annotations
@@ -11,6 +13,11 @@ from xrelay.passes.catalogue.relay_names import relay_pass
 
 REASSOCIATING_RTOL = 1e-5
 """By how much of a value, and of the largest value beside it, a re-associating pass may change a result."""
+
+QUANTISING_RTOL, QUANTISING_STEPS = 0.05, 4
+"""By how much of a value, and of the largest beside it, a quantising pass may change floats; by how much integers.
+
+Nobody can hold a network to less: each of its quantisations may give the step beside, and others go on from there."""
 
 _SUMS = "sums marked fastmath<reassoc> may be taken in another order"
 
@@ -48,6 +55,11 @@ REASSOCIATING: dict[str, str] = {
     "math-expand": "exp, log, tanh and erf become polynomials, right within a few units of the last place",
 }
 """Name of a pass → why it is not exact."""
+
+QUANTISING: dict[str, str] = {
+    "relay-fake-quantization-to-integer": "a result may be the step beside the one that floats are rounded to",
+}
+"""Name of a pass → by how much results differ: more than `REASSOCIATING_RTOL`, unless they are quantised finely."""
 
 EXACT: frozenset[str] = frozenset(
     {
@@ -101,7 +113,7 @@ EXACT: frozenset[str] = frozenset(
         "PrintIR",
     }
 )
-"""Passes after which every bit is the same. Passes in neither table, a user's, are held to rounding."""
+"""Passes after which every bit is the same. Passes in none of the tables, a user's, are held to rounding."""
 
 
 def own_pass_name(name: str) -> str:
@@ -116,9 +128,19 @@ def is_exact(name: str) -> bool:
     return added.exact if added is not None else own_pass_name(name) in EXACT
 
 
+def tolerance(name: str) -> tuple[float, int]:
+    """By how much of the largest value the pass of this name may change floats, and by how much integers."""
+    if own_pass_name(name) in QUANTISING:
+        return QUANTISING_RTOL, QUANTISING_STEPS
+    return (0.0, 0) if is_exact(name) else (REASSOCIATING_RTOL, 0)
+
+
 def rounding_mark(name: str) -> str | None:
     """Returns the mark of the pass in a few words; `None` for one that has none."""
     reason = REASSOCIATING.get(own_pass_name(name))
     if reason is not None:
         return f"re-associating: {reason}; results within {REASSOCIATING_RTOL:g} of the largest value"
+    steps = QUANTISING.get(own_pass_name(name))
+    if steps is not None:
+        return f"quantising: {steps}"
     return "exact: results keep every bit" if is_exact(name) else None

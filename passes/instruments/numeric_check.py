@@ -3,7 +3,7 @@
 The module runs before and after each pass, on the same inputs, in the interpreter of the level it is at: relay, topi
 or loop, so that lowerings are checked too. Named dimensions get sizes by chance, others where the program refuses them.
 The first pass after which an output differs is named in a `PassError`, with the largest difference and the inputs.
-Exact passes must leave every bit, others may round (`rounding`).
+Exact passes must leave every bit, others may round or quantise (`rounding`).
 
 Where a module cannot be run (it is below loop, an op has no numpy meaning) the check pauses; `unchecked` says for which
 passes and why. The next module that runs is compared with the last that did.
@@ -28,7 +28,7 @@ from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.interpreters.loop.named_sizes import NamedSizes
-from xrelay.passes.catalogue.rounding import REASSOCIATING_RTOL, is_exact
+from xrelay.passes.catalogue.rounding import tolerance
 from xrelay.passes.infra.module_level import module_level
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
@@ -49,7 +49,8 @@ class NumericCheck(PassInstrument):
     """See the module's docstring.
 
     Floats may differ by `rtol` of the value plus `rtol` of the output's largest value; without `rtol` by nothing after
-    an exact pass and by 1e-5 after any other, a user's included. No other number may differ. `inputs` are those
+    an exact pass and by 1e-5 after any other, a user's included. No other number may differ, but after a pass that
+    quantises, which may change integers by 4 and floats by a twentieth. `inputs` are those
     of `function`, without them random from `seed`; `function` is `@main` unless given, else the only public one.
     """
 
@@ -163,12 +164,12 @@ class NumericCheck(PassInstrument):
         old, new = before.arrays, after.arrays
         if len(old) != len(new):
             raise PassError(f"{what} the number of results from {len(old)} to {len(new)}")
-        rtol = self._rtol
-        if rtol is None:
-            rtol = 0.0 if is_exact(name) and all(map(is_exact, unchecked)) else REASSOCIATING_RTOL
+        rtol, steps = map(max, zip(*(tolerance(each) for each in (name, *unchecked)), strict=True))
+        if self._rtol is not None:
+            rtol, steps = self._rtol, 0
         levels = "" if before.level == after.level else f", {before.level} to {after.level}"
         for number, (left, right) in enumerate(zip(old, new, strict=True)):
-            difference = describe_difference(left, right, rtol)
+            difference = describe_difference(left, right, rtol, steps)
             if difference is not None:
                 where = f"result #{number} of @{self._name}{levels}"
                 raise PassError(f"{what} {where} {difference}", help=f"the inputs were {self._inputs_text()}")
@@ -178,13 +179,15 @@ class NumericCheck(PassInstrument):
         return f"those given: {shapes}" if self._given is not None else f"random from seed {self._seed}: {shapes}"
 
 
-def describe_difference(old: Array, new: Array, rtol: float) -> str | None:
-    """In what the arrays differ by more than `rtol` allows; `None` where they do not."""
+def describe_difference(old: Array, new: Array, rtol: float, steps: int = 0) -> str | None:
+    """In what the arrays differ by more than `rtol`, integers by more than `steps`; `None` where they do not."""
     if old.shape != new.shape or old.dtype != new.dtype:
         return f"from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}"
     if np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
         return None
     left, right = old.astype(np.float64), new.astype(np.float64)
+    if steps and old.dtype.kind in "iu" and np.abs(left - right).max(initial=0.0) <= steps:
+        return None
     finite = np.abs(left[np.isfinite(left)])
     scale = float(finite.max()) if finite.size else 0.0
     if rtol != 0 and old.dtype.kind not in "biu" and np.allclose(right, left, rtol, rtol * scale, equal_nan=True):

@@ -33,12 +33,10 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.core.types import element_type_of, tensor_type
 from xrelay.dialects.relay.ops.qnn_unary import QnnFunctionOp, QnnSoftmaxOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, ReinterpretOp
-from xrelay.dialects.relay.ops.tensor_gather import TakeOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
+from xrelay.passes.qnn.tables import look_up
 
 
 @dataclass(frozen=True)
@@ -77,9 +75,7 @@ class LookUpFunction(RewritePattern):
         if dtype.itemsize != 1:
             return
         emit = Emitter(rewriter, op)
-        table = emit.insert(ConstantOp.of(_values(op, dtype, known), f"{op.name.removeprefix('relay.')}.table")).result
-        unsigned = data if dtype == np.uint8 else emit.call(ReinterpretOp, data, dtype="uint8")
-        emit.replace(emit.call(TakeOp, table, emit.call(CastOp, unsigned, dtype="int32"), axis=0, mode="fast"))
+        emit.replace(look_up(emit, data, _values(op, dtype, known), f"{op.name.removeprefix('relay.')}.table"))
 
 
 def _values(op: Operation, dtype: np.dtype, parameters: list[Array]) -> Array:

@@ -41,6 +41,7 @@ def add_compile_options(parser: ArgumentParser) -> None:
     group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4'; this machine without it")
     group.add_argument("--threads", type=int, help="threads a run may use (default: the cores at hand)")
     group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
+    group.add_argument("--integers", action="store_true", help="compute between quantised numbers on integers")
     group.add_argument("--no-cache", action="store_true", help="neither use nor fill the cache on disk")
 
 
@@ -100,4 +101,5 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
             cache=not args.no_cache,
             progress=progress,
             memory_limit=limit,
+            integers=args.integers,
         )

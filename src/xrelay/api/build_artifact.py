@@ -11,7 +11,7 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.codegen import llvm_texts
-from xrelay.api.context import decide
+from xrelay.api.context import INTEGER_PASSES, decide
 from xrelay.api.function_results import check_functions, function_programs, with_callers
 from xrelay.api.interface import ModelTables, tables_of
 from xrelay.api.kernel_stream import KernelStream
@@ -57,11 +57,21 @@ def artifact_of(
     cache: bool = True,
     progress: Progress | None = None,
     name: str = "model",
+    integers: bool = False,
 ) -> Built:
     """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors."""
     with gc_pause():
         module = load_source(source, shapes=shapes)
-        return build_artifact(module, target, opt_level=opt_level, dump=dump, cache=cache, progress=progress, name=name)
+        return build_artifact(
+            module,
+            target,
+            opt_level=opt_level,
+            dump=dump,
+            cache=cache,
+            progress=progress,
+            name=name,
+            integers=integers,
+        )
 
 
 def build_artifact(
@@ -74,12 +84,13 @@ def build_artifact(
     progress: Progress | None = None,
     name: str = "model",
     stream: bool = True,
+    integers: bool = False,
 ) -> Built:
     """Object code, tables and weights of a module, which is consumed, and of those that call functions it gives.
 
     Unless the stages are dumped, kernels go through those behind LOOP by themselves; without `stream` all do together.
     """
-    build = partial(_build, target=target, opt_level=opt_level, cache=cache, stream=stream)
+    build = partial(_build, target=target, opt_level=opt_level, cache=cache, stream=stream, integers=integers)
     programs = function_programs(module)
     artifact, timing = build(programs.module, dump=dump, progress=progress, name=name)
     check_functions(artifact.metadata, programs)
@@ -100,6 +111,7 @@ def _build(
     progress: Progress | None,
     name: str,
     stream: bool,
+    integers: bool,
 ) -> Built:
     """Object code, tables and weights of a module, without the functions that it gives."""
     stages = compile_stages(
@@ -107,7 +119,7 @@ def _build(
         vector_lanes=target.lanes(),
         schedule_target=str(target),
         converts_f16=target.converts_f16,
-        decide=decide,
+        decide=partial(decide, asked=INTEGER_PASSES if integers else frozenset()),
     )
     runner = StageRunner(stages, dump=dump, progress=progress)
     objects, level = ObjectCache.default() if cache else None, max(opt_level, LEAST_LLVM_LEVEL)

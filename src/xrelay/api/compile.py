@@ -39,6 +39,7 @@ def compile(
     cache: bool = True,
     progress: Progress | None = None,
     memory_limit: int | None = None,
+    integers: bool = False,
 ) -> CompiledModel:
     """Compile a model for the CPU.
 
@@ -52,7 +53,8 @@ def compile(
     the usual size, `shapes={"n": (1, 128, 8)}`: schedules go by them, and other sizes are refused. `dump_stages` is a
     folder for the program after each stage. With `cache`, a model compiled before with the same options comes from
     disk. `progress` is told `(done, total, step)`. `memory_limit` becomes that of the model: the bytes that a call may
-    take.
+    take. With `integers`, what lies between dequantised and quantised numbers is computed on integers, as
+    `relay-fake-quantization-to-integer` says; results may be a step of the quantisation beside those of floats.
 
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
     model, `InputError` for options, `LoweringError` for what has no native form.
@@ -62,7 +64,7 @@ def compile(
     shapes, limit = checked_shapes(shapes), check_memory_limit(memory_limit)
     anew = dump_stages is not None or shapes_compilation()
     models = ModelCache.default() if cache and not anew and chosen.runs_here() else None
-    key = model_key(source, chosen, level, shapes) if models is not None else None
+    key = model_key(source, chosen, level, shapes, integers=integers) if models is not None else None
     if models is not None and key is not None and (artifact := _cached(models, key, _name(source))) is not None:
         return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
     dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
@@ -70,7 +72,15 @@ def compile(
     from xrelay.api.build_artifact import artifact_of
 
     artifact, timing = artifact_of(
-        source, chosen, shapes=shapes, opt_level=level, dump=dump, cache=cache, progress=progress, name=_name(source)
+        source,
+        chosen,
+        shapes=shapes,
+        opt_level=level,
+        dump=dump,
+        cache=cache,
+        progress=progress,
+        name=_name(source),
+        integers=integers,
     )
     if models is not None and key is not None:
         models.put(key, partial(artifact.write, key=key))

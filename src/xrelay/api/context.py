@@ -13,14 +13,17 @@ from xrelay.passes.infra.context_options import configured
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_instrument import PassInstrument
 
+INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
+"""The passes that `compile(…, integers=True)` asks for."""
 
-def decide(pass_name: str) -> bool | None:
-    """Whether the entered context names a pass of the optimiser as one that runs or not; disabled wins."""
+
+def decide(pass_name: str, *, asked: frozenset[str] = frozenset()) -> bool | None:
+    """Whether the entered context, or `asked`, names a pass of the optimiser as one that runs or not; disabled wins."""
     context = PassContext.entered()
     name = canonical(pass_name)
-    if context is None or name not in context.disabled_pass | context.required_pass:
-        return None
-    return name not in context.disabled_pass
+    disabled = frozenset[str]() if context is None else context.disabled_pass
+    required = asked if context is None else asked | context.required_pass
+    return name not in disabled if name in disabled | required else None
 
 
 def with_context(passes: Sequence[ModulePass]) -> list[ModulePass]:

@@ -26,7 +26,9 @@ _ELSEWHERE: Final = "elsewhere"
 """Noted for a file that does not hold all of its model."""
 
 
-def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | None) -> str | None:
+def model_key(
+    source: Source, target: Target, opt_level: int, shapes: Shapes | None, *, integers: bool = False
+) -> str | None:
     """The key of a compilation; `None` for one that has none, and is therefore compiled anew.
 
     That is a source whose content cannot be told cheaply, and any source where a program has registered something that
@@ -39,7 +41,9 @@ def model_key(source: Source, target: Target, opt_level: int, shapes: Shapes | N
     if content is None:
         return None
     machine = f"{target} {target.threads} {','.join(target.code_features())}"
-    options = f"O{opt_level} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
+    options = (
+        f"O{opt_level}{' integers' if integers else ''} calls {call_limit()} {sorted(checked_shapes(shapes).items())}"
+    )
     return content_key([stamp.text, machine, options, content])
 
 

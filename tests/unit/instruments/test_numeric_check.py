@@ -18,7 +18,8 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES
-from xrelay.passes.catalogue.rounding import EXACT, REASSOCIATING, is_exact
+from xrelay.passes.catalogue.rounding import EXACT, QUANTISING, REASSOCIATING, is_exact
+from xrelay.passes.instruments.numeric_check import describe_difference
 from xrelay.transform import PassContext, Sequential
 
 TO_LOOP = all_passes(compile_stages())
@@ -177,8 +178,20 @@ def test_programs_in_one_context_have_nothing_to_do_with_each_other() -> None:
 
 
 @pytest.mark.parametrize("name", ALL_PASSES)
-def test_every_pass_is_marked_exact_or_re_associating(name: str) -> None:
-    assert (name in EXACT) != (name in REASSOCIATING)
+def test_every_pass_has_one_mark(name: str) -> None:
+    assert [name in marks for marks in (EXACT, REASSOCIATING, QUANTISING)].count(True) == 1
+
+
+def test_what_quantises_may_change_integers_by_steps() -> None:
+    x = relay.var("x", shape=(64,), dtype="int8")
+    floats = relay.qnn.op.dequantize(x, 0.1, 0)
+    module = relay.Module.from_expr(relay.qnn.op.quantize(floats * floats, 0.3, 0))
+    check = instrument.NumericCheck()
+    run(check, ["FakeQuantizationToInteger"], module)
+    assert "FakeQuantizationToInteger" in check.checked
+    assert describe_difference(np.int8([0, 9]), np.int8([4, 9]), 0.05, 4) is None
+    assert "from 0 to 5" in (describe_difference(np.int8([0, 9]), np.int8([5, 9]), 0.05, 4) or "")
+    assert "from False to True" in (describe_difference(np.array([False]), np.array([True]), 0.05, 4) or "")
 
 
 def test_marks_are_known_under_both_names() -> None:

@@ -1,0 +1,91 @@
+"""`relay-fake-quantization-to-integer`: regions of floats between quantised numbers are computed on integers.
+
+What: between `relay.qnn.dequantize` and `relay.qnn.quantize` stand ops of floats whose operands are known in steps.
+Each has an integer form, which takes the integers and the steps that they stand for. Ops that lead from integers
+to a quantisation are replaced by those forms, and the quantisation by a requantisation, or by nothing.
+Why: frameworks that train and convert quantised networks write them in this way, and 8-bit products are cheaper than
+floats. It runs where it is asked for, as results may differ.
+
+Before:
+
+    %a = relay.qnn.dequantize(%x, %sx, %zx)
+    %b = relay.qnn.dequantize(%w, %sw, %zw) {axis = 0}
+    %c = relay.nn.conv2d(%a, %b)
+    %d = relay.nn.relu(%c)
+    %y = relay.qnn.quantize(%d, %sy, %zy)
+
+After:
+
+    %c = relay.qnn.conv2d(%x, %w, %zx, %zw, %sx, %sw)              of i32
+    %d = relay.maximum(%c, %zero)
+    %y = relay.qnn.requantize(%d, %scale, %zero, %sy, %zy)         %scale is the product of %sx and %sw
+
+Quantising: a result is a step from what the floats give, no more, but where `nn.avg_pool2d` stands, whose mean is
+rounded to a step of its operand too. Products and sums are exact in 32 bits; constants that are added to them are
+rounded to their steps. An op that rounds (`add`, `sigmoid`, …) rounds to the steps of the quantisation behind it, from
+which only ops that keep steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may part it. Functions of one tensor of 8 bits
+that have no such form become a table of 256 numbers, which is exact, whatever ops they consist of.
+
+Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op that
+has no integer form; sums that may leave 32 bits; scales for each place along an axis where an op mixes them; ops that
+choose among numbers whose scale is not known to be positive. Left alone: regions that begin with floats, as the
+quantisation of an input, and the floats that ops outside of a region read.
+
+`use-qat` goes on where the first step ends: any op that has an integer form of its own, because its operands are
+dequantised, takes it, and its result is dequantised. `optional-qnn-ops` names ops that stay in floats unless they are
+named here: `nn.softmax`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.passes import ModulePass
+
+from xrelay.errors import PassError, did_you_mean
+from xrelay.passes.graph.remarks import report
+from xrelay.passes.graph.rewriting import rewrite
+from xrelay.passes.qnn.integer_regions import IntegerRegions
+from xrelay.passes.qnn.integer_rules import integer_rules
+
+
+@dataclass(frozen=True)
+class RelayFakeQuantizationToIntegerPass(ModulePass):
+    """Compute what lies between dequantised and quantised numbers on integers; see the module's docstring."""
+
+    name = "relay-fake-quantization-to-integer"
+
+    hard_fail: bool = field(
+        default=False, metadata={"help": "fail where a region that begins with quantised numbers stays in floats"}
+    )
+    use_qat: bool = field(
+        default=False, metadata={"help": "also rewrite ops whose result is not quantised, and dequantise it"}
+    )
+    optional_qnn_ops: tuple[str, ...] = field(
+        default=(), metadata={"help": "ops that are rewritten only where they are named, such as nn.softmax"}
+    )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        _check_optional(self.optional_qnn_ops)
+        regions = IntegerRegions(op, frozenset(self.optional_qnn_ops))
+        regions.rewrite(hard_fail=self.hard_fail)
+        if self.use_qat:
+            regions.rewrite_single_ops()
+        rewrite(op, {})
+        report(regions.remarks.all)
+
+
+def _check_optional(names: Sequence[str]) -> None:
+    """`PassError` for names of ops that are not optional."""
+    optional = sorted(name for name, rule in integer_rules().items() if rule.optional)
+    for name in names:
+        if name not in optional:
+            known = did_you_mean(name, optional, f"it may hold {', '.join(optional)}")
+            raise PassError(
+                f"relay-fake-quantization-to-integer: optional-qnn-ops names {name!r}, which is no optional op",
+                help=known,
+            )

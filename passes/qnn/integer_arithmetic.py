@@ -1,0 +1,170 @@
+"""Elementwise arithmetic, functions and means on integers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalPoolOp
+from xrelay.dialects.relay.ops.tensor_unary import ClipOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.qnn.integer_movement import require_order
+from xrelay.passes.qnn.integer_rules import Result, integer_rule
+from xrelay.passes.qnn.quantized import (
+    IntegerWriter,
+    NoIntegerFormError,
+    Quantized,
+    StandIn,
+    Steps,
+    known_array,
+    require_room,
+)
+
+FINER = 256
+"""In how many parts a step is divided for a bound that lies between two."""
+
+
+# --- functions of one tensor ---------------------------------------------------------------------------------------
+
+
+@integer_rule("nn.relu", result=Result.KEPT)
+def relu(w: IntegerWriter) -> StandIn:
+    """The maximum with the zero point."""
+    data = w.tensor(0)
+    require_order(data)
+    return _bounded(w, data, low=0.0, high=np.inf)
+
+
+@integer_rule("clip", result=Result.KEPT)
+def clip(w: IntegerWriter) -> StandIn:
+    """Between the steps that are nearest to the bounds; of a few numbers, in steps that are finer."""
+    data = w.tensor(0)
+    require_order(data)
+    if not isinstance(w.op, ClipOp):
+        raise NoIntegerFormError("its bounds are not known")
+    low, high = w.op.a_min.value.data, w.op.a_max.value.data
+    if data.dtype != np.int32 and any(np.isfinite(bound) and bound != 0 for bound in (low, high)):
+        finer = w.call("multiply", w.distance(data), w.constant(np.array(FINER, np.int32)))
+        scale = w.product("divide", data.steps.scale, w.constant(np.array(FINER, np.float32)))
+        data = w.in_32_bits(Quantized(finer, replace(data.steps, scale=scale)), finer)
+    return _bounded(w, data, low=low, high=high)
+
+
+def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Quantized:
+    """Integers that stand for numbers between two."""
+    value, limits = data.value, np.iinfo(data.dtype)
+    for name, bound in (("maximum", low), ("minimum", high)):
+        if np.isnan(bound):
+            raise NoIntegerFormError("a bound is not a number")
+        step = _steps_of(data.steps, np.float64(bound))
+        step = step.reshape(-1)[0] if (step == step.reshape(-1)[:1]).all() else step
+        if not (step == (limits.min if name == "maximum" else limits.max)).all():
+            along = w.along(w.constant(np.asarray(step, data.dtype)), data.rank, data.steps.axis)
+            value = w.call(name, value, along)
+    return replace(data, value=value)
+
+
+def _steps_of(steps: Steps, number: Array | np.float64) -> Array:
+    """The integers that stand for constant numbers which broadcast with the scale, saturated."""
+    scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
+    if scale is None or zero_point is None:
+        raise NoIntegerFormError("its steps are no constants")
+    limits = np.iinfo(numpy_dtype(steps.dtype))
+    return np.clip(np.round(number / scale.astype(np.float64)) + zero_point, limits.min, limits.max)
+
+
+FUNCTIONS = {
+    "abs": "qnn.abs",
+    "exp": "qnn.exp",
+    "erf": "qnn.erf",
+    "log": "qnn.log",
+    "rsqrt": "qnn.rsqrt",
+    "sqrt": "qnn.sqrt",
+    "sigmoid": "qnn.sigmoid",
+    "tanh": "qnn.tanh",
+    "nn.hard_swish": "qnn.hardswish",
+    "nn.leaky_relu": "qnn.leaky_relu",
+}
+"""The functions of one number that quantised numbers have too."""
+
+
+@integer_rule(*FUNCTIONS, result=Result.ROUNDED)
+def function(w: IntegerWriter) -> StandIn:
+    """The op on quantised numbers."""
+    return _into_goal(w, FUNCTIONS[w.op.relay_name()])
+
+
+@integer_rule("nn.softmax", result=Result.ROUNDED, optional=True)
+def softmax(w: IntegerWriter) -> StandIn:
+    """The op on quantised numbers."""
+    return _into_goal(w, "qnn.softmax")
+
+
+@integer_rule("nn.avg_pool2d", result=Result.ROUNDED)
+def avg_pool2d(w: IntegerWriter) -> StandIn:
+    """The op on quantised numbers; the mean is rounded to a step of the operand too."""
+    if not isinstance(w.op, AvgPool2DOp):
+        raise NoIntegerFormError("it is no pool")
+    return _into_goal(w, "qnn.avg_pool2d", layout=str(w.op.layouts[0]))
+
+
+def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
+    """The op called `name`, which takes a tensor and its steps, and those of the result."""
+    data, goal = w.single(0), w.goal()
+    if data.steps.dtype != goal.dtype:
+        raise NoIntegerFormError(f"the operand is of {data.dtype}, the result is quantised to another type")
+    parameters = (data.steps.scale, data.steps.zero_point, goal.scale, goal.zero_point)
+    return Quantized(w.like(name, data.value, *parameters, **attributes), goal)
+
+
+@integer_rule("negative", result=Result.OWN)
+def negative(w: IntegerWriter) -> StandIn:
+    """The distances from the zero points, negated."""
+    data = w.tensor(0)
+    if data.dtype == np.int32:
+        raise NoIntegerFormError("the negative of an i32 may need more bits")
+    return w.in_32_bits(data, w.call("negative", w.distance(data)))
+
+
+# --- sums over axes ------------------------------------------------------------------------------------------------
+
+
+@integer_rule("sum", "mean", result=Result.OWN)
+def reduce(w: IntegerWriter) -> StandIn:
+    """The sum of distances, in 32 bits; a mean divides the scale."""
+    data = w.single(0)
+    count = _count(data.value, w.op.results[0])
+    require_room(count, data)
+    total = w.in_32_bits(data, w.like("sum", w.distance(data)))
+    return _shared_out(w, total, count) if w.op.relay_name() == "mean" else total
+
+
+@integer_rule("nn.global_avg_pool1d", "nn.global_avg_pool2d", "nn.global_avg_pool3d", result=Result.OWN)
+def global_avg_pool(w: IntegerWriter) -> StandIn:
+    """The sum of distances over the spatial axes, in 32 bits, with a smaller scale."""
+    data = w.single(0)
+    if not isinstance(w.op, GlobalPoolOp) or w.op.out_layout.data not in ("", w.op.layout.data):
+        raise NoIntegerFormError("the layout of its result is another one")
+    layout, count = w.op.layouts[0], _count(data.value, w.op.results[0])
+    require_room(count, data)
+    axes = [layout.index(axis) for axis in w.op.AXES]
+    total = w.in_32_bits(data, w.call("sum", w.distance(data), axis=axes, keepdims=True))
+    return _shared_out(w, total, count)
+
+
+def _shared_out(w: IntegerWriter, total: Quantized, count: int) -> Quantized:
+    """A sum of `count` numbers as their mean."""
+    scale = w.product("divide", total.steps.scale, w.constant(np.array(count, np.float32)))
+    return replace(total, steps=replace(total.steps, scale=scale))
+
+
+def _count(data: SSAValue, result: SSAValue) -> int:
+    """Of how many elements each one of the result is made."""
+    sizes = [np.prod([d for d in shape_of(v.type) if isinstance(d, int)], dtype=np.int64) for v in (data, result)]
+    if any(not isinstance(dim, int) for value in (data, result) for dim in shape_of(value.type)) or not sizes[1]:
+        raise NoIntegerFormError("how many numbers it adds is not known")
+    return max(int(sizes[0] // sizes[1]), 1)

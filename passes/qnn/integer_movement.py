@@ -1,0 +1,139 @@
+"""Ops that move and choose elements, on integers: the result has the steps of the operand."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.ops.algorithm_sort import TopKOp
+from xrelay.dialects.relay.ops.image_resize import ResizeOp
+from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.qnn.integer_rules import Result, integer_rule
+from xrelay.passes.qnn.quantized import (
+    IntegerWriter,
+    NoIntegerFormError,
+    Quantized,
+    StandIn,
+    Steps,
+    float_constant,
+    known_array,
+)
+
+_ON_STEP = 1e-3
+"""A number within this part of a step counts as a step."""
+
+
+@integer_rule(
+    "reshape", "squeeze", "expand_dims", "strided_slice", "nn.batch_flatten", "nn.depth_to_space", "nn.space_to_depth",
+    "broadcast_to", "take", "tile", "repeat", "reverse", result=Result.KEPT,
+)  # fmt: skip
+def move(w: IntegerWriter) -> StandIn:
+    """The op itself."""
+    data = w.single(0)
+    return replace(data, value=w.again(data.value))
+
+
+@integer_rule("copy", "annotation.stop_fusion", result=Result.KEPT)
+def pass_on(w: IntegerWriter) -> StandIn:
+    """The integers as they are."""
+    return w.tensor(0)
+
+
+@integer_rule(
+    "nn.max_pool1d", "nn.max_pool2d", "nn.max_pool3d", "nn.global_max_pool1d", "nn.global_max_pool2d",
+    "nn.global_max_pool3d", "nn.adaptive_max_pool1d", "nn.adaptive_max_pool2d", "nn.adaptive_max_pool3d", "max", "min",
+    "sort", result=Result.KEPT,
+)  # fmt: skip
+def choose(w: IntegerWriter) -> StandIn:
+    """The op itself, where a greater integer stands for a greater number."""
+    data = w.single(0)
+    require_order(data)
+    return replace(data, value=w.again(data.value))
+
+
+@integer_rule("topk", result=Result.KEPT)
+def choose_greatest(w: IntegerWriter) -> StandIn:
+    """The op itself, where it gives values alone."""
+    if isinstance(w.op, TopKOp) and w.op.ret_type.data != "values":
+        raise NoIntegerFormError("it gives indices too")
+    return choose(w)
+
+
+@integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
+def resize(w: IntegerWriter) -> StandIn:
+    """The op itself, where it takes the nearest element: what lies between two is none of the operand's steps."""
+    if not isinstance(w.op, ResizeOp | Upsampling2DOp) or w.op.method.data != "nearest_neighbor":
+        raise NoIntegerFormError("only the nearest element has the steps of the operand")
+    return move(w)
+
+
+@integer_rule("transpose", result=Result.KEPT)
+def transpose(w: IntegerWriter) -> StandIn:
+    """The op itself; scales along an axis go with the axis."""
+    data = w.tensor(0)
+    value = w.again(data.value)
+    if data.steps.is_single or not isinstance(w.op, TransposeOp):
+        return replace(data, value=value)
+    return Quantized(value, replace(data.steps, axis=w.op.permutation(data.rank).index(data.steps.axis)))
+
+
+@integer_rule("split", result=Result.KEPT)
+def split(w: IntegerWriter) -> StandIn:
+    """The op itself, and its fields."""
+    data = w.single(0)
+    parts = w.again(data.value)
+    fields = parts.type.types if isinstance(parts.type, TupleType) else ()
+    items = (w.insert(TupleGetItemOp.call(parts, index=index)).result for index in range(len(fields)))
+    return tuple(replace(data, value=item) for item in items)
+
+
+@integer_rule("tuple", result=Result.KEPT, data=None)
+def gather_fields(w: IntegerWriter) -> StandIn:
+    """What stands for the fields."""
+    return tuple(w.tensor(index) for index in range(len(w.operands)))
+
+
+@integer_rule("tuple_get_item", result=Result.KEPT)
+def take_field(w: IntegerWriter) -> StandIn:
+    """What stands for the field."""
+    fields = w.operands[0]
+    if not isinstance(fields, tuple) or not isinstance(w.op, TupleGetItemOp):
+        raise NoIntegerFormError("operand #0 is no tuple of quantised numbers")
+    return fields[w.op.index.value.data]
+
+
+@integer_rule("nn.pad", result=Result.KEPT)
+def pad(w: IntegerWriter) -> StandIn:
+    """The op itself; a constant that it pads with has to be one of the operand's steps."""
+    data = w.single(0)
+    number = np.zeros(())
+    if isinstance(w.op, PadOp) and w.op.pad_mode.data == "constant":
+        number = step_of(w.op.operands[1], data.steps)
+    return replace(data, value=w.again(data.value, w.constant(number.astype(data.dtype))))
+
+
+def require_order(data: Quantized) -> None:
+    """Demand that a greater integer stands for a greater number."""
+    scale = known_array(data.steps.scale)
+    if scale is None or not (scale > 0).all():
+        raise NoIntegerFormError("its scales are not known to be positive")
+
+
+def step_of(value: SSAValue, steps: Steps) -> Array:
+    """The integer of `steps`, which are one known scale and zero point, that stands for a constant number."""
+    number, scale, zero_point = float_constant(value), known_array(steps.scale), known_array(steps.zero_point)
+    if number is None or number.size != 1 or scale is None or zero_point is None:
+        raise NoIntegerFormError("a number beside the quantised ones is no constant, or their steps are not")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        place = number.reshape(()).astype(np.float64) / scale.reshape(()).astype(np.float64)
+    step, limits = np.round(place) + zero_point.reshape(()), np.iinfo(numpy_dtype(steps.dtype))
+    if not abs(np.round(place) - place) <= _ON_STEP or not limits.min <= step <= limits.max:
+        raise NoIntegerFormError(f"{float(number.reshape(())):g} is none of the operand's steps")
+    return np.asarray(step)

@@ -1,0 +1,114 @@
+"""Convolutions and matrix products on integers: the sums of products of distances, in 32 bits, are exact."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
+from xrelay.dialects.relay.ops.nn_matmul import MatrixProductOp
+from xrelay.passes.qnn.integer_rules import Result, integer_rule
+from xrelay.passes.qnn.quantized import (
+    IntegerWriter,
+    NoIntegerFormError,
+    Quantized,
+    StandIn,
+    Steps,
+    require_room,
+)
+
+
+@integer_rule("nn.conv2d", "nn.conv2d_transpose", result=Result.OWN, data=2)
+def conv2d(w: IntegerWriter) -> StandIn:
+    """The op on quantised numbers."""
+    data, weight, axis = _filtered(w)
+    value = w.like(f"qnn.{w.op.relay_name().removeprefix('nn.')}", data.value, weight.value, *_parameters(data, weight))
+    return _product_of(w, value, data, weight, axis)
+
+
+@integer_rule(
+    "nn.conv1d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv3d_transpose", result=Result.OWN, data=2
+)  # fmt: skip
+def conv(w: IntegerWriter) -> StandIn:
+    """The op itself on distances from the zero points."""
+    data, weight, axis = _filtered(w)
+    value = w.like(w.op.relay_name(), w.distance(data), w.distance(weight))
+    return _product_of(w, value, data, weight, axis)
+
+
+def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
+    """Image and filters, which may have a scale each, and the axis of the result's channels."""
+    data, weight = w.single(0), w.tensor(1)
+    if not isinstance(w.op, FilterOp):
+        raise NoIntegerFormError("it is no convolution")
+    _, kernel, result = w.op.layouts
+    extents = w.op.extents_in(kernel, shape_of(weight.value.type))
+    taps = [extents[letter] for letter in (*w.op.AXES, "I")]
+    transposed = isinstance(w.op, ConvTransposeOp)
+    if not weight.steps.is_single:
+        split = kernel.factor("O") is not None or result.factor("C") is not None
+        if split or weight.steps.axis != kernel.index("O") or (transposed and w.op.groups.value.data != 1):
+            raise NoIntegerFormError("the scales of the weight are not one for each filter")
+    require_room(prod(tap if isinstance(tap, int) else float("inf") for tap in taps), data, weight)
+    return data, weight, result.index("C")
+
+
+def _parameters(data: Quantized, weight: Quantized) -> tuple[SSAValue, ...]:
+    """Zero points and scales in the order in which products of quantised numbers take them."""
+    return data.steps.zero_point, weight.steps.zero_point, data.steps.scale, weight.steps.scale
+
+
+def _product_of(w: IntegerWriter, value: SSAValue, left: Quantized, right: Quantized, axis: int) -> Quantized:
+    """A product in 32 bits, whose scale is that of both; the scales of `right` lie along `axis` of it."""
+    scale = w.product("multiply", w.along(left.steps.scale, 0, 0), right.steps.scale)
+    return Quantized(value, Steps(scale, w.zero(), i32, axis))
+
+
+@integer_rule("nn.dense", result=Result.OWN, data=2)
+def dense(w: IntegerWriter) -> StandIn:
+    """The op on quantised numbers."""
+    return _dense(w, w.single(0), w.tensor(1))
+
+
+def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
+    """Data by the weight, which has a row for each unit."""
+    if not weight.steps.is_single and weight.steps.axis != 0:
+        raise NoIntegerFormError("the scales of the weight are not one for each unit")
+    _require_depth(data, weight)
+    value = w.call("qnn.dense", data.value, weight.value, *_parameters(data, weight))
+    return _product_of(w, value, data, weight, data.rank - 1)
+
+
+@integer_rule("nn.matmul", "nn.batch_matmul", result=Result.OWN, data=2)
+def matmul(w: IntegerWriter) -> StandIn:
+    """The op on quantised numbers, the second operand turned where it has no row for each column of the result."""
+    left, right = w.single(0), w.tensor(1)
+    if not isinstance(w.op, MatrixProductOp):
+        raise NoIntegerFormError("it is no product of matrices")
+    left = _turned(w, left) if w.op.transpose_a.value.data else left
+    right = right if w.op.transpose_b.value.data else _turned(w, right)
+    if w.op.relay_name() == "nn.matmul" and right.rank == 2:
+        return _dense(w, left, right)
+    if not right.steps.is_single or right.rank < 3 or left.rank < 3:
+        raise NoIntegerFormError("the matrices of a stack have more than one scale")
+    _require_depth(left, right)
+    value = w.call("qnn.batch_matmul", left.value, right.value, *_parameters(left, right))
+    return _product_of(w, value, left, right, 0)
+
+
+def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
+    """Matrices with rows and columns exchanged; scales go with their axis."""
+    order = [*range(data.rank - 2), data.rank - 1, data.rank - 2]
+    steps = data.steps
+    turned = Steps(steps.scale, steps.zero_point, steps.dtype, order.index(steps.axis))
+    return Quantized(w.call("transpose", data.value, axes=order), turned)
+
+
+def _require_depth(left: Quantized, right: Quantized) -> None:
+    """Demand that the sums fit into 32 bits."""
+    depth = shape_of(right.value.type)[-1]
+    require_room(depth if isinstance(depth, int) else float("inf"), left, right)

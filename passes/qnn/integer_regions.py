@@ -1,0 +1,221 @@
+"""Rewrites the regions of `relay-fake-quantization-to-integer`: forms are made, and put in where all is well."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.errors import ConstraintError, PassError
+from xrelay.passes.graph.remarks import Remarks
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.qnn.integer_reach import MOST_GOALS, Reach, Refusal, goals, reach, steps_of
+from xrelay.passes.qnn.integer_rules import Result, Rule, integer_rules
+from xrelay.passes.qnn.quantized import IntegerWriter, NoIntegerFormError, Quantized, StandIn, Steps
+from xrelay.passes.qnn.tables import function_table, look_up
+
+NAME = "relay-fake-quantization-to-integer"
+
+
+@dataclass(eq=False)
+class _Form:
+    """What stands for a value: the ops that make it, which go in front of `source`, and the forms that these read."""
+
+    stand_in: StandIn
+    source: Operation
+    ops: Sequence[Operation] = ()
+    reads: Sequence[_Form] = ()
+    is_in: bool = False
+    """Whether the ops stand in the program."""
+
+
+class IntegerRegions:
+    """The regions of a module between dequantised and quantised numbers; `remarks` says what became of each."""
+
+    def __init__(self, module: ModuleOp, optional: frozenset[str]):
+        self.remarks = Remarks(NAME)
+        self._module = module
+        self._rules = {name: rule for name, rule in integer_rules().items() if not rule.optional or name in optional}
+
+    def rewrite(self, *, hard_fail: bool) -> None:
+        """Replace each quantisation that integers lead to; `PassError` where one stays and `hard_fail` is set."""
+        ops = self._ops()
+        known = reach(ops, self._rules)
+        forms = self._forms(ops, known)
+        for op in ops:
+            if isinstance(op, QuantizeOp) and op.operands[0] in known.found:
+                refusal = _quantized_by(op, known, forms)
+                if refusal is None:
+                    self.remarks.applied(op, "computed on integers")
+                elif _look_up_function(op):
+                    self.remarks.applied(op, "computed by a table")
+                else:
+                    self._refuse(op, refusal, hard_fail=hard_fail)
+        _forget(list(forms.values()))
+
+    def rewrite_single_ops(self) -> None:
+        """Replace each op whose integer form needs no quantisation behind it, and dequantise its result."""
+        stand_ins: dict[SSAValue, StandIn] = {}
+        for op in self._ops():
+            if isinstance(op, DequantizeOp):
+                stand_ins[op.result] = Quantized(op.operands[0], steps_of(op))
+                continue
+            rule = self._rules.get(op.relay_name())
+            if rule is None or not any(operand in stand_ins for operand in op.operands):
+                continue
+            found = [stand_ins.get(operand) for operand in op.operands]
+            form = _written(op, rule, found, None)
+            if isinstance(form, Refusal):
+                continue
+            stand_ins[op.results[0]] = form.stand_in
+            _put_in(form)
+            if isinstance(form.stand_in, Quantized):
+                result = _dequantized(op, form.stand_in)
+                stand_ins[result] = form.stand_in
+                op.results[0].replace_all_uses_with(result)
+                self.remarks.applied(op, "computed on integers, its result dequantised")
+
+    def _ops(self) -> list[RelayOp]:
+        return [op for op in walk_ops(self._module) if isinstance(op, RelayOp)]
+
+    def _forms(self, ops: Sequence[RelayOp], known: Reach) -> dict[tuple[SSAValue, Steps | None], _Form | Refusal]:
+        """The form of each value in each way in which it is asked for, or why there is none."""
+        asked = goals(ops, self._rules, known)
+        forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal] = {}
+        for op in ops:
+            result = op.results[0]
+            if isinstance(op, DequantizeOp):
+                forms[result, None] = _Form(Quantized(op.operands[0], steps_of(op)), op)
+                continue
+            rule = self._rules.get(op.relay_name())
+            for goal in asked.get(result, {}) if rule is not None else ():
+                if rule is not None:
+                    forms[result, goal] = _form_of(op, rule, goal, known, forms)
+        return forms
+
+    def _refuse(self, op: QuantizeOp, refusal: Refusal, *, hard_fail: bool) -> None:
+        """Say why a region stays in floats."""
+        if hard_fail and not refusal.is_boundary:
+            raise PassError(
+                f"{NAME}: {refusal.message}, so what {op.name} quantises stays in floats",
+                location=describe_place(op),
+                help="leave hard-fail out to keep such regions as they are",
+            )
+        self.remarks.refused(op, refusal.message)
+
+
+def _form_of(
+    op: RelayOp,
+    rule: Rule,
+    goal: Steps | None,
+    known: Reach,
+    forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
+) -> _Form | Refusal:
+    """The form of the result of `op` for a goal, made of those of its operands."""
+    passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
+    reads: list[_Form] = []
+    found: list[StandIn | None] = []
+    for operand in list(op.operands)[: rule.data_of(op)]:
+        if not known.is_reached(operand):
+            found.append(None)
+            continue
+        form = forms.get(known.form_of(operand, passed))
+        if not isinstance(form, _Form):
+            return form if form is not None else _too_many(op)
+        reads.append(form)
+        found.append(form.stand_in)
+    return _written(op, rule, found, goal, reads)
+
+
+def _written(
+    op: RelayOp, rule: Rule, found: Sequence[StandIn | None], goal: Steps | None, reads: Sequence[_Form] = ()
+) -> _Form | Refusal:
+    """The form that a rule gives."""
+    writer = IntegerWriter(op, found, goal)
+    try:
+        return _Form(rule.write(writer), op, writer.ops, reads)
+    except (NoIntegerFormError, ConstraintError) as error:
+        for made in reversed(writer.ops):
+            erase_op(made)
+        message = error.message if isinstance(error, ConstraintError) else f"{op.name}: {error}"
+        return Refusal(message)
+
+
+def _too_many(op: Operation) -> Refusal:
+    return Refusal(f"{op.name} would be rounded in more than {MOST_GOALS} ways")
+
+
+def _quantized_by(
+    op: QuantizeOp, known: Reach, forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal]
+) -> Refusal | None:
+    """Replace a quantisation by integers in its steps, where there are any; else says why not."""
+    data, goal = op.operands[0], steps_of(op)
+    refusal = known.refusal(data)
+    if refusal is not None:
+        return refusal
+    form = forms.get(known.form_of(data, goal))
+    if not isinstance(form, _Form):
+        return form if form is not None else _too_many(op)
+    if not isinstance(form.stand_in, Quantized):
+        return Refusal(f"{op.name} quantises a tuple")
+    if not goal.is_single and not form.stand_in.steps.is_like(goal):
+        return Refusal(f"the result has a scale for each place along axis {goal.axis}")
+    _put_in(form)
+    writer = IntegerWriter(op, (form.stand_in,), goal)
+    value = writer.in_steps(form.stand_in, goal)
+    emit = Emitter(PatternRewriter(op), op)
+    for made in writer.ops:
+        emit.insert(made)
+    emit.replace(value)
+    return None
+
+
+def _put_in(form: _Form) -> None:
+    """Put the ops of a form, and of those that it reads, in front of the ops whose forms they are."""
+    pending = [form]
+    while pending:
+        current = pending.pop()
+        if current.is_in:
+            continue
+        current.is_in = True
+        block = current.source.parent
+        if block is None:
+            raise PassError(f"{current.source.name} stands in no block")
+        for op in current.ops:
+            block.insert_op_before(op, current.source)
+        pending += current.reads
+
+
+def _look_up_function(op: QuantizeOp) -> bool:
+    """Replace a quantisation by a table, where what it quantises is a function of a tensor of 8 bits."""
+    found = function_table(op)
+    if found is None:
+        return False
+    emit = Emitter(PatternRewriter(op), op)
+    emit.replace(look_up(emit, *found, "quantised_function.table"))
+    return True
+
+
+def _dequantized(op: RelayOp, stand_in: Quantized) -> SSAValue:
+    """What integers stand for, in the element type of the result of `op`."""
+    type, steps = op.results[0].type, stand_in.steps
+    emit = Emitter(PatternRewriter(op), op)
+    dtype = type.element_type if isinstance(type, TensorType) else None
+    axis = -1 if steps.is_single else steps.axis
+    return emit.call(DequantizeOp, stand_in.value, steps.scale, steps.zero_point, axis=axis, out_dtype=dtype)
+
+
+def _forget(forms: Sequence[_Form | Refusal]) -> None:
+    """Erase what was made and is not needed, the last first: it reads values of the program."""
+    for form in reversed(forms):
+        if isinstance(form, _Form) and not form.is_in:
+            for op in reversed(form.ops):
+                erase_op(op)

@@ -1,0 +1,73 @@
+"""The rules of `relay-fake-quantization-to-integer`: for each op of floats, how it is done on integers.
+
+A rule is a function that takes an `IntegerWriter` and gives what stands for the result. It is registered under Relay's
+name of the op, and says where the steps of the result come from. The rules stand in `integer_movement.py`,
+`integer_arithmetic.py`, `integer_sums.py` and `integer_products.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+from importlib import import_module
+from typing import TypeAlias
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.passes.qnn.quantized import IntegerWriter, StandIn
+
+Write: TypeAlias = Callable[[IntegerWriter], StandIn]
+
+
+class Result(Enum):
+    """Where the steps of a result come from."""
+
+    OWN = "the operands decide them, and nothing is rounded"
+    KEPT = "they are those of the operands"
+    SHARED = "they are those of the operands where these agree, else those that the result is quantised to"
+    ROUNDED = "they are those that the result is quantised to"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How an op is done on integers."""
+
+    write: Write
+    result: Result
+    data: int | None = 1
+    """How many operands, the first ones, have to stand for quantised numbers; `None` for all."""
+    constants: bool = False
+    """Whether all but one of them may be constants of floats."""
+    optional: bool = False
+    """Whether the op stays in floats unless it is asked for."""
+
+    def data_of(self, op: RelayOp) -> int:
+        """How many operands of `op` have to stand for quantised numbers."""
+        return len(op.operands) if self.data is None else self.data
+
+
+_RULES: dict[str, Rule] = {}
+
+_MODULES = ("integer_movement", "integer_arithmetic", "integer_sums", "integer_products")
+
+
+def integer_rule(
+    *names: str, result: Result, data: int | None = 1, constants: bool = False, optional: bool = False
+) -> Callable[[Write], Write]:
+    """Decorator: register a rule under Relay's names of ops."""
+
+    def register(write: Write) -> Write:
+        for name in names:
+            _RULES[name] = Rule(write, result, data, constants, optional)
+        return write
+
+    return register
+
+
+@cache
+def integer_rules() -> dict[str, Rule]:
+    """The rules by Relay's names of ops."""
+    for name in _MODULES:
+        import_module(f"xrelay.passes.qnn.{name}")
+    return _RULES

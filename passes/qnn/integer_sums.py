@@ -1,0 +1,217 @@
+"""Sums, products and joins of several tensors, on integers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from xdsl.dialects.builtin import i32
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.element_constraints import NARROW
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.graph.rewriting import constant_of, per_channel
+from xrelay.passes.qnn.integer_movement import require_order
+from xrelay.passes.qnn.integer_rules import Result, integer_rule
+from xrelay.passes.qnn.quantized import (
+    MOST_SUM,
+    IntegerWriter,
+    NoIntegerFormError,
+    Quantized,
+    StandIn,
+    Steps,
+    float_constant,
+    is_same,
+    known_array,
+)
+
+FINER = 256
+"""How many steps of a sum that is taken in 32 bits are one of the result, so that it is rounded only once."""
+
+
+@integer_rule("nn.bias_add", result=Result.ROUNDED, data=2, constants=True)
+def bias_add(w: IntegerWriter) -> StandIn:
+    """As an addition of the bias with axes behind."""
+    if not isinstance(w.op, BiasAddOp):
+        raise NoIntegerFormError("it adds no bias")
+    rank = len(shape_of(w.op.data.type))
+    return _sum(w, "add", axis_index(w.op.axis.value.data, rank))
+
+
+@integer_rule("add", result=Result.ROUNDED, data=2, constants=True)
+def add(w: IntegerWriter) -> StandIn:
+    """As it is where 32 bits have room; else each side is brought to the result's steps first."""
+    return _sum(w, "add", None)
+
+
+@integer_rule("subtract", result=Result.ROUNDED, data=2, constants=True)
+def subtract(w: IntegerWriter) -> StandIn:
+    """As an addition."""
+    return _sum(w, "subtract", None)
+
+
+def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> StandIn:
+    """The sum or the difference of both operands; the second lies along `bias_axis`, where that is given."""
+    wide = _sum_of_products(w, name, bias_axis)
+    if wide is not None:
+        return wide
+    left, right = w.operands
+    goal = w.goal()
+    of_one_type = all(isinstance(side, Quantized) and side.steps.dtype == goal.dtype for side in (left, right))
+    if of_one_type and bias_axis is None and goal.dtype in NARROW:
+        sides = w.tensor(0), w.tensor(1)
+        parameters = [each for side in sides for each in (side.steps.scale, side.steps.zero_point)]
+        axes = {f"{side}_axis": data.steps.axis for side, data in zip(("lhs", "rhs"), sides, strict=True)}
+        values = (side.value for side in sides)
+        return Quantized(w.call(f"qnn.{name}", *values, *parameters, goal.scale, goal.zero_point, **axes), goal)
+    fine = Steps(w.product("divide", goal.scale, w.constant(np.array(FINER, np.float32))), w.zero(), i32, 0)
+    lhs, rhs = (_fine_side(w, index, fine) for index in (0, 1))
+    if bias_axis is not None:
+        rhs = w.along(rhs, len(shape_of(w.op.results[0].type)), bias_axis)
+    return Quantized(w.call(name, lhs, rhs), fine)
+
+
+def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quantized | None:
+    """The sum of 32-bit numbers and a bias of the same steps; `None` where the operands are something else."""
+    total, bias = w.operands
+    if not isinstance(total, Quantized) or total.dtype != np.int32:
+        return None
+    known = known_array(total.steps.zero_point)
+    if known is None or known.any() or w.op.results[0].type != w.op.operands[0].type:
+        return None
+    rank = total.rank
+    if isinstance(bias, Quantized):
+        data = constant_of(bias.value)
+        if data is None or np.abs(data.astype(np.int64)).max(initial=0) > MOST_SUM:
+            return None
+        zero = known_array(bias.steps.zero_point)
+        same = bias.dtype == np.int32 and zero is not None and not zero.any()
+        if same and is_same(total.steps.scale, bias.steps.scale) and _fits(total, bias, bias_axis):
+            value = bias.value if bias_axis is None else w.along(bias.value, rank, bias_axis)
+            return replace(total, value=w.call(name, total.value, value))
+    numbers = _known_floats(w, 1)
+    scale = known_array(total.steps.scale)
+    if numbers is None or scale is None:
+        return None
+    shape = (*numbers.shape, *[1] * (rank - 1 - bias_axis)) if bias_axis is not None else numbers.shape
+    scales = scale.reshape(()) if total.steps.is_single else scale.reshape(-1, *[1] * (rank - 1 - total.steps.axis))
+    with np.errstate(all="ignore"):
+        steps = np.round(numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64))
+    if not (np.abs(steps) <= MOST_SUM).all():
+        return None
+    return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
+
+
+def _fits(total: Quantized, bias: Quantized, bias_axis: int | None) -> bool:
+    """Whether the scales of a sum and of its bias lie along the same axis."""
+    if total.steps.is_single:
+        return bias.steps.is_single
+    rank = len(shape_of(bias.value.type))
+    own = bias_axis if bias_axis is not None else bias.steps.axis + total.rank - rank
+    return own == total.steps.axis
+
+
+def _known_floats(w: IntegerWriter, index: int) -> Array | None:
+    """The numbers of operand `index`, where they are constants, quantised or not."""
+    found = w.operands[index]
+    if found is None:
+        return float_constant(w.op.operands[index])
+    if not isinstance(found, Quantized):
+        return None
+    data, steps = known_array(found.value), found.steps
+    scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
+    if data is None or scale is None or zero_point is None:
+        return None
+    behind = [1] * (data.ndim - 1 - steps.axis)
+    factors = (each.reshape(()) if each.size == 1 else each.reshape(-1, *behind) for each in (scale, zero_point))
+    scale, zero_point = factors
+    return (data.astype(np.float64) - zero_point) * scale
+
+
+def _fine_side(w: IntegerWriter, index: int, fine: Steps) -> SSAValue:
+    """Operand `index` in steps of 32 bits, saturated so that two of them may be added."""
+    side = w.operands[index]
+    if isinstance(side, Quantized):
+        bound = float(MOST_SUM)
+        return w.call("clip", w.in_steps(side, fine), a_min=-bound, a_max=bound)
+    numbers, scale = _known_floats(w, index), known_array(fine.scale)
+    if numbers is None or scale is None:
+        raise NoIntegerFormError(f"operand #{index} is neither quantised nor constant")
+    with np.errstate(all="ignore"):
+        steps = np.round(numbers.astype(np.float64) / scale.astype(np.float64))
+    return w.constant(np.clip(np.nan_to_num(steps), -MOST_SUM, MOST_SUM).astype(np.int32))
+
+
+@integer_rule("multiply", result=Result.ROUNDED, data=2, constants=True)
+def multiply(w: IntegerWriter) -> StandIn:
+    """A constant factor changes the scale alone; two tensors of 8 bits have an exact product in 32."""
+    for index in (0, 1):
+        factor = float_constant(w.op.operands[index])
+        if factor is not None and w.operands[index] is None:
+            return _rescaled(w, 1 - index, factor)
+    left, right = w.single(0), w.single(1)
+    if w.steps is not None and left.steps.dtype == right.steps.dtype == w.steps.dtype and w.steps.dtype in NARROW:
+        goal = w.goal()
+        parameters = (left.steps.scale, left.steps.zero_point, right.steps.scale, right.steps.zero_point)
+        value = w.call("qnn.mul", left.value, right.value, *parameters, goal.scale, goal.zero_point)
+        return Quantized(value, goal)
+    if left.dtype.itemsize > 1 or right.dtype.itemsize > 1:
+        raise NoIntegerFormError("the products of its operands may need more than 32 bits")
+    value = w.call("multiply", w.distance(left), w.distance(right))
+    return Quantized(value, Steps(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, 0))
+
+
+@integer_rule("divide", result=Result.ROUNDED, data=2, constants=True)
+def divide(w: IntegerWriter) -> StandIn:
+    """A constant divisor changes the scale alone."""
+    divisor = float_constant(w.op.operands[1])
+    if divisor is None or w.operands[1] is not None or not divisor.all():
+        raise NoIntegerFormError("the divisor is no constant other than 0")
+    return _rescaled(w, 0, 1.0 / divisor.astype(np.float64))
+
+
+def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
+    """Operand `index`, times a constant, one number or one for each place along an axis."""
+    data = w.tensor(index)
+    if data.value.type != w.op.results[0].type and shape_of(data.value.type) != shape_of(w.op.results[0].type):
+        raise NoIntegerFormError("the constant makes the result larger")
+    if factor.size == 1:
+        changed = w.product("multiply", data.steps.scale, w.constant(factor.reshape(()).astype(np.float32)))
+        return replace(data, steps=replace(data.steps, scale=changed))
+    extents = (*[1] * (data.rank - factor.ndim), *factor.shape)
+    axis = next(position for position, extent in enumerate(extents) if extent != 1)
+    vector = per_channel(factor, data.rank, axis)
+    if vector is None or not data.steps.is_single:
+        raise NoIntegerFormError("it is multiplied along more than one axis")
+    scale = w.product("multiply", w.along(data.steps.scale, 0, 0), w.constant(vector.astype(np.float32)))
+    steps = replace(data.steps, scale=scale, zero_point=w.along(data.steps.zero_point, 0, 0), axis=axis)
+    return Quantized(data.value, steps)
+
+
+@integer_rule("maximum", "minimum", result=Result.SHARED, data=2)
+def extreme(w: IntegerWriter) -> StandIn:
+    """The op itself, both sides in the same steps."""
+    left, right = w.single(0), w.single(1)
+    goal = left.steps if left.steps.is_like(right.steps) else w.goal()
+    require_order(Quantized(left.value, goal))
+    return Quantized(w.call(w.op.relay_name(), w.in_steps(left, goal), w.in_steps(right, goal)), goal)
+
+
+@integer_rule("concatenate", result=Result.SHARED)
+def concatenate(w: IntegerWriter) -> StandIn:
+    """The op itself where all parts have the same steps, else the op on quantised numbers."""
+    parts = w.operands[0]
+    if not isinstance(parts, tuple) or not parts or not all(part.steps.is_single for part in parts):
+        raise NoIntegerFormError("its parts are no tensors of quantised numbers with one scale each")
+    first = parts[0].steps
+    if all(part.steps.is_like(first) for part in parts):
+        return Quantized(w.again(w.tuple(part.value for part in parts)), first)
+    goal = w.goal()
+    if any(part.steps.dtype != goal.dtype for part in parts):
+        return Quantized(w.again(w.tuple(w.in_steps(part, goal) for part in parts)), goal)
+    columns = ([part.value for part in parts], [p.steps.scale for p in parts], [p.steps.zero_point for p in parts])
+    tuples = map(w.tuple, columns)
+    return Quantized(w.like("qnn.concatenate", *tuples, goal.scale, goal.zero_point), goal)

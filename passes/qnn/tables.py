@@ -1,0 +1,136 @@
+"""Functions of numbers of 8 bits as tables: there are 256 numbers, so every value is known when compiling."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Block, Operation, OpResult, SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, ReinterpretOp
+from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay import can_evaluate, evaluate_op
+from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.qnn.quantized import known_array
+
+MOST_OPS = 256
+"""Of how many ops a function may consist."""
+
+
+def look_up(emit: Emitter, data: SSAValue, table: Array, name: str) -> SSAValue:
+    """Elements of `table`, one for the bits of each number of 8 bits, counted from 0, for the numbers of `data`."""
+    values = emit.insert(ConstantOp.of(table, name)).result
+    unsigned = numpy_dtype(element_type_of(data.type)) == np.uint8
+    bits = data if unsigned else emit.call(ReinterpretOp, data, dtype="uint8")
+    return emit.call(TakeOp, values, emit.call(CastOp, bits, dtype="int32"), axis=0, mode="fast")
+
+
+def function_table(quantize: QuantizeOp) -> tuple[SSAValue, Array] | None:
+    """The integers that what `quantize` quantises is an elementwise function of, and the function of each; else `None`.
+
+    What leads there starts at one dequantisation of numbers of 8 bits, and has constants of one number beside it.
+    """
+    ops = _ops_between(quantize)
+    if ops is None:
+        return None
+    start, *path = ops
+    values: dict[SSAValue, Array] = {start.operands[0]: _all_numbers(start.operands[0])}
+    for op in (start, *path, quantize):
+        operands: list[Array] = []
+        for operand in op.operands:
+            own = values.get(operand)
+            own = _one_number(operand) if own is None else own
+            if own is None:
+                return None
+            operands.append(own)
+        try:
+            result = _evaluated(op, operands)
+        except InterpreterError:
+            return None
+        if not isinstance(result, np.ndarray) or result.shape != (256,):
+            return None
+        values[op.results[0]] = result
+    return start.operands[0], values[quantize.result]
+
+
+def _ops_between(quantize: QuantizeOp) -> list[RelayOp] | None:
+    """The dequantisation and the ops from there to `quantize`, in order; `None` for what is no such function."""
+    found: dict[Operation, None] = {}
+    starts: dict[Operation, None] = {}
+    shape = shape_of(quantize.result.type)
+    pending = [quantize.operands[0]]
+    while pending:
+        value = pending.pop()
+        if _one_number(value) is not None:
+            continue
+        op = value.op if isinstance(value, OpResult) else None
+        if not isinstance(op, RelayOp) or not isinstance(value.type, TensorType) or shape_of(value.type) != shape:
+            return None
+        if isinstance(op, DequantizeOp):
+            starts[op] = None
+        elif op not in found:
+            if not _is_elementwise(op) or len(found) == MOST_OPS:
+                return None
+            found[op] = None
+            pending += op.operands
+    if len(starts) != 1:
+        return None
+    start = next(iter(starts))
+    if not isinstance(start, RelayOp) or numpy_dtype(element_type_of(start.operands[0].type)).itemsize != 1:
+        return None
+    return [start, *_in_order(found)]
+
+
+def _in_order(ops: Mapping[Operation, None]) -> list[RelayOp]:
+    """`ops` so that each comes after those that it reads."""
+    ordered: dict[RelayOp, None] = {}
+    pending = [op for op in ops if isinstance(op, RelayOp)]
+    while pending:
+        makers = (operand.op for operand in pending[-1].operands if isinstance(operand, OpResult))
+        missing = [op for op in makers if op in ops and op not in ordered and isinstance(op, RelayOp)]
+        if missing:
+            pending += missing
+        else:
+            ordered.setdefault(pending.pop())
+    return list(ordered)
+
+
+def _is_elementwise(op: RelayOp) -> bool:
+    """Whether each element of the result is a function of the elements of the operands at its place."""
+    return (
+        isinstance(op.results[0].type, TensorType)
+        and all(isinstance(operand.type, TensorType) for operand in op.operands)
+        and op.fusion_pattern <= OpPatternKind.BROADCAST
+        and not isinstance(op, QuantizeOp)
+        and not op.may_fail
+        and can_evaluate(op)
+    )
+
+
+def _one_number(value: SSAValue) -> Array | None:
+    known = known_array(value) if isinstance(value.type, TensorType) else None
+    return known.reshape(()) if known is not None and known.size == 1 else None
+
+
+def _all_numbers(data: SSAValue) -> Array:
+    return np.arange(256, dtype=np.uint8).view(numpy_dtype(element_type_of(data.type)))
+
+
+def _evaluated(op: Operation, operands: Sequence[Array]) -> object:
+    """The value of `op` for operands of other shapes."""
+    types = [
+        tensor_type(array.shape, element_type_of(operand.type))
+        for array, operand in zip(operands, op.operands, strict=True)
+    ]
+    result = tensor_type((256,), element_type_of(op.results[0].type))
+    probe = type(op).create(operands=Block(arg_types=types).args, result_types=[result], properties=op.properties)
+    return evaluate_op(probe, operands)
