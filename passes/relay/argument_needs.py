@@ -11,12 +11,10 @@ from collections.abc import Sequence
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.passes.graph.effects import may_fail_or_not_end
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_captures import told_by
 
 
 class MayFail:
@@ -44,18 +42,15 @@ class MayFail:
         return self._fails[value.owner]
 
 
-def must_stay(
-    call: Operation, body: Block, arguments: Sequence[SSAValue], parameters: Sequence[SSAValue], fails: MayFail
-) -> bool:
-    """Whether `body` may end without one of the `arguments` for its `parameters` that may fail or not end.
-
-    A call that makes an extent which its results do not tell does not stay: lifted closures could not name it.
-    """
-    failing = {parameter for argument, parameter in zip(arguments, parameters, strict=True) if fails.of(argument)}
-    if not failing:
-        return False
-    told = {name for value in call.results for name in told_by(value)}
-    return {extent.name for extent in made_extents(call)} <= told and not failing <= _needed_by_the_end(body)
+def unneeded_arguments(
+    body: Block, arguments: Sequence[SSAValue], parameters: Sequence[SSAValue], fails: MayFail
+) -> list[SSAValue]:
+    """Those of the `arguments` for its `parameters` that may fail or not end, and without which `body` may end."""
+    pairs = [each for each in zip(arguments, parameters, strict=True) if fails.of(each[0])]
+    if not pairs:
+        return []
+    needed = _needed_by_the_end(body)
+    return [argument for argument, parameter in pairs if parameter not in needed]
 
 
 def _needed_by_the_end(body: Block) -> set[SSAValue]:

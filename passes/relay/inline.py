@@ -49,8 +49,10 @@ function all of whose calls were inlined goes; its ops move to the last of them,
 copies.
 
 A call stays as well whose body may do without an argument that may fail or not end: it computes its arguments by value
-(`argument_needs.py`). Where types contradict each other afterwards, as in a branch that is wrong at the extents of this
-call, functions and closures with named dimensions keep their calls: what is wrong is an error when it is taken.
+(`argument_needs.py`). One that makes extents which its results do not tell is inlined all the same, and a call of a
+function that does nothing takes its results and these arguments (`computed_first.py`). Where types contradict each
+other afterwards, as in a branch that is wrong at the extents of this call, functions and closures with named dimensions
+keep their calls: what is wrong is an error when it is taken.
 
 Refuses (`PassError`) to let the module grow by more than `max-ops` ops: functions that call one another twice double at
 every level.
@@ -82,7 +84,8 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.graph.undo import Undo
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import MayFail, must_stay
+from xrelay.passes.relay.argument_needs import MayFail
+from xrelay.passes.relay.computed_first import ComputedFirst
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
@@ -139,7 +142,8 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
         and (not marked or INLINE in function.attributes)
         and (named or not dim_names_in(function))
     }
-    inliner = _Inliner(wanted, calls, _private_to(calls, module), max_ops)
+    computed = ComputedFirst(module)
+    inliner = _Inliner(wanted, calls, _private_to(calls, module), max_ops, computed)
     for name, function in functions.items():
         if name not in inliner.going and name not in inliner.kept:
             inliner.expand(function)
@@ -151,7 +155,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
         infer_types(module)
     if marked:
         return inliner.inlined
-    closures = ClosureInliner(max_ops, named, inliner.added)
+    closures = ClosureInliner(max_ops, computed, named, inliner.added)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
             closures.expand(function)
@@ -169,8 +173,9 @@ class _Inliner:
         calls: Mapping[str, Counter[str]],
         only_called: Counter[str],
         max_ops: int,
+        computed: ComputedFirst,
     ):
-        self.wanted, self.calls, self.max_ops = wanted, calls, max_ops
+        self.wanted, self.calls, self.max_ops, self._computed = wanted, calls, max_ops, computed
         self.left = only_called
         """How many calls are left of each function that nothing else needs."""
         self.going = {name: None for name in wanted if only_called[name]}
@@ -196,7 +201,8 @@ class _Inliner:
                 continue
             if is_call(op) and callee_name(op) in self.wanted and not _stays(op):
                 callee = self.wanted[callee_name(op)]
-                if must_stay(op, callee.body.block, op.arguments, callee.args, fails):
+                first = self._computed.wanted(op, callee.body.block, callee.args, fails)
+                if first is None:
                     self._keep(callee_name(op))
                     places.append(op.next_op)
                     continue
@@ -204,7 +210,7 @@ class _Inliner:
                 if self._names[callee_name(op)]:
                     taken = taken if taken is not None else DimNames(function)
                     bindings = self._bindings(op, taken)
-                places.append(self._inline(op, bindings))
+                places.append(self._inline(op, bindings, first))
                 continue
             places.append(op.next_op)
             places.extend(block.first_op for region in op.regions for block in region.blocks)
@@ -226,8 +232,8 @@ class _Inliner:
         new = (name for name in self._names[callee_name(call)] if name not in known)
         return known | {name: symbol(taken.fresh(name)) for name in new}
 
-    def _inline(self, call: AnyCall, bindings: Mapping[str, Dim]) -> Operation | None:
-        """Replace `call` by the body of its callee; gives the first op of that, or what comes behind it."""
+    def _inline(self, call: AnyCall, bindings: Mapping[str, Dim], first: Sequence[SSAValue]) -> Operation | None:
+        """Replace `call` by the body of its callee, and compute `first`; gives the next op to look at."""
         name = callee_name(call)
         before, behind = call.prev_op, call.next_op
         arguments = carried_arguments(call, call.arguments, self.wanted[name].args, bindings)
@@ -244,9 +250,22 @@ class _Inliner:
             ops = _copied(self.wanted[name], arguments)
         if bindings:
             DimSubstitution(bindings).apply(ops)
-        _replace(call, ops)
+        self._replace(call, ops, first)
         block = behind.parent if behind is not None else None
         return before.next_op if before is not None else block.first_op if block is not None else None
+
+    def _replace(self, call: AnyCall, ops: list[Operation], first: Sequence[SSAValue]) -> None:
+        """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
+        *body, last = ops
+        if not isinstance(last, ReturnOp):
+            raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
+        results = list(last.operands)
+        erase_op(last)
+        Rewriter.insert_op(body, InsertPoint.before(call))
+        for old, new in zip(call.results, results, strict=True):
+            if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
+                new.name_hint = old.name_hint
+        Rewriter.replace_op(call, [], self._computed.results(call, carried_results(call, results), first))
 
 
 def _calls_to_inline(function: FuncOp, names: Container[str]) -> Counter[str]:
@@ -291,17 +310,3 @@ def _moved(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:
     for op in ops:
         op.detach()
     return ops
-
-
-def _replace(call: AnyCall, ops: list[Operation]) -> None:
-    """Put `ops` in the place of `call`, and what their `func.return` gives in that of its results."""
-    *body, last = ops
-    if not isinstance(last, ReturnOp):
-        raise PassError("relay-inline: a function does not end in func.return", location=location_of(call))
-    results = list(last.operands)
-    erase_op(last)
-    Rewriter.insert_op(body, InsertPoint.before(call))
-    for old, new in zip(call.results, results, strict=True):
-        if old.name_hint is not None and isinstance(new.owner, Operation) and new.owner in body[-1:]:
-            new.name_hint = old.name_hint
-    Rewriter.replace_op(call, [], carried_results(call, results))

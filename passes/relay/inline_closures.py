@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,20 +12,19 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import dim_pairs
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.errors import PassError
-from xrelay.index_algebra.dims import Dim, names_of, substitute, symbol
+from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.argument_needs import must_stay
 from xrelay.passes.relay.chosen_closures import ChosenCalls, choice_of
+from xrelay.passes.relay.computed_first import ComputedFirst
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.dim_names import DimNames
@@ -69,6 +68,8 @@ class ClosureInliner:
 
     max_ops: int
     """How many ops it may add."""
+    computed: ComputedFirst
+    """What computes arguments that bodies can do without."""
     named: bool = True
     """Whether it inlines closures with named dimensions of their own."""
     added: int = 0
@@ -86,12 +87,13 @@ class ClosureInliner:
                 continue
             closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
             if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
-                if must_stay(op, closure.body.block, op.arguments, closure.parameters, chosen.fails):
+                first = self.computed.wanted(op, closure.body.block, closure.parameters, chosen.fails)
+                if first is None:
                     places.append(op.next_op)
                     continue
                 bindings = self._bindings(op, closure, taken)
                 if bindings is not None:
-                    places.append(self._inline(op, closure, bindings))
+                    places.append(self._inline(op, closure, bindings, first))
                     continue
             choice = choice_of(op.callee) if isinstance(op, InvokeOp) and not op.attributes else None
             if isinstance(op, InvokeOp) and choice is not None and chosen.may_move(op, choice):
@@ -154,12 +156,14 @@ class ClosureInliner:
         if not set(own) <= found.keys():
             return None
         bindings = {name: found[name] for name in own}
-        bindings |= _made_names(closure, call, names, bindings)
+        bindings |= _made_names(closure, call, names)
         self.has_named |= bool(bindings)
         return bindings
 
-    def _inline(self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim]) -> Operation | None:
-        """Replace `call` by the body of `closure`; gives the first op of that, or what comes behind it."""
+    def _inline(
+        self, call: InvokeOp, closure: FnOp, bindings: Mapping[str, Dim], first: Sequence[SSAValue]
+    ) -> Operation | None:
+        """Replace `call` by the body of `closure`, and compute `first`; gives the next op to look at."""
         self.inlined += 1
         behind, callee = call.next_op, call.callee
         arguments = carried_arguments(call, call.arguments, closure.parameters, bindings)
@@ -183,27 +187,18 @@ class ClosureInliner:
             result.name_hint = call.result.name_hint
         erase_op(last)
         Rewriter.insert_op(body, InsertPoint.before(call))
-        Rewriter.replace_op(call, [], carried_results(call, [result]))
+        Rewriter.replace_op(call, [], self.computed.results(call, carried_results(call, [result]), first))
         _erase_unused(callee)
         return body[0] if body else behind
 
 
-def _made_names(closure: FnOp, call: InvokeOp, names: DimNames, bindings: Mapping[str, Dim]) -> dict[str, Dim]:
-    """A name in the place of `call` for each that ops in `closure` make: where the call gives it one, that.
-
-    `bindings` are what the names of its parameters are there.
-    """
-    given = {extent.name for extent in made_extents(call)}
+def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim]:
+    """A name in the place of `call` for each that ops in `closure` make: where the call gives it one, that."""
     made = dict.fromkeys(extent.name for op in walk_ops(closure) for extent in made_extents(op) if op is not closure)
-    known: dict[str, str] = {}
-    for inner, outer in dim_pairs(yielded(closure.body).type, call.result.type):
-        # What is no name alone says which one it has where that is all in which both differ.
-        inside, outside = names_of(inner) & made.keys(), names_of(outer) & given
-        if len(inside) == len(outside) == 1:
-            (own,), (name,) = inside, outside
-            if outer in substitute([inner], {**bindings, own: symbol(name)}):
-                known[own] = name
-    return {name: symbol(known[name] if name in known else names.fresh(name)) for name in made}
+    output = yielded(closure.body).type
+    shown = [name for name in names_in([output]) if name in made]
+    known = names.of_call(call, shown, output, call.result.type)
+    return known | {name: symbol(names.fresh(name)) for name in made if name not in known}
 
 
 def _erase_unused(value: SSAValue) -> None:

@@ -101,6 +101,45 @@ func.func private @f(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay
 }
 """
 
+# So it is where the result tells none of the extents that the callee makes.
+UNTOLD = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
+  %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
+  %r = relay.call @f(%s, %x, %y) : (!relay.incomplete, !x, !y) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+func.func private @f(%a: !relay.incomplete, %b: !relay.incomplete, %c: !relay.incomplete) -> !relay.incomplete {
+  %0 = relay.argwhere(%b) : (!relay.incomplete) -> !relay.incomplete
+  %1 = relay.argwhere(%c) : (!relay.incomplete) -> !relay.incomplete
+  %2 = relay.tuple(%0, %1) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+  %3 = relay.concatenate(%2) : (!relay.incomplete) -> !relay.incomplete
+  func.return %3 : !relay.incomplete
+}
+"""
+UNTOLD_BY_CLOSURE = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+!k = tensor<?xf32, #relay.dims<k>>
+!l = tensor<?xf32, #relay.dims<l>>
+!j = tensor<?xf32, #relay.dims<j>>
+!f = (!k, !l, !j) -> !relay.incomplete
+func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
+  %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
+  %f = relay.fn(%a : !k, %b : !l, %c : !j) -> !relay.incomplete {
+    %0 = relay.argwhere(%b) : (!l) -> !relay.incomplete
+    %1 = relay.argwhere(%c) : (!j) -> !relay.incomplete
+    %2 = relay.tuple(%0, %1) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+    %3 = relay.concatenate(%2) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %3 : !relay.incomplete
+  }
+  %r = relay.invoke %f(%s, %x, %y) : (!relay.incomplete, !x, !y) -> !relay.incomplete of !f
+  %t = relay.add(%r, %r) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+  func.return %t : !relay.incomplete
+}
+"""
+
 # The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
 UNREAD = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
@@ -193,6 +232,22 @@ def test_what_a_callee_does_not_look_at_is_computed_all_the_same(level: int) -> 
         np.testing.assert_array_equal(run([x, x])[0], -x)
         with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable"):
             run([x, np.ones(3, np.float32)])
+
+
+@pytest.mark.parametrize("level", [0, 3])
+@pytest.mark.parametrize(("text", "factor"), [(UNTOLD, 1), (UNTOLD_BY_CLOSURE, 2)])
+def test_an_argument_is_computed_though_no_result_tells_what_the_callee_makes(
+    text: str, factor: int, level: int
+) -> None:
+    module = parse_module(full_context(), text, "untold.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for run in (model.run, partial(run_relay, module)):
+        for n, m in ((2, 2), (1, 4), (0, 1)):
+            found = run([np.arange(n, dtype=np.float32), np.arange(m, dtype=np.float32)])[0]
+            np.testing.assert_array_equal(found[:, 0], factor * np.array([*range(1, n), *range(1, m)]))
+        with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable\(n, m\)"):
+            run([np.ones(2, np.float32), np.ones(3, np.float32)])
 
 
 def computed_inputs(first: bool, second: bool, length: int) -> list[Array]:

@@ -24,9 +24,8 @@ from xrelay.api.model import CompiledModel
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ExecutionError, InterpreterError, LoweringError, TypeInferenceError
 from xrelay.interpreters.relay import run_relay
-from xrelay.interpreters.relay.run import Given, Result
+from xrelay.interpreters.relay.run import Result
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.runtime.lists import Listed
 
@@ -75,17 +74,15 @@ def _compared(program: DimProgram, choices: Choices, module: ModuleOp, native: C
     place = f"at {sizes}, condition {inputs[0]}:"
     text = f"{place}\n{program.with_names()}"
     found, wanted = _outcome(lambda: _flat(native.run(inputs))), _outcome(lambda: run_relay(module, inputs))
-    if isinstance(found, str):
-        assert isinstance(wanted, str), f"only native code reports {found} {text}"
+    if isinstance(found, str) or isinstance(wanted, str):
+        _assert_equal(found, wanted, text)
         return "reported"
-    wanted = _wanted(wanted, module, lambda program: run_relay(program, inputs), text)
     if program.function is not None:
         data = small_numbers([choices.pick(SIZES) for _ in range(program.function.rank)])
         place = -1 if program.taker is None else -2
         for call in _calls(data, place):
-            calls = _outcome(lambda call=call: call(found)), _outcome(lambda call=call: call(wanted))
-            again = partial(_called_again, call, inputs)
-            _assert_called(*calls, module, again, f"function of {data.shape} {text}")
+            native_call, interpreted = partial(call, found), partial(call, wanted)
+            _assert_equal(_outcome(native_call), _outcome(interpreted), f"function of {data.shape} {text}")
         found, wanted = found[:place], wanted[:place]
     _assert_equal(found, wanted, text)
     return "ran"
@@ -103,11 +100,6 @@ def _calls(data: Array, place: int) -> list[Call]:
     return [one, other] if place == -2 else [one]
 
 
-def _called_again(call: Call, inputs: Sequence[Given], program: ModuleOp) -> list[Result]:
-    """What a call finds with the functions that `program` gives."""
-    return call(run_relay(program, inputs))
-
-
 def _flat(values: Sequence[Listed]) -> list[Result]:
     """Results of native code as the interpreter gives them: what sequences and optionals hold one after the other."""
     found: list[Result] = []
@@ -121,39 +113,6 @@ def _flat(values: Sequence[Listed]) -> list[Result]:
     return found
 
 
-def _wanted(
-    found: list[Result] | str, module: ModuleOp, run: Callable[[ModuleOp], list[Result]], text: str
-) -> list[Result]:
-    """What the interpreter finds where native code has results.
-
-    An argument that the callee never looks at is not computed where the call is inlined.
-    """
-    if not isinstance(found, str):
-        return found
-    inlined = module.clone()
-    inline_calls(inlined)
-    wanted = _outcome(lambda: run(inlined))
-    assert not isinstance(wanted, str), f"only the interpreter reports {found} {text}"
-    return wanted
-
-
-def _assert_called(
-    found: list[Result] | str,
-    wanted: list[Result] | str,
-    module: ModuleOp,
-    again: Callable[[ModuleOp], list[Result]],
-    text: str,
-) -> None:
-    """A function that was given gives what the interpreter's does, or reports an error where that does.
-
-    `again` calls what another program gives.
-    """
-    if isinstance(found, str):
-        assert isinstance(wanted, str), f"only native code reports {found} {text}"
-        return
-    _assert_equal(found, _wanted(wanted, module, again, text), text)
-
-
 def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:
     """The results, or why there are none."""
     try:
@@ -162,7 +121,12 @@ def _outcome(run: Callable[[], list[Result]]) -> list[Result] | str:
         return error.message
 
 
-def _assert_equal(found: Sequence[Result], wanted: Sequence[Result], text: str) -> None:
+def _assert_equal(found: Sequence[Result] | str, wanted: Sequence[Result] | str, text: str) -> None:
+    """Native code gives what the interpreter gives, or both report an error."""
+    if isinstance(found, str) or isinstance(wanted, str):
+        assert isinstance(wanted, str), f"only native code reports {found} {text}"
+        assert isinstance(found, str), f"only the interpreter reports {wanted} {text}"
+        return
     for number, (array, want) in enumerate(zip(found, wanted, strict=True)):
         assert (array.dtype, array.shape) == (want.dtype, want.shape), (
             f"result {number} is {array.shape}, must be {want.shape}, {text}"

@@ -31,7 +31,31 @@ func.func @total(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims
   func.return %r : tensor<?xf32, #relay.dims<n>>
 }
 
+// A call that makes extents which its results do not tell goes: what does nothing takes its results, and the argument.
+
+// CHECK-LABEL: func.func @untold
+// CHECK:         %s = relay.add
+// CHECK-NOT:     @found
+// CHECK:         %[[R:.*]] = relay.concatenate
+// CHECK:         relay.call @untold_result<d0 = {{.*}} + {{.*}}, d1 = broadcast(m, n)>(%[[R]], %s)
+func.func @untold(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  %s = relay.add(%x, %y) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  %r = relay.call @found(%s, %x, %y) : (!relay.incomplete, tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
+func.func private @found(%a: !relay.incomplete, %b: !relay.incomplete, %c: !relay.incomplete) -> !relay.incomplete {
+  %0 = relay.argwhere(%b) : (!relay.incomplete) -> !relay.incomplete
+  %1 = relay.argwhere(%c) : (!relay.incomplete) -> !relay.incomplete
+  %2 = relay.tuple(%0, %1) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+  %3 = relay.concatenate(%2) : (!relay.incomplete) -> !relay.incomplete
+  func.return %3 : !relay.incomplete
+}
+
 func.func private @negated(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay.dims<l>>) -> tensor<?xf32, #relay.dims<l>> {
   %0 = relay.negative(%b) : (tensor<?xf32, #relay.dims<l>>) -> tensor<?xf32, #relay.dims<l>>
   func.return %0 : tensor<?xf32, #relay.dims<l>>
 }
+
+// CHECK-LABEL: func.func private @untold_result(
+// CHECK-NEXT:    func.return %0
