@@ -6,7 +6,7 @@ that refuses the model.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -44,7 +44,10 @@ class Case:
 
 
 def cases() -> list[Case]:
-    """Each network in both styles, with open and with known sizes; each fourth case is one of these of each network."""
+    """Each network in both styles, with open and with known sizes; each fourth case is one of these of each network.
+
+    `make test` runs the interpreter on one of each, and native code of every second network, in all styles in turn.
+    """
     kinds = [(style, is_open) for is_open in (True, False) for style in Style]
     turns = [kinds[number % 4 :] + kinds[: number % 4] for number in range(len(NETWORKS))]
     return [Case(network, *kind) for network, turn in zip(NETWORKS, turns, strict=True) for kind in turn]
@@ -64,16 +67,25 @@ def equal(found: Sequence[Array], expected: Sequence[Array]) -> None:
         np.testing.assert_allclose(array, wanted, rtol=1e-3, atol=atol, strict=True)
 
 
-@pytest.mark.grid(4)
-@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
-def test_native_code_and_the_interpreter_equal_onnxruntime(case: Case) -> None:
-    proto = case.proto()
-    module, native = import_onnx(proto), compile(proto, cache=False)
+def compare(case: Case, proto: onnx.ModelProto, run: Callable[[Mapping[str, Array]], Sequence[Array]]) -> None:
     for sizes in case.sizes:
         inputs = case.network.arrays(sizes)
-        expected = expected_outputs(proto, inputs)
-        equal(run_relay(module, list(inputs.values())), expected)
-        equal(native.run(inputs), expected)
+        equal(run(inputs), expected_outputs(proto, inputs))
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_the_interpreter_equals_onnxruntime(case: Case) -> None:
+    proto = case.proto()
+    module = import_onnx(proto)
+    compare(case, proto, lambda inputs: run_relay(module, list(inputs.values())))
+
+
+@pytest.mark.grid(9)
+@pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
+def test_native_code_equals_onnxruntime(case: Case) -> None:
+    proto = case.proto()
+    compare(case, proto, compile(proto, cache=False).run)
 
 
 @pytest.mark.grid(1)

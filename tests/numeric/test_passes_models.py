@@ -1,8 +1,15 @@
-"""A whole ResNet-50 after each pass of the default pipeline: exact passes keep every bit, others the values."""
+"""A whole network after each pass of the default pipeline: exact passes keep every bit, others the values.
+
+`make test-all` takes ResNet-50, `make test` a small MobileNetV2, which has residual blocks and normalisations as well.
+"""
 
 from __future__ import annotations
 
 import numpy as np
+import onnx
+from support.examples import FACTOR
+from support.onnx_networks.mobile import MOBILE
+from support.onnx_networks.network import Style
 from support.pass_checks import Before, apply, check_close, check_exact
 from support.random_programs import dtype_of, extents
 from xdsl.dialects.builtin import ModuleOp
@@ -22,8 +29,15 @@ def images(module: ModuleOp) -> list[np.ndarray]:
     return [rng.uniform(0, 1, extents(argument)).astype(dtype_of(argument)) for argument in main.args]
 
 
-def test_every_pass_keeps_what_resnet50_computes():
-    module = apply(import_onnx(light_model("resnet50")), "relay-infer-type")
+def network() -> onnx.ModelProto:
+    if FACTOR > 1:
+        return light_model("resnet50")
+    small = next(each for each in MOBILE if each.id == "mobilenet_v2")
+    return small.proto(Style.TORCHSCRIPT, small.sizes[0])
+
+
+def test_every_pass_keeps_what_a_network_computes():
+    module = apply(import_onnx(network()), "relay-infer-type")
     inputs = images(module)
     first = before = Before(module, inputs, run_relay(module, inputs))
     for step in [*default_passes(3), "relay-fuse-ops", "relay-outline-fused"]:

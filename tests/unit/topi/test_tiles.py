@@ -12,6 +12,7 @@ def test_the_tile_of_the_measured_convolution() -> None:
     assert (tile.columns, tile.blocks) == (14, 2)
 
 
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("blocks", [1, 2, 3, 4, 7, 16, 125])
 @pytest.mark.parametrize(("registers", "vectors"), [(32, 1), (16, 1), (16, 2), (32, 4)])
