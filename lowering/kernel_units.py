@@ -34,6 +34,7 @@ from xrelay.dialects.attribute_names import (
     NUM_SCRATCH,
     SCHEDULE_REASON,
     SOURCES,
+    STRATEGIES,
     TAKES_SCRATCH,
     VERSION,
 )
@@ -48,8 +49,8 @@ from xrelay.passes.loop.noalias import mark_noalias
 KERNEL = "kernel"
 """The symbol of every kernel in its own module; other functions there have names that begin with it."""
 _PRIVATE = StringAttr("private")
-_NOT_OF_ITS_CODE = (SOURCES, SCHEDULE_REASON, LOOP_DIMS)
-"""Attributes of a kernel that say whose it is and why it is scheduled as it is."""
+_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, SCHEDULE_REASON, LOOP_DIMS)
+"""Attributes of a kernel that say whose it is, and why it computes and is scheduled as it is."""
 
 
 @dataclass
@@ -149,7 +150,7 @@ def _take(
         own.sym_name = StringAttr(
             KERNEL + (symbol.removeprefix(name) if symbol.startswith(name) else f"_version{number}")
         )
-        for attribute in (SOURCES, SCHEDULE_REASON):
+        for attribute in (SOURCES, STRATEGIES, SCHEDULE_REASON):
             own.attributes.pop(attribute, None)
         functions.append(own)
     kernel.sym_name = StringAttr(KERNEL)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from io import StringIO
 from pathlib import Path
+from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
 from xrelay.errors import PassError
@@ -23,5 +26,38 @@ def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
 def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:
     """Returns the module as text, in custom or generic form, with or without locations."""
     stream = StringIO()
-    Printer(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo).print_op(module)
+    _TextPrinter(stream, generic=generic, debuginfo=debuginfo).print_op(module)
     return stream.getvalue()
+
+
+_PLAIN: Final = re.compile(rb"[ !#-\[\]-~]*")
+"""Bytes that stand for themselves in a string."""
+
+
+class _TextPrinter(Printer):
+    """Prints a string in one piece, and each type once: who compiles prints all kernels, to know them again."""
+
+    def __init__(self, stream: StringIO, *, generic: bool, debuginfo: bool):
+        super().__init__(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
+        self._text = stream
+        self._types: dict[int, tuple[Attribute, str]] = {}
+
+    def print_bytes_literal(self, bytestring: bytes) -> None:
+        """A string; what does not stand for itself is written byte by byte."""
+        if _PLAIN.fullmatch(bytestring) is None:
+            super().print_bytes_literal(bytestring)
+        else:
+            self.print_string(f'"{bytestring.decode("ascii")}"')
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """An attribute; a type is copied from where the same object was printed before."""
+        known = self._types.get(id(attribute))
+        if known is not None:
+            self.print_string(known[1])
+        elif not isinstance(attribute, TypeAttribute):
+            super().print_attribute(attribute)
+        else:
+            start = self._text.tell()
+            super().print_attribute(attribute)
+            self._text.seek(start)
+            self._types[id(attribute)] = attribute, self._text.read()

@@ -178,6 +178,7 @@ def test_names_of_values_do_not_tell_kernels_apart(monkeypatch: pytest.MonkeyPat
     assert texts[0] == texts[1]
     assert "llvm.noalias" in texts[0]
     assert "@kernel(" in texts[0]
+    assert "topi.strategies" not in texts[0], "a reason decides no code"
 
 
 def test_timing_tells_what_was_done(lowered: list[str]) -> None:
