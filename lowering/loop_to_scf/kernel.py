@@ -52,6 +52,7 @@ from xrelay.lowering.loop_to_scf.parallel_nests import (
 from xrelay.lowering.loop_to_scf.sort import SortWriter
 from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
+from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
 
 UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAttr.unroll_disable()
@@ -90,9 +91,8 @@ class KernelWriter:
                 if isinstance(argument.type, MemRefType):
                     self._flat.note_argument(argument)
             self._block(old)
-        region = Region(new)
-        function.detach_region(function.body)
-        function.add_region(region)
+        dispose(function.detach_region(function.body))
+        function.add_region(Region(new))
 
     # --- statements
 

@@ -35,6 +35,7 @@ from xrelay.lowering.to_llvm.convert_scf_to_branches import convert_to_branches
 from xrelay.lowering.to_llvm.structured import ENDS, RULES, BlockWriter, Words
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import PatternTable, convert_one
+from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.infra.pattern_counts import RECORDER
 from xrelay.passes.infra.rebuilding import RebuildingRewriter
 
@@ -139,8 +140,7 @@ def _rebuild(function: func.FuncOp) -> None:
     writer.write(source, entry)
     old = function.detach_region(function.body)
     function.add_region(body)
-    for op in ops_in(old):
-        op.operands = ()
+    dispose(old)
 
 
 def _is_between_memrefs(cast: UnrealizedConversionCastOp) -> bool:

@@ -9,7 +9,7 @@ from math import ceil, prod
 
 from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, NoneType, TensorType, i64
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.attribute_names import NUM_OUTPUTS, PRIMITIVE
@@ -24,6 +24,7 @@ from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs, set_result_attrs
 
 MAX_BYTES = (1 << 63) - 1
@@ -195,9 +196,8 @@ class FunctionLowering(ABC):
         numbers = {each.number: each for each in returned}
         outputs = [attrs for number, attrs in enumerate(named) if number not in numbers]
         inputs = argument_attrs(function)[: self._num_inputs]
-        function.body.detach_block(self._old)
-        function.body.add_block(self._new)
-        self._old.erase()
+        dispose(function.detach_region(function.body))
+        function.add_region(Region(self._new))
         function.function_type = FunctionType.from_lists(list(self._new.arg_types), [value.type for value in values])
         extents = len(self._new.args) - self._num_inputs - num_outputs
         set_argument_attrs(function, [*inputs, *outputs, *({} for _ in range(extents))])

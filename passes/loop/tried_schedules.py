@@ -18,6 +18,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON, SOURCES
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.op_lists import all_ops
+from xrelay.passes.infra.disposal import dispose
 
 _NO_PART_OF_IT = frozenset({SCHEDULE, SCHEDULE_REASON, SOURCES})
 """Attributes of a kernel that no primitive looks at."""
@@ -59,7 +60,7 @@ def take_tried(kernel: func.FuncOp, schedule: ScheduleAttr) -> bool:
         return False
     plain = kernel.detach_region(0)
     kernel.add_region(tried.copy.detach_region(0))
-    plain.drop_all_references()
+    dispose(plain)
     return True
 
 

@@ -19,6 +19,7 @@ from xrelay.lowering.to_llvm.boxes import BOX_FUNCTIONS
 from xrelay.lowering.to_llvm.ops import EXTERNAL
 from xrelay.lowering.to_llvm.ops import function as llvm_function
 from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS
+from xrelay.passes.infra.disposal import dispose
 from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
@@ -65,6 +66,9 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
         is_glue = ENTRY_SYMBOL in names and not any(_computes(defined[name], kernels) for name in names)
         text = _piece([*copies, *(defined[name] for name in names)], declarations, target, symbols)
         pieces.append(Piece(text, is_glue))
+    for op in defined.values():
+        for region in op.regions:
+            dispose(region)
     return pieces
 
 
