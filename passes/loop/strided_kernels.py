@@ -57,8 +57,9 @@ class StridedKernels:
 
     def _retarget(self, call: func.CallOp, number: int, type: MemRefType) -> None:
         name = call.callee.string_value()
-        kernel = self._functions[name]
-        if kernel.function_type.inputs.data[number] == type:
+        kernel = self._functions.get(name)
+        # What is no function of the module yet copies a part, and was made for the type that this has.
+        if kernel is None or kernel.function_type.inputs.data[number] == type:
             return
         key = (name, number, type)
         if key not in self._known:

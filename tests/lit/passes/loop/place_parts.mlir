@@ -452,3 +452,69 @@ func.func private @first(%p: memref<524289xf32>, %r: memref<1xf32>) attributes {
   }
   func.return
 }
+
+// -----
+
+// A whole that another part has been copied to already is placed in turn, as where what is joined with it is empty.
+// CHECK-LABEL: func.func @main
+// CHECK-NEXT:    %d = memref.alloc() : memref<8xf32>
+// CHECK:         %c = loop.part %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// CHECK:         %e = loop.part %c[%{{.*}}] [] : memref<4xf32> to memref<0xf32>
+// CHECK:         func.call @copy_part(%x, %c) {loop.copied = "%x is an argument"}
+// CHECK:         %g = loop.part %d[%{{.*}}] [] : memref<8xf32> to memref<4xf32>
+// PLAN:        func.func @main
+func.func @main(%x: memref<4xf32>, %y: memref<8xf32>) attributes {loop.num_outputs = 1 : i64} {
+  %e = memref.alloc() : memref<0xf32>
+  func.call @none(%e) : (memref<0xf32>) -> ()
+  %c = memref.alloc() : memref<4xf32>
+  func.call @append(%e, %x, %c) : (memref<0xf32>, memref<4xf32>, memref<4xf32>) -> ()
+  %g = memref.alloc() : memref<4xf32>
+  func.call @k(%c, %g) : (memref<4xf32>, memref<4xf32>) -> ()
+  %d = memref.alloc() : memref<8xf32>
+  func.call @concatenate(%c, %g, %d) : (memref<4xf32>, memref<4xf32>, memref<8xf32>) -> ()
+  func.call @l(%d, %y) : (memref<8xf32>, memref<8xf32>) -> ()
+  func.return
+}
+func.func private @none(%r: memref<0xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @k(%p: memref<4xf32>, %r: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @l(%p: memref<8xf32>, %r: memref<8xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  func.return
+}
+func.func private @append(%p: memref<0xf32>, %q: memref<4xf32>, %r: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 4 {
+    loop.block "concatenate" (%vi : spatial 4 = %i) reads(%p, %q) writes(%r) {
+      %yero = arith.constant 0 : index
+      %first = arith.cmpi ult, %vi, %yero : index
+      %v = scf.if %first -> (f32) {
+        %0 = loop.load %p[%vi] : memref<0xf32>
+        scf.yield %0 : f32
+      } else {
+        %1 = loop.load %q[%vi] : memref<4xf32>
+        scf.yield %1 : f32
+      }
+      loop.store %v, %r[%vi] : memref<4xf32>
+    }
+  }
+  func.return
+}
+func.func private @concatenate(%p: memref<4xf32>, %q: memref<4xf32>, %r: memref<8xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 8 {
+    loop.block "concatenate" (%vi : spatial 8 = %i) reads(%p, %q) writes(%r) {
+      %four = arith.constant 4 : index
+      %first = arith.cmpi ult, %vi, %four : index
+      %v = scf.if %first -> (f32) {
+        %0 = loop.load %p[%vi] : memref<4xf32>
+        scf.yield %0 : f32
+      } else {
+        %1 = loop.load %q[%vi - 4] : memref<4xf32>
+        scf.yield %1 : f32
+      }
+      loop.store %v, %r[%vi] : memref<8xf32>
+    }
+  }
+  func.return
+}
