@@ -75,6 +75,8 @@ class Plan:
 
         They must be writable, contiguous, of the right dtype and shape, and overlap neither an input nor each other.
         """
+        if isinstance(given, np.ndarray) or not hasattr(given, "__len__"):
+            raise InputError(f"out takes a list of arrays, got {type(given).__name__}", help="write out=[y]")
         if len(given) != len(specs):
             raise InputError(f"out has {len(given)} arrays, the model has {len(specs)} outputs")
         taken = list(inputs)

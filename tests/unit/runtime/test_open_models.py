@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -123,9 +124,11 @@ def test_outputs_of_the_caller(model: CompiledModel) -> None:
         ([np.empty((4, 8))], r"got float64\[4, 8\]"),
         ([np.empty((8, 4), np.float32).T], "not contiguous"),
         ([x], "overlaps an input"),
+        (np.empty((4, 8), np.float32), "out takes a list of arrays, got ndarray"),
+        (3, "out takes a list of arrays, got int"),
     ]:
         with pytest.raises(InputError, match=message):
-            model.run([x, z], out=bad)
+            model.run([x, z], out=cast(Any, bad))
 
 
 def test_saved_models_carry_names(model: CompiledModel, tmp_path: Path) -> None:
