@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.integer_products import distances
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.microsoft_masks import causal_mask, padding_mask
+from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim
@@ -81,7 +82,7 @@ def _projected_attention(
         heads = Heads(
             heads.query, *(_behind(node, *pair) for pair in zip(parts, (heads.key, heads.value), strict=True))
         )
-    result = attend(node, heads, mask=mask, bias=bias)
+    result = attend(node, heads, 0 if before is None else Numbers(node).extent(before, 3), mask=mask, bias=bias)
     if not any(node.outputs[1:]):
         return [result]
     return [result, node.emit("stack", node.make_tuple([heads.key, heads.value]), axis=0)]
@@ -130,10 +131,11 @@ def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
     if node.optional_input(8) is not None or node.optional_input(9) is not None or any(node.outputs[3:]):
         raise node.unsupported("shared buffers, beams and the scores as an output are not supported")
     heads = _given_heads(node)
+    past: Number = 0
     if node.optional_input(6) is not None:
         key, value = _behind(node, node.input(6), heads.key), _behind(node, node.input(7), heads.value)
-        heads = Heads(heads.query, key, value)
-    return [attend(node, heads, mask=4, bias=5), heads.key, heads.value]
+        heads, past = Heads(heads.query, key, value), Numbers(node).extent(node.input(6), 2)
+    return [attend(node, heads, past, mask=4, bias=5), heads.key, heads.value]
 
 
 def _given_heads(node: NodeView) -> Heads:
@@ -146,7 +148,7 @@ def _given_heads(node: NodeView) -> Heads:
     query = _biased(node, node.input(0), 0, 0)
     if len(node.shape(1)) == 4:
         return Heads(_split_heads(node, query), node.input(1), node.input(2))
-    hidden = node.shape(0)[-1]
+    hidden = node.last_extent(0)
     start = hidden if isinstance(hidden, int) else 0
     key, value = _biased(node, node.input(1), start, 1), _biased(node, node.input(2), 2 * start, 2)
     return Heads(*(_split_heads(node, each) for each in (query, key, value)))
@@ -157,7 +159,7 @@ def _biased(node: NodeView, value: SSAValue, start: int, index: int) -> SSAValue
     bias = node.optional_input(3)
     if bias is None:
         return value
-    extent = shape_of(value.type)[-1]
+    extent = node.last_extent(index)
     if not isinstance(extent, int):
         raise node.error(f"input #{index} has {extent} elements for each place; their number must be known")
     return node.emit("add", value, node.emit("strided_slice", bias, begin=(start,), end=(start + extent,), axes=(0,)))
@@ -172,10 +174,11 @@ def _packed(node: NodeView, value: SSAValue, count: int) -> Heads:
     return Heads(turned[0], turned[-2], turned[-1])
 
 
-def attend(node: NodeView, heads: Heads, *, mask: int, bias: int | None) -> SSAValue:
+def attend(node: NodeView, heads: Heads, past: Number, *, mask: int, bias: int | None) -> SSAValue:
     """The values weighted by the softmax of products of queries and keys: (batch, places, heads * elements).
 
-    Input `mask` says which keys are masked, input `bias` is added to the products; 16-bit floats are computed in f32.
+    Input `mask` says which keys are masked, input `bias` is added to the products; the first `past` keys come before
+    all queries. 16-bit floats are computed in f32.
     """
     element = element_type_of(heads.query.type)
     query, key, value = (_wide(node, each) for each in (heads.query, heads.key, heads.value))
@@ -191,7 +194,7 @@ def attend(node: NodeView, heads: Heads, *, mask: int, bias: int | None) -> SSAV
     if node.optional_input(mask) is not None:
         scores = node.emit("add", scores, padding_mask(node, mask, scores))
     if node.attribute_int("unidirectional", 0, check=lambda flag: flag in (0, 1)):
-        scores = causal_mask(node, scores)
+        scores = causal_mask(node, scores, past)
     weights = node.emit("nn.softmax", scores, axis=-1)
     result = node.emit("nn.batch_matmul", weights, value, transpose_b=False)
     result = node.emit("reshape", node.emit("transpose", result, axes=(0, 2, 1, 3)), newshape=(0, 0, -3))

@@ -7,7 +7,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
-from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import certainly_differ
 
@@ -48,11 +48,15 @@ def _of_entries(node: NodeView, numbers: SSAValue) -> SSAValue:
     return node.emit("expand_dims", numbers, axis=1, num_newaxis=3)
 
 
-def causal_mask(node: NodeView, scores: SSAValue) -> SSAValue:
-    """The scores, the least number in place of those of keys behind the query; the last query is at the last key."""
+def causal_mask(node: NodeView, scores: SSAValue, past: Number) -> SSAValue:
+    """The scores, the least number in place of those of keys behind the query; `past` keys are before the first one.
+
+    The last query sees all keys, as in onnxruntime: there may be more of them than queries.
+    """
     numbers = Numbers(node)
     queries, keys = (extent_value(node, scores, axis) for axis in (2, 3))
-    past = numbers.of("subtract", keys, queries)
     place = node.emit("expand_dims", numbers.arange(0, queries), axis=1)
     later = node.emit("greater", numbers.arange(0, keys), node.emit("add", place, numbers.value(past)))
+    is_before = node.emit("less", place, numbers.value(numbers.of("subtract", queries, 1)))
+    later = node.emit("logical_and", later, is_before)
     return node.emit("where", later, node.scalar(float(np.finfo(np.float32).min), scores), scores)
