@@ -15,6 +15,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzz.engines import interpret
 from fuzz.nodes import check_native, interpreted
+from fuzz.onnx_draft import imported
 from fuzz.onnx_nodes import drawn_ops, opsets_of, random_inputs, random_node_model
 from fuzz.special_values import Array, is_float, random_array
 from xrelay.errors import InterpreterError
@@ -111,7 +112,7 @@ class GraphBuilder:
             [helper.make_empty_tensor_value_info(name) for name in outputs],
             [numpy_helper.from_array(array, name) for name, array in self.constants.items()],
         )
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=10)
+        return helper.make_model(graph, opset_imports=imported(self.nodes, self.opset), ir_version=10)
 
     def _append(self, node: onnx.NodeProto, prefix: str, names: dict[str, str]) -> None:
         copy = onnx.NodeProto()

@@ -58,7 +58,8 @@ def _fails(module: ModuleOp, model: onnx.ModelProto, *, zeros: bool) -> bool:
 
 def _is_limited(model: onnx.ModelProto) -> bool:
     (node,) = model.graph.node
-    converter = find_converter(node.op_type, "", model.opset_import[0].version)
+    version = next(each.version for each in model.opset_import if each.domain == node.domain)
+    converter = find_converter(node.op_type, node.domain, version)
     return converter is None or bool(converter.limits)
 
 

@@ -8,7 +8,7 @@ obeys.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache
 from typing import Any
 
@@ -16,6 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
+from fuzz.onnx_ops import OWN_VERSION, domain_and_type, needed_schema
 from fuzz.special_values import Array, random_array
 from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.errors import TypeInferenceError
@@ -105,8 +106,9 @@ class Draft:
 
     def model(self) -> onnx.ModelProto:
         names = [f"y{index}" for index in range(self.outputs)]
-        node = helper.make_node(self.op, self.order, names, name="node")
-        formals = onnx.defs.get_schema(self.op, self.opset, "").attributes
+        domain, op_type = domain_and_type(self.op)
+        node = helper.make_node(op_type, self.order, names, name="node", domain=domain)
+        formals = needed_schema(self.op, self.opset).attributes
         for name, given in sorted(self.attributes.items()):
             # The type of an empty list is that of the schema alone.
             kind = str(formals[name].type).rpartition(".")[2] if name in formals else "UNDEFINED"
@@ -119,7 +121,13 @@ class Draft:
             [helper.make_empty_tensor_value_info(name) for name in names],
             self.initializers,
         )
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", self.opset)], ir_version=IR_VERSION)
+        return helper.make_model(graph, opset_imports=imported([node], self.opset), ir_version=IR_VERSION)
+
+
+def imported(nodes: Iterable[onnx.NodeProto], opset: int) -> list[onnx.OperatorSetIdProto]:
+    """The opset of ONNX's own domain, and the version of each other domain of the nodes."""
+    others = sorted({node.domain for node in nodes} - {""})
+    return [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, OWN_VERSION) for domain in others)]
 
 
 Drawing = Callable[[Draft], None]
@@ -140,7 +148,7 @@ def draws(*ops: str) -> Callable[[Drawing], Drawing]:
 @cache
 def admitted_dtypes(op: str, opset: int) -> tuple[np.dtype, ...]:
     """The dtypes of the op's first input (of its result where it has none) that ONNX admits and xrelay knows."""
-    schema = onnx.defs.get_schema(op, opset, "")
+    schema = needed_schema(op, opset)
     first = (schema.inputs or schema.outputs)[0] if op != "ConstantOfShape" else schema.outputs[0]
     return known_dtypes(frozenset(first.types))
 

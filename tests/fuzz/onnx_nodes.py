@@ -17,6 +17,7 @@ import onnx
 
 from fuzz.onnx_acceptance import accepted
 from fuzz.onnx_draft import DRAWINGS, Draft, known_dtypes, random_inputs
+from fuzz.onnx_ops import OWN_VERSION, domain_and_type, needed_schema, schema_of
 from fuzz.onnx_schemas import propose
 from xrelay.frontend.onnx import converters, registered_ops
 from xrelay.frontend.onnx.registry import find_converter
@@ -31,26 +32,31 @@ TRIES = 60
 
 @cache
 def opsets_of(op: str) -> tuple[int, ...]:
-    """The opsets in which ONNX has the op, with tensors for operands and results, and xrelay a converter for it."""
+    """The opsets in which the op exists, with tensors for operands and results, and xrelay has a converter for it.
+
+    Of an op of another domain those opsets of ONNX's own domain that its model may have beside it: all.
+    """
     converters.load()
-    found: list[int] = []
-    for opset in range(FIRST_OPSET, LAST_OPSET + 1):
-        try:
-            deprecated = onnx.defs.get_schema(op, opset, "").deprecated
-        except onnx.defs.SchemaError:
-            continue
-        if not deprecated and find_converter(op, "", opset) is not None and _has_tensors(op, opset):
-            found.append(opset)
-    return tuple(found)
+    domain, op_type = domain_and_type(op)
+    return tuple(
+        opset
+        for opset in range(FIRST_OPSET, LAST_OPSET + 1)
+        if schema_of(op, opset) is not None
+        and find_converter(op_type, domain, OWN_VERSION if domain else opset) is not None
+        and _has_tensors(op, opset)
+    )
 
 
 @cache
 def drawn_ops() -> tuple[str, ...]:
-    """The registered ops of ONNX's own whose operands and results are tensors, and which hold no graphs."""
+    """The registered ops of ONNX and onnxruntime whose operands and results are tensors, and which hold no graphs."""
     names = (
         "onnx_drawings",
+        "onnx_drawings_attention",
+        "onnx_drawings_microsoft",
         "onnx_drawings_nn",
         "onnx_drawings_quantized",
+        "onnx_drawings_quantized_microsoft",
         "onnx_drawings_sequences",
         "onnx_drawings_signal",
     )
@@ -58,12 +64,12 @@ def drawn_ops() -> tuple[str, ...]:
         import_module(module)
 
     converters.load()
-    return tuple(op for op in registered_ops() if "::" not in op and opsets_of(op))
+    return tuple(op for op in registered_ops() if opsets_of(op))
 
 
 def _has_tensors(op: str, opset: int) -> bool:
     """True where some type of each operand and result is a tensor, and no attribute is a graph."""
-    schema = onnx.defs.get_schema(op, opset, "")
+    schema = needed_schema(op, opset)
     if any(attribute.type == GRAPH for attribute in schema.attributes.values()):
         return False
     return all(known_dtypes(frozenset(formal.types)) for formal in (*schema.inputs, *schema.outputs))

@@ -15,11 +15,11 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import onnx
 from onnx import helper, numpy_helper
 from onnx.defs import OpSchema
 
 from fuzz.onnx_draft import Draft, known_dtypes
+from fuzz.onnx_ops import needed_schema
 
 Shape = tuple[int, ...]
 
@@ -35,7 +35,7 @@ class Proposal:
 
     def __init__(self, draft: Draft):
         self.draft = draft
-        self.schema = onnx.defs.get_schema(draft.op, draft.opset, "")
+        self.schema = needed_schema(draft.op, draft.opset)
         self._dtypes: dict[str, np.dtype[Any]] = {}
         shape = draft.shape(0 if draft.chance(0.1) else 1)
         # Nothing can be indexed in an extent of 0.
@@ -205,7 +205,7 @@ def _attribute(p: Proposal, attribute: OpSchema.Attribute) -> Any:
         return draft.integer(0, 1) if switch else draft.pick(1, 2, 3)
     if kind == OpSchema.AttrType.FLOAT:
         return draft.pick(0.1, 0.3, 1.5, -0.7)
-    words = _words(p.schema.name, p.schema.since_version, attribute.name)
+    words = _words(draft.op, draft.opset, attribute.name)
     if kind == OpSchema.AttrType.STRING and words:
         return draft.pick(*words)
     if kind == OpSchema.AttrType.TENSOR:
@@ -217,7 +217,7 @@ def _attribute(p: Proposal, attribute: OpSchema.Attribute) -> Any:
 @cache
 def _words(op: str, opset: int, name: str) -> tuple[str, ...]:
     """The words in the description of an attribute that may be its values: those in quotes, and its default."""
-    attribute = onnx.defs.get_schema(op, opset, "").attributes[name]
+    attribute = needed_schema(op, opset).attributes[name]
     found = set(re.findall(r"""["'`](\w+)["'`]""", attribute.description))
     if attribute.default_value.name:
         found.add(helper.get_attribute_value(attribute.default_value).decode())

@@ -1,0 +1,85 @@
+"""The ops that nodes are drawn of, and their schemas: of onnx, and of onnxruntime for its own.
+
+An op is called as in the registry of converters: `Relu`, `com.microsoft::Gelu`.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+import onnx
+from onnx.defs import OpSchema, SchemaError
+
+from xrelay.frontend.onnx.registry import MICROSOFT
+
+OWN_VERSION = 1
+"""The version of `com.microsoft`, which has no other."""
+
+
+def domain_and_type(op: str) -> tuple[str, str]:
+    """The domain of an op, empty for ONNX's own, and its type."""
+    domain, _, op_type = op.rpartition("::")
+    return domain, op_type
+
+
+@cache
+def schema_of(op: str, opset: int) -> OpSchema | None:
+    """The schema of an op in an opset of ONNX's own domain; None where there is none, or where it is deprecated."""
+    domain, op_type = domain_and_type(op)
+    found = _runtime_schemas().get((domain, op_type))
+    try:
+        schema = onnx.defs.get_schema(op_type, opset, domain)
+    except SchemaError:
+        # Some of onnxruntime's own operators stand in the default domain.
+        return None if found is None else _as_onnx(found)
+    return None if schema.deprecated else schema
+
+
+def needed_schema(op: str, opset: int) -> OpSchema:
+    """The schema of an op that is known to have one."""
+    schema = schema_of(op, opset)
+    if schema is None:
+        raise LookupError(f"{op} has no schema in opset {opset}")
+    return schema
+
+
+@cache
+def _runtime_schemas() -> dict[tuple[str, str], Any]:
+    """The schemas of the operators that onnxruntime alone has, by domain and type."""
+    runtime: Any = import_module("onnxruntime.capi.onnxruntime_pybind11_state")
+    schemas = runtime.get_all_operator_schema()
+    return {(each.domain, each.name): each for each in schemas if each.domain == MICROSOFT or _is_unknown(each)}
+
+
+def _is_unknown(schema: Any) -> bool:
+    return schema.domain == "" and not onnx.defs.has(schema.name)
+
+
+def _as_onnx(schema: Any) -> OpSchema:
+    """A schema of onnxruntime as one of onnx, which has other classes of the same form."""
+    return OpSchema(
+        schema.name,
+        schema.domain,
+        schema.since_version,
+        inputs=[_formal(each) for each in schema.inputs],
+        outputs=[_formal(each) for each in schema.outputs],
+        type_constraints=[(each.type_param_str, list(each.allowed_type_strs), "") for each in schema.type_constraints],
+        attributes=[_attribute(each) for each in schema.attributes.values()],
+    )
+
+
+def _formal(formal: Any) -> OpSchema.FormalParameter:
+    option = OpSchema.FormalParameterOption(int(formal.option))
+    return OpSchema.FormalParameter(
+        formal.name, formal.typeStr, param_option=option, is_homogeneous=formal.isHomogeneous
+    )
+
+
+def _attribute(attribute: Any) -> OpSchema.Attribute:
+    default = onnx.AttributeProto.FromString(attribute._default_value)
+    if default.name:
+        return OpSchema.Attribute(attribute.name, default, attribute.description)
+    kind = OpSchema.AttrType(int(attribute.type))
+    return OpSchema.Attribute(attribute.name, kind, attribute.description, required=attribute.required)
