@@ -23,7 +23,7 @@ from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.signature import value_type
 from xrelay.frontend.onnx.tensors import check_size, tensor_array
-from xrelay.index_algebra.dims import Shape
+from xrelay.index_algebra.dims import Dim, Shape
 
 
 class UnsupportedNodeError(ModelImportError):
@@ -185,6 +185,13 @@ class NodeView:
         """The shape of input `index`, required to be a tensor."""
         return shape_of(self._tensor_type(index))
 
+    def last_extent(self, index: int) -> Dim:
+        """The last extent of input `index`, required to have an axis."""
+        shape = self.shape(index)
+        if not shape:
+            raise self.error(f"input #{index} is {self.input(index).type}: a tensor with axes is expected")
+        return shape[-1]
+
     def element_type(self, index: int) -> Attribute:
         """The element type of input `index`, required to be a tensor."""
         return element_type_of(self._tensor_type(index))
@@ -216,15 +223,21 @@ class NodeView:
 
     def required_ints(self, index: int, what: str) -> tuple[int, ...]:
         """The integers of input `index`, required to be known, of at most one dimension."""
-        known = self.known_ints(index)
-        if known is not None:
-            return known
-        array = self.required_constant(index, what)
-        if array.ndim > 1 or array.dtype.kind not in "iu":
-            raise self.error(
-                f"input #{index} ({what}) must be a list of integers, found {array.dtype}{list(array.shape)}"
-            )
-        return tuple(int(value) for value in array.reshape(-1))
+        found = self.known_ints(index)
+        if found is None:
+            array = self.required_constant(index, what)
+            if array.ndim > 1 or array.dtype.kind not in "iu":
+                raise self.error(
+                    f"input #{index} ({what}) must be a list of integers, found {array.dtype}{list(array.shape)}"
+                )
+            found = tuple(int(value) for value in array.reshape(-1))
+        return tuple(self._signed(index, what, value) for value in found)
+
+    def _signed(self, index: int, what: str, value: int) -> int:
+        """`value` of input `index`, required to be one that attributes hold: of 64 bits, with a sign."""
+        if not -(1 << 63) <= value < 1 << 63:
+            raise self.error(f"input #{index} ({what}) must be of 64 bits with a sign, found {value}")
+        return value
 
     def known_ints(self, index: int) -> tuple[int, ...] | None:
         """The integers of a list that is computed of constants and known shapes; `None` where one is not known."""
@@ -251,6 +264,13 @@ class NodeView:
         if array.size != 1:
             raise self.error(f"input #{index} ({what}) must be one number, found {array.dtype}{list(array.shape)}")
         return array.reshape(())
+
+    def required_int(self, index: int, what: str) -> int:
+        """Input `index` as an integer, required to be a constant of one number, whose whole part it is."""
+        number = self.required_scalar(index, what)
+        if not np.isfinite(number):
+            raise self.error(f"input #{index} ({what}) must be a whole number, found {number}")
+        return self._signed(index, what, int(number))
 
     # --- building --------------------------------------------------------------------------------------------------
 

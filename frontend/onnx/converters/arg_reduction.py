@@ -45,7 +45,7 @@ def convert_cum_prod(node: NodeView) -> SSAValue:
 def _accumulated(node: NodeView, relay_name: str) -> SSAValue:
     """The relay op; where only the run tells the axis, that along each, and the one that is wanted."""
     if node.constant(1) is not None:
-        return _along(node, relay_name, int(node.required_scalar(1, "axis")))
+        return _along(node, relay_name, node.required_int(1, "axis"))
     rank = len(node.shape(0))
     if not rank:
         raise node.error("data of rank 0 have no axis")

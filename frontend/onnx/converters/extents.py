@@ -89,9 +89,12 @@ def merged_axes(node: NodeView, value: SSAValue, first: int, last: int) -> SSAVa
 
 
 def extent_value(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
-    """An extent of `value` as a number that the program has."""
-    extent = shape_of(value.type)[axis]
+    """An extent of `value` as a number that the program has; an error where it has no such axis."""
+    shape = shape_of(value.type)
+    if axis >= len(shape):
+        raise node.error(f"{value.type} has no axis {axis}")
+    extent = shape[axis]
     if isinstance(extent, int):
         return node.emit_constant(np.array(extent, np.int64), "extent")
-    shape = node.emit("shape_of", value, dtype="int64")
-    return node.emit("take", shape, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)
+    extents = node.emit("shape_of", value, dtype="int64")
+    return node.emit("take", extents, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)

@@ -27,7 +27,7 @@ def convert_dft_input(node: NodeView) -> SSAValue:
         return _along_known_axis(node, -2)
     if node.constant(2) is None and node.known_ints(2) is None:
         return _along_computed_axis(node)
-    return _along_known_axis(node, int(node.required_scalar(2, "axis")))
+    return _along_known_axis(node, node.required_int(2, "axis"))
 
 
 def _along_known_axis(node: NodeView, named: int) -> SSAValue:
@@ -114,7 +114,7 @@ def _number(node: NodeView, index: int, what: str) -> Number:
     if known is not None:
         return known[0]
     if node.constant(index) is not None:
-        return int(node.required_scalar(index, what))
+        return node.required_int(index, what)
     value = node.input(index)
     return node.emit("cast", node.reshape(value, ()) if node.shape(index) else value, dtype="int64")
 

@@ -18,7 +18,13 @@ from xrelay.frontend.onnx.tensors import check_size
 
 _NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
 _DECADE = 2595 / np.log(10)
-"""The mel scale grows by so much where 700 hertz and the frequency together grow by the factor e."""
+"""The mel scale grows by so much where `_BREAK` hertz and the frequency together grow by the factor e."""
+
+_BREAK = 700
+"""The hertz about which the scale turns from linear to logarithmic; below minus those it has no places."""
+
+_FAR = 2.0**53
+"""Hertz above any spectrum; what is higher is taken for that."""
 
 
 @converts("MelWeightMatrix", since=17, attributes=("output_datatype",))
@@ -29,23 +35,26 @@ def convert_mel_weights(node: NodeView) -> SSAValue:
             raise node.error(f"{name} is {node.input(index).type}; it must be one number")
     if any(node.constant(index) is None for index in range(len(_NAMES))):
         return node.emit("cast", _computed(node), dtype=output_dtype(node))
-    bands, length, rate, low, high = (float(node.required_scalar(at, name)) for at, name in enumerate(_NAMES))
+    bands, length, rate = (node.required_int(at, _NAMES[at]) for at in range(3))
+    low, high = (float(node.required_scalar(at, _NAMES[at])) for at in (3, 4))
     if bands < 0 or length < 1 or rate <= 0:
-        raise node.error(f"{bands:.0f} mel bins of a spectrum of length {length:.0f} at rate {rate:.0f}")
-    shape = (int(length) // 2 + 1, int(bands))
+        raise node.error(f"{bands} mel bins of a spectrum of length {length} at rate {rate}")
+    if not -_BREAK < low < np.inf or not -_BREAK < high < np.inf:
+        raise node.error(f"frequencies from {low} to {high} have no places on the mel scale")
+    shape = (length // 2 + 1, bands)
     problem = check_size(shape, 8)
     if problem is not None:
         raise node.error(problem)
-    edges = _edges(int(bands) + 2, length, rate, low, high)
+    edges = _edges(bands + 2, length, rate, low, high)
     return node.emit_constant(_triangles(edges, shape).astype(output_dtype(node)), "weights")
 
 
-def _edges(count: int, length: float, rate: float, low: float, high: float) -> Sequence[int]:
+def _edges(count: int, length: int, rate: int, low: float, high: float) -> Sequence[int]:
     """The bins of the spectrum at so many edges of bands, equally far apart on the mel scale."""
-    low_mel, high_mel = (_DECADE * np.log1p(hertz / 700) for hertz in (low, high))
+    low_mel, high_mel = (_DECADE * np.log1p(hertz / _BREAK) for hertz in (low, high))
     mels = low_mel + np.arange(count) * ((high_mel - low_mel) / count)
-    hertz = 700 * np.expm1(mels / _DECADE)
-    return [int(edge) for edge in (length + 1) * hertz // rate]
+    hertz = _BREAK * np.expm1(mels / _DECADE)
+    return [int(edge) for edge in (length + 1) * np.minimum(hertz, _FAR) // rate]
 
 
 def _triangles(edges: Sequence[int], shape: tuple[int, int]) -> Array:
@@ -88,7 +97,7 @@ def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSA
     steps = node.emit("cast", Numbers(node).arange(0, count), dtype="float64")
     mels = node.emit("add", low, node.emit("multiply", steps, step))
     factors = node.emit("exp", node.emit("divide", mels, node.scalar(_DECADE, mels)))
-    hertz = node.emit("multiply", node.emit("subtract", factors, node.scalar(1, mels)), node.scalar(700, mels))
+    hertz = node.emit("multiply", node.emit("subtract", factors, node.scalar(1, mels)), node.scalar(_BREAK, mels))
     wide = node.emit("cast", node.emit("add", length, integer(node, 1)), dtype="float64")
     scaled = node.emit("divide", node.emit("multiply", wide, hertz), node.emit("cast", rate, dtype="float64"))
     return node.emit("cast", node.emit("floor", scaled), dtype="int64")
@@ -96,7 +105,7 @@ def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSA
 
 def _mel(node: NodeView, hertz: SSAValue) -> SSAValue:
     """The place of a frequency on the mel scale."""
-    factor = node.emit("add", node.emit("divide", hertz, node.scalar(700, hertz)), node.scalar(1, hertz))
+    factor = node.emit("add", node.emit("divide", hertz, node.scalar(_BREAK, hertz)), node.scalar(1, hertz))
     return node.emit("multiply", node.emit("log", factor), node.scalar(_DECADE, hertz))
 
 

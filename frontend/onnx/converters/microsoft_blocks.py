@@ -53,13 +53,15 @@ def convert_gather_block_quantized(node: NodeView) -> SSAValue:
         raise node.unsupported(f"data of rank {rank}, gathered along axis {axes[0]} and in blocks along axis {axes[1]}")
     if numpy_dtype(node.element_type(0)) != "uint8":
         raise node.unsupported(f"data of {node.input(0).type}, bytes are expected")
-    columns, blocks = node.shape(0)[1], node.shape(2)[-1]
+    columns, blocks = node.last_extent(0), node.last_extent(2)
     if not isinstance(columns, int) or not isinstance(blocks, int) or blocks * size != columns * _BYTE // bits:
         raise node.error(f"data {node.input(0).type} in blocks of {size} with scales {node.input(2).type}")
     rows = (_rows(node, node.input(index)) for index in (0, 2))
     values, scales = unpacked(node, next(rows), bits), next(rows)
     zero = node.scalar_like(2 ** (bits - 1), 0)
     if node.optional_input(3) is not None:
+        if node.last_extent(3) != -(-blocks * bits // _BYTE):
+            raise node.error(f"zero points {node.input(3).type} of {blocks} blocks in a row")
         zero = _first(node, unpacked(node, _rows(node, node.input(3)), bits), blocks)
         zero = node.emit("expand_dims", zero, axis=_rank(zero))
     lead = (0,) * (_rank(values) - 1)

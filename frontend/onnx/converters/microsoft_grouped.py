@@ -70,10 +70,12 @@ def _check(node: NodeView) -> None:
 def _heads(node: NodeView, count: int, shared: int) -> list[SSAValue]:
     """Queries, keys and values as (batch, places, heads, elements), 16-bit floats in f32; they may be packed."""
     query = node.input(0)
-    columns = shape_of(query.type)[-1]
     packed = node.optional_input(1) is None
     heads = count + 2 * shared if packed else count
-    if len(node.shape(0)) != 3 or not isinstance(columns, int) or columns % heads or not columns or count % shared:
+    if len(node.shape(0)) != 3 or packed != (node.optional_input(2) is None):
+        raise node.error(f"queries {query.type}: three axes are expected, with keys and values or neither")
+    columns = node.shape(0)[2]
+    if not isinstance(columns, int) or columns % heads or not columns or count % shared:
         raise node.error(f"{query.type} does not split into {heads} heads, of which {shared} are shared")
     width = columns // heads
     parts = [query, node.optional_input(1), node.optional_input(2)]

@@ -65,7 +65,8 @@ def convert_conv_transpose_with_pads(node: NodeView) -> SSAValue:
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     if node.optional_input(2) is not None:
-        proto.attribute.append(helper.make_attribute("pads", node.required_ints(2, "Pads")))
+        pads = node.required_ints(2, "Pads")
+        proto.attribute.append(helper.make_attribute("pads", pads, attr_type=onnx.AttributeProto.INTS))
     inputs = [node.input(0), node.input(1), node.optional_input(3)]
     return transposed_convolution(NodeView(proto, node.graph, inputs))
 

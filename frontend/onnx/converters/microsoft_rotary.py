@@ -50,7 +50,7 @@ def _in_heads(node: NodeView) -> SSAValue:
     x = node.emit("cast", x, dtype="float32") if is_half(node.element_type(0)) else x
     if len(shape) == 4:
         return node.emit("transpose", x, axes=(0, 2, 1, 3))
-    hidden, columns = shape[-1], node.shape(2)[-1]
+    hidden, columns = node.last_extent(0), node.last_extent(2)
     count = node.attribute_int("num_heads", 0, check=lambda value: value >= 0)
     if len(shape) != 3 or not isinstance(hidden, int) or not isinstance(columns, int):
         raise node.error(f"{shape_text(shape)} and angles of {columns} pairs: known extents of three axes are expected")

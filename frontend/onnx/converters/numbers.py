@@ -77,7 +77,9 @@ class Numbers:
             problem = check_size((count, size), np.dtype(np.int64).itemsize)
             if problem is not None:
                 raise self.node.error(problem)
-            return self.node.emit_constant(np.arange(count)[:, None] * step + np.arange(size), "places")
+            # One part begins at 0, and the step to the next may be more than numpy takes.
+            starts = np.arange(count) * (step if count > 1 else 0)
+            return self.node.emit_constant(starts[:, None] + np.arange(size), "places")
         stop = self.of("add", self.of("subtract", length, size), 1)
         starts = self.node.emit("arange", self.value(0), self.value(stop), self.value(step))
         return self.node.emit("add", self.node.emit("expand_dims", starts, axis=1), self.arange(0, size))

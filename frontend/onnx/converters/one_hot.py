@@ -20,7 +20,7 @@ def convert_one_hot(node: NodeView) -> SSAValue:
     off, on = (_value(node, index) for index in range(2))
     if node.constant(1) is None and node.known_ints(1) is None:
         return _of_computed_depth(node, axis, on, off)
-    depth = int(node.required_scalar(1, "depth"))
+    depth = node.required_int(1, "depth")
     if depth < 0:
         raise node.error(f"input #1 (depth) must not be negative, found {depth}")
     return node.emit("one_hot", _from_the_front(node, _integer(node, depth)), on, off, depth=depth, axis=axis)

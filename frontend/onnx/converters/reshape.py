@@ -82,5 +82,5 @@ def convert_unsqueeze(node: NodeView) -> SSAValue:
 @converts("ExpandDims", domain=MICROSOFT, limits="a constant axis")
 def convert_expand_dims(node: NodeView) -> SSAValue:
     """`expand_dims`."""
-    axis = known_axes(node, [int(node.required_scalar(1, "axis"))], len(node.shape(0)) + 1)[0]
+    axis = known_axes(node, [node.required_int(1, "axis")], len(node.shape(0)) + 1)[0]
     return node.emit("expand_dims", node.input(0), axis=axis)

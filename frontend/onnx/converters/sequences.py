@@ -153,7 +153,7 @@ def _place(node: NodeView, index: int = 2) -> tuple[int, ...] | None:
     """The place that input `index` says, nothing where it is left out; `None` where it is computed."""
     if node.optional_input(index) is None:
         return ()
-    return None if node.constant(index) is None else (int(node.required_scalar(index, "position").item()),)
+    return None if node.constant(index) is None else (node.required_int(index, "position"),)
 
 
 def _checked(node: NodeView, place: int, count: int, last: int) -> int:

@@ -33,12 +33,18 @@ def convert_size(node: NodeView) -> SSAValue:
 
 
 @converts("Range", since=11)
-@converts("Range", domain=MICROSOFT)
 def convert_range(node: NodeView) -> SSAValue:
+    """Range, whose bounds are three."""
+    return number_range(node)
+
+
+def number_range(node: NodeView) -> SSAValue:
     """`arange`; of constant floats, whose number no rule tells, the numbers themselves."""
     for index in range(3):
         if node.shape(index) not in ((), (1,)):
             raise node.error(f"a bound of Range must be one number, found {node.input(index).type}")
+        if node.element_type(index) != node.element_type(0):
+            raise node.error(f"the bounds of Range are {node.input(0).type} and {node.input(index).type}")
     known = [bound for index in range(3) if (bound := node.constant(index)) is not None]
     if len(known) == 3:
         start, limit, delta = (bound.reshape(()) for bound in known)
@@ -50,6 +56,14 @@ def convert_range(node: NodeView) -> SSAValue:
             raise node.error(problem)
     operands = [node.reshape(node.input(index), ()) if node.shape(index) else node.input(index) for index in range(3)]
     return node.emit("arange", *operands)
+
+
+@converts("Range", domain=MICROSOFT)
+def convert_range_by_default(node: NodeView) -> SSAValue:
+    """Range, by 1 where the node does not say by what."""
+    delta = node.optional_input(2)
+    given = node.scalar_like(1, 0) if delta is None else delta
+    return number_range(node.with_inputs([node.input(0), node.input(1), given]))
 
 
 def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -> SSAValue:

@@ -30,7 +30,7 @@ def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
         axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)))
         both = node.emit("dyn.topk", node.input(0), node.input(1), axis=axis, is_ascend=not largest, dtype="int64")
         return [node.tuple_field(both, 0), node.tuple_field(both, 1)]
-    return _topk(node, int(node.required_scalar(1, "k").item()), largest=bool(largest))
+    return _topk(node, node.required_int(1, "k"), largest=bool(largest))
 
 
 def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:

@@ -258,6 +258,9 @@ def test_large_constants_take_no_memory() -> None:
         ("Gather", {"i": np.array([np.nan], np.float32)}, "must be integers, found float32"),
         ("Resize", {"": None, "s": np.array([np.inf, 1], np.float32)}, "only 2 positive numbers"),
         ("ConstantOfShape", {}, r"has a negative extent|must be a list"),
+        ("CumSum", {"a": np.array(np.nan, np.float32)}, r"input #1 \(axis\) must be a whole number, found nan"),
+        ("TopK", {"k": np.array([np.inf], np.float32)}, r"input #1 \(k\) must be a whole number, found inf"),
+        ("OneHot", {"d": np.array(2**64 - 1, np.uint64), "v": np.zeros(2)}, "must be of 64 bits with a sign"),
         ("Tile", {"r": np.array([2**40, 1])}, "would take"),
     ],
 )

@@ -133,6 +133,7 @@ MULTI: list[tuple[list[Array | None], dict[str, Any]]] = [
     ([normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 8), None, None, normal(1, 2, 3, 5)], {}),
     ([normal(2, 3, 8), normal(2, 2, 5, 4), normal(2, 2, 5, 4)], {}),
     ([normal(2, 3, 8), normal(2, 3, 8), normal(2, 3, 8)], {"unidirectional": 1}),
+    ([normal(2, 3, 8), normal(2, 5, 8), normal(2, 5, 6)], {"unidirectional": 1}),
     (
         [normal(2, 1, 8), normal(2, 1, 8), normal(2, 1, 8), None, None, None, normal(2, 2, 4, 4), normal(2, 2, 4, 4)],
         {"outputs": ("y", "k", "v")},
@@ -188,6 +189,21 @@ def test_rotary_embedding(shape: tuple[int, ...], words: dict[str, Any], interle
         ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Swoosh"}, "legal are"),
         ("FusedGemm", [normal(1, 2), normal(2, 1)], {"activation": "Clip"}, "the least and the greatest are expected"),
         ("SkipLayerNormalization", [normal(1, 2, 4)] * 2 + [normal(4)], {"outputs": ("y", "m")}, "serve training"),
+        (
+            "GroupQueryAttention",
+            [normal(8), None, None, None, None, np.zeros(1, np.int32), np.array(1, np.int32)],
+            {"num_heads": 2, "kv_num_heads": 1},
+            "are expected, with keys and values or neither",
+        ),
+        (
+            "GroupQueryAttention",
+            [normal(1, 1, 8), normal(1, 1, 4), None, None, None, np.zeros(1, np.int32), np.array(1, np.int32)],
+            {"num_heads": 2, "kv_num_heads": 1},
+            "with keys and values or neither",
+        ),
+        ("RotaryEmbedding", [normal(1, 2, 4), np.array([0]), np.array(1.0), normal(9, 2)], {}, "a tensor with axes"),
+        ("MultiHeadAttention", [normal(), normal(1, 2, 4), normal(1, 2, 4)], {"num_heads": 2}, "a tensor with axes"),
+        ("Range", [np.array(0), np.array(np.nan, np.float32)], {"constants": (0, 1)}, "the bounds of Range are"),
         ("Sampling", [normal(1, 2)], {}, "no converter for this op"),
     ],
 )

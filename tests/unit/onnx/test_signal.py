@@ -130,3 +130,35 @@ def test_mel_weights(bands: int, length: int) -> None:
 def test_refusals(op: str, shape: tuple[int, ...], constants: dict[str, Any], words: str) -> None:
     with pytest.raises(XRelayError, match=words):
         results(op, {"x": np.zeros(shape, np.float32)}, constants)
+
+
+def test_a_step_that_no_second_frame_takes() -> None:
+    node = helper.make_node("STFT", ["x", "s", "", "n"], ["y"])
+    arrays = {"s": np.array(2**64 - 1, np.uint64), "n": np.array(6)}
+    signal = normal(1, 6, 1)
+    (found,) = run_relay(import_onnx(model([node], [value("x", (1, 6, 1))], ["y"], initializers=arrays)), [signal])
+    np.testing.assert_allclose(found[0, 0, :, 0], np.fft.rfft(signal[0, :, 0]).real, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "number", "words"),
+    [
+        ("m", np.float32(np.nan), r"input #0 \(num_mel_bins\) must be a whole number, found nan"),
+        ("n", np.uint64(2**64 - 1), "must be of 64 bits with a sign"),
+        ("r", np.float32(np.inf), r"input #2 \(sample_rate\) must be a whole number"),
+        ("l", np.float32(-700), "frequencies from -700.0 to 7600.0 have no places"),
+        ("h", np.float32(np.nan), "frequencies from 20.0 to nan have no places"),
+    ],
+)
+def test_mel_weights_of_what_is_none(name: str, number: Any, words: str) -> None:
+    numbers = {"m": np.array(8), "n": np.array(16), "r": np.array(16000)}
+    hertz = {"l": np.array(20, np.float32), "h": np.array(7600, np.float32)}
+    with pytest.raises(XRelayError, match=words):
+        results("MelWeightMatrix", {}, {**numbers, **hertz, name: np.asarray(number)}, opset=17)
+
+
+def test_mel_weights_of_frequencies_without_end() -> None:
+    numbers = {"m": np.array(4), "n": np.array(16), "r": np.array(16000), "l": np.array(0.0), "h": np.array(1e308)}
+    node = helper.make_node("MelWeightMatrix", list(numbers), ["y"])
+    (found,) = run_relay(import_onnx(model([node], [], ["y"], initializers=numbers)), [])
+    assert np.isfinite(found).all()
