@@ -6,7 +6,7 @@ are their own, and so are the opsets in which they are written.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Protocol, cast
 
@@ -19,6 +19,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.errors import ModelImportError, TypeInferenceError
+from xrelay.frontend.onnx.needed import bodies_of
 
 MOST_CALLS = 64
 """Functions that call each other more deeply are refused."""
@@ -49,17 +50,48 @@ class ModelFunctions:
 
     def __init__(self, model: onnx.ModelProto | None = None):
         listed = () if model is None else model.functions
-        self._functions = {(f.domain, f.name, f.overload): f for f in listed}
+        self._functions = {_key(function): function for function in listed}
         self._nodes = 0
+        self._totals: dict[tuple[str, str, str], int] = {}
 
     def get(self, node: onnx.NodeProto) -> onnx.FunctionProto | None:
         """The function that `node` calls, or `None`."""
         return self._functions.get((node.domain, node.op_type, node.overload))
 
     def count(self, function: onnx.FunctionProto) -> bool:
-        """Count the nodes of a call; false where they are too many together."""
+        """Count the nodes of a call; false where they are too many together, or with those of the calls in them."""
         self._nodes += len(function.node)
-        return self._nodes <= MOST_NODES
+        return self._nodes <= MOST_NODES and self._total(function) <= MOST_NODES
+
+    def _total(self, function: onnx.FunctionProto) -> int:
+        """The nodes that a call comes to, told before any is made; a function that calls itself counts once more."""
+        pending, totals = [function], self._totals
+        while pending:
+            current = pending[-1]
+            nodes = list(_all_nodes(current))
+            called = [callee for node in nodes if (callee := self.get(node)) is not None]
+            missing = {_key(each): each for each in called if _key(each) not in totals}
+            if _key(current) not in totals and missing:
+                totals[_key(current)] = 0
+                pending += missing.values()
+                continue
+            totals[_key(current)] = len(nodes) + sum(totals[_key(each)] for each in called)
+            pending.pop()
+        return totals[_key(function)]
+
+
+def _key(function: onnx.FunctionProto) -> tuple[str, str, str]:
+    return function.domain, function.name, function.overload
+
+
+def _all_nodes(function: onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
+    """The nodes of a function, also those in bodies of nodes."""
+    pending = list(function.node)
+    while pending:
+        node = pending.pop()
+        yield node
+        for body in bodies_of(node):
+            pending += body.node
 
 
 def has_definition(op_type: str, domain: str, opset: int) -> bool:

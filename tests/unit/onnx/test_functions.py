@@ -13,7 +13,7 @@ from onnx import AttributeProto, FunctionProto, NodeProto, TensorProto, helper
 from support.onnx_models import model, value
 
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx import import_onnx
+from xrelay.frontend.onnx import conversion, import_onnx
 from xrelay.interpreters.relay import run_relay
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
@@ -195,6 +195,13 @@ def test_calls_that_multiply_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setattr("xrelay.frontend.onnx.functions.MOST_NODES", 1000)
     np.testing.assert_array_equal(run(chained(6, 2), X)[0], X)
     assert "nodes" in complaint(chained(40, 2))
+
+
+def test_calls_that_multiply_are_counted_before_any_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[str] = []
+    monkeypatch.setattr(conversion, "instantiated", lambda *given: made.append(given[2]))
+    assert "come to more than 1,000,000 nodes" in complaint(chained(40, 2))
+    assert not made
 
 
 @pytest.mark.parametrize(
