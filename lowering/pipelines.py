@@ -104,7 +104,7 @@ def _woven(
         Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused"),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
-        Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks"),
+        Phase.SCHEDULED: ("loop-apply-schedules", "loop-plan-memory", "loop-lower-blocks", "loop-split-conditions"),
         Phase.SCF: ("convert-loop-to-scf", "scf-select-versions", "scf-simplify"),
         Phase.LLVM: llvm,
     }

@@ -16,6 +16,7 @@ FUNCTION_PASSES: frozenset[str] = frozenset(
         "topi-inline-injective",
         "loop-apply-schedules",
         "loop-lower-blocks",
+        "loop-split-conditions",
         "scf-simplify",
         "memref-hoist-allocations",
         "math-expand",

@@ -53,6 +53,7 @@ FOLDERS: dict[str, str] = {
     "loop-compute-at": "loop",
     "loop-set-tail": "loop",
     "loop-lower-blocks": "loop",
+    "loop-split-conditions": "loop",
     "loop-plan-memory": "loop",
     "loop-merge-kernels": "loop",
     "loop-compute-in-place": "loop",

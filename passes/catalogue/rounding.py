@@ -87,6 +87,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-check-types",
         "test-print-post-dominators",
         "loop-assign-schedules",
+        "loop-split-conditions",
         "topi-add-versions",
         "scf-select-versions",
         "scf-simplify",

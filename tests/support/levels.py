@@ -30,6 +30,7 @@ STEPS = [
     ("loop", "convert-topi-to-loop"),
     ("loop scheduled", "loop-assign-schedules,loop-apply-schedules"),
     ("loop without blocks", "loop-plan-memory,loop-lower-blocks"),
+    ("loop without conditions in tiles", "loop-split-conditions"),
 ]
 """What a level is called, and the passes that lead to it from the one before."""
 

@@ -1,0 +1,105 @@
+"""What comparisons of indices ask: expressions that are positive exactly where a comparison holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from math import gcd
+from typing import Final
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType
+from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr
+
+from xrelay.dialects.loop import LoopKind, ValueMap
+from xrelay.dialects.loop.extents import expression_of
+from xrelay.dialects.loop.ranges import loop_of_index
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.index_algebra.affine_bounds import Interval, LinearForm, linear_form
+from xrelay.passes.loop.nest_queries import box_of, range_of
+
+Limits = tuple[ValueMap, ...]
+"""Expressions of which all are positive exactly where a comparison holds."""
+
+_SLT, _SLE, _SGT, _SGE, _ULT = 2, 3, 4, 5, 6
+"""Predicates of `arith.cmpi`."""
+_QUOTIENTS: Final[dict[type[Operation], AffineBinaryOpKind]] = {
+    arith.DivUIOp: AffineBinaryOpKind.FloorDiv,
+    arith.RemUIOp: AffineBinaryOpKind.Mod,
+}
+
+
+def limits_of(test: CmpiOp) -> Limits | None:
+    """The limits of a comparison of indices; None where it is another one, or lanes answer it."""
+    if not isinstance(test.lhs.type, IndexType):
+        return None
+    left, right = affine(test.lhs), affine(test.rhs)
+    limits = _positive(test.predicate.value.data, left, right)
+    if limits is None or any(_is_lane(value) for limit in limits for value in limit.operands):
+        return None
+    return tuple(map(_reduced, limits))
+
+
+def _positive(predicate: int, left: ValueMap, right: ValueMap) -> Limits | None:
+    match predicate:
+        case _ if predicate == _SLT:
+            return (right.plus(left, -1),)
+        case _ if predicate == _SLE:
+            return (right.plus(left, -1).plus(1),)
+        case _ if predicate == _SGT:
+            return (left.plus(right, -1),)
+        case _ if predicate == _SGE:
+            return (left.plus(right, -1).plus(1),)
+        case _ if predicate == _ULT:
+            known = range_of(right)
+            return (left.plus(1), right.plus(left, -1)) if known is not None and known[0] >= 0 else None
+        case _:
+            return None
+
+
+def affine(value: SSAValue) -> ValueMap:
+    """An index as an expression of the values that it is computed from, quotients of indices of loops included."""
+    found = expression_of(value)
+    while True:
+        quotients = {each: quotient for each in found.operands if (quotient := _quotient(each)) is not None}
+        if not quotients:
+            return found
+        found = found.substitute(quotients)
+
+
+def _quotient(value: SSAValue) -> ValueMap | None:
+    """The quotient or remainder by a number that `value` is, where the dividend cannot be negative."""
+    kind = _QUOTIENTS.get(type(value.owner)) if isinstance(value, OpResult) else None
+    if kind is None or not isinstance(value.owner, Operation):
+        return None
+    dividend, divisor = map(expression_of, value.owner.operands)
+    by, known = divisor.exprs[0], range_of(dividend)
+    if not isinstance(by, AffineConstantExpr) or by.value <= 0 or known is None or known[0] < 0:
+        return None
+    return ValueMap.make([AffineBinaryOpExpr(kind, dividend.exprs[0], by)], dividend.operands)
+
+
+def _is_lane(value: SSAValue) -> bool:
+    loop = loop_of_index(value)
+    return loop is not None and loop.kind is LoopKind.VECTORIZED
+
+
+def _reduced(limit: ValueMap) -> ValueMap:
+    """An expression that is positive where `limit` is, equal for `1 - q`, `2 - 2 * q` and `2 - 3 * q`."""
+    form = linear_form(limit.exprs[0], box_of(limit))
+    divisor = gcd(*(coefficient for _, coefficient in form.terms)) or 1
+    terms = tuple((atom, coefficient // divisor) for atom, coefficient in form.terms)
+    return ValueMap.make([LinearForm(terms, -(-form.constant // divisor)).expr()], limit.operands)
+
+
+def answer_of(limits: Limits) -> bool | None:
+    """What a comparison always gives; None where that changes."""
+    return told([range_of(limit) for limit in limits])
+
+
+def told(ranges: Iterable[Interval | None]) -> bool | None:
+    """The answer of a comparison whose limits lie in these ranges; None where they do not tell."""
+    known = list(ranges)
+    if any(each is not None and each[1] <= 0 for each in known):
+        return False
+    return True if all(each is not None and each[0] > 0 for each in known) else None

@@ -1,0 +1,241 @@
+"""`loop-split-conditions`: unrolled loops without conditions, and the few iterations that need them by themselves.
+
+A register tile that asks at every element whether it lies in the padding, or beyond the last tile, is no straight
+code. What such a question depends on is unrolled in part. Along the loops that are, it is asked where it is open alone;
+along the others it is asked once, before what does not change it.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Final
+
+from xdsl.context import Context
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, i1
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir.affine import AffineDimExpr
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
+from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp
+from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
+from xrelay.passes.loop.index_questions import Limits, affine, answer_of, limits_of, told
+from xrelay.passes.loop.nest_edits import Names, compute, give_value, take_body
+from xrelay.passes.loop.nest_queries import box_of, enclosing_loops
+
+MAX_PARTS: Final = 9
+"""In how many parts a loop is cut at most: each is code."""
+
+MAX_CHOICES: Final = 2
+"""How many questions are asked before one nest at most: each doubles the code."""
+
+
+@dataclass(frozen=True)
+class LoopSplitConditionsPass(ModulePass):
+    """Cuts unrolled loops where a condition inside begins to hold, and chooses outside where a loop does not change it.
+
+    Before → after, a row of a padded convolution, `%ok` true for all but the first of `%w`, or for all but one `%y`:
+
+    ```
+    loop.for "y" %y to 3 {                      loop.for "y" %y to 3 {
+      loop.for "w" %w to 14 unrolled {            %row = … %y …
+        %row, %ok = … %y …, … %w …                scf.if %row {
+        %both = arith.andi %row, %ok                … %w = 0, asks whether %ok …
+        %x = scf.if %both {…}             →         loop.for "w_inside" %w to 13 unrolled { … without a question … }
+        …                                         } else {
+      }                                             … both, for which there is nothing to load …
+    }                                             }
+                                                }
+    ```
+
+    Left alone are questions that lanes answer differently, those that no unrolled loop is around, a loop that would
+    fall into more than nine parts, and a nest with more than two questions.
+    """
+
+    name = "loop-split-conditions"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Splits in every function of the module, whose blocks are lowered."""
+        for function in op.ops:
+            if isinstance(function, FuncOp) and function.body.blocks:
+                split_conditions(function)
+
+
+def split_conditions(function: FuncOp) -> None:
+    """Splits in one function, in place."""
+    if not any(map(_is_unrolled, ops_of(function, CmpiOp))):
+        return
+    names = Names(function)
+    pending = deque(ops_of(function, ForOp))
+    while pending:
+        pending += _cut(pending.popleft(), names)
+    for most in range(MAX_CHOICES, 0, -1):
+        for scope, choices in _choices(function).items():
+            if len(choices) <= most:
+                _choose(scope, choices[0], names)
+
+
+# --- along unrolled loops
+
+
+def _cut(loop: ForOp, names: Names) -> list[ForOp]:
+    """Cuts an unrolled loop into parts that answer a question in one way; gives the loops in copies of its body."""
+    extent = loop.extent
+    if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
+        return []
+    asked = [limits for test in ops_of(loop, CmpiOp) if (limits := limits_of(test)) and _depend(limits, loop)]
+    if not asked:
+        return []
+    answers = list(zip(*(_answers(limits, loop, extent) for limits in dict.fromkeys(asked)), strict=True))
+    parts: list[tuple[int, int]] = []
+    for answer, run in groupby(range(extent), answers.__getitem__):
+        iterations = list(run)
+        open_ones = [(each, each + 1) for each in iterations]
+        parts += open_ones if None in answer else [(iterations[0], iterations[-1] + 1)]
+    return _part(loop, parts, names) if 1 < len(parts) <= MAX_PARTS else []
+
+
+def _depend(limits: Limits, loop: ForOp) -> bool:
+    return any(loop.index in limit.operands for limit in limits)
+
+
+def _answers(limits: Limits, loop: ForOp, extent: int) -> list[bool | None]:
+    """The answer of each iteration."""
+    ranges = [_ranges(limit, loop, extent) for limit in limits]
+    return [told(each) for each in zip(*ranges, strict=True)]
+
+
+def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
+    """The values of an expression in each iteration; unknown where it is not linear in the loop's index."""
+    box = box_of(limit)
+    form = linear_form(limit.exprs[0], box)
+    index = AffineDimExpr(limit.operands.index(loop.index)) if loop.index in limit.operands else None
+    step = sum(coefficient for atom, coefficient in form.terms if atom == index)
+    rest = tuple(term for term in form.terms if term[0] != index)
+    known = bounds(LinearForm(rest, form.constant).expr(), box)
+    if known is None or any(index is not None and index.position in atom.used_dims() for atom, _ in rest):
+        return [None] * extent
+    return [(known[0] + step * iteration, known[1] + step * iteration) for iteration in range(extent)]
+
+
+def _part(loop: ForOp, parts: Sequence[tuple[int, int]], names: Names) -> list[ForOp]:
+    """Replaces a loop by its parts, of which those of one iteration are no loops; gives the loops inside of copies."""
+    assert loop.parent is not None
+    inside: list[ForOp] = []
+    copies = [loop.clone() for _ in parts[1:]]
+    loop.parent.insert_ops_after(copies, loop)
+    for part, (first, end) in zip((loop, *copies), parts, strict=True):
+        if part is not loop:
+            names.rename_inside(part, "part")
+            inside += [each for each in ops_of(part, ForOp) if each is not part]
+        if end - first > 1:
+            part.extent_attr = IntegerAttr.from_index_int_value(end - first)
+            give_value(part.index, ValueMap.make([AffineDimExpr(0) + first], [part.index]), part.body.block)
+        else:
+            assert part.parent is not None
+            part.parent.insert_ops_before(take_body(part, ValueMap.constant(first)), part)
+            part.detach()
+            part.erase()
+    return inside
+
+
+# --- outside of them
+
+
+def _is_unrolled(test: CmpiOp) -> bool:
+    """Whether a loop around a comparison is unrolled."""
+    return any(loop.kind is LoopKind.UNROLLED for loop in enclosing_loops(test))
+
+
+def _choices(function: FuncOp) -> dict[Block, list[list[CmpiOp]]]:
+    """The open questions of unrolled loops, equal ones together, by the block that could answer them once for all."""
+    found: defaultdict[Block, defaultdict[Limits, list[CmpiOp]]] = defaultdict(lambda: defaultdict(list))
+    wanted: set[tuple[Block, Limits]] = set()
+    for test in ops_of(function, CmpiOp):
+        limits = limits_of(test)
+        if limits is None or answer_of(limits) is not None:
+            continue
+        scope, is_unrolled = _scope(test, [value for limit in limits for value in limit.operands])
+        if scope is not None:
+            found[scope][limits].append(test)
+            wanted |= {(scope, limits)} if is_unrolled else set()
+    chosen = {
+        scope: [tests for limits, tests in choices.items() if (scope, limits) in wanted]
+        for scope, choices in found.items()
+    }
+    return {scope: choices for scope, choices in chosen.items() if choices}
+
+
+def _scope(test: CmpiOp, values: Sequence[SSAValue]) -> tuple[Block | None, bool]:
+    """The outermost block in a loop that knows all `values`, and whether an unrolled loop is between it and `test`."""
+    blocks = {value.owner if isinstance(value.owner, Block) else value.owner.parent for value in values}
+    block, is_unrolled = test.parent, False
+    while block is not None and block not in blocks:
+        owner = block.parent_op()
+        is_unrolled = is_unrolled or (isinstance(owner, ForOp) and owner.kind is LoopKind.UNROLLED)
+        block = None if owner is None else owner.parent
+    inside = block is not None and not isinstance(block.parent_op(), FuncOp)
+    return (block if inside else None), is_unrolled
+
+
+def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> None:
+    """Asks once in `scope`, with a copy of what stands around `tests` for each answer."""
+    chosen = _around(scope, tests)
+    while any(isinstance(op, memref.AllocOp) for each in chosen for op in all_ops(each)):
+        # A buffer of a tile is made once: the question moves to where that is done.
+        if len(chosen) > 1 or not isinstance(chosen[0], ForOp) or chosen[0].kind is LoopKind.UNROLLED:
+            return
+        scope = chosen[0].body.block
+        chosen = _around(scope, tests)
+    ops: list[Operation] = []
+    left, right = (compute(affine(side), ops) for side in (tests[0].lhs, tests[0].rhs))
+    question = CmpiOp(left, right, tests[0].predicate.value.data)
+    copies = [op.clone() for op in chosen]
+    for op in copies:
+        names.rename_inside(op, "else")
+    pairs = zip(_all_of(chosen), _all_of(copies), strict=True)
+    asked = set[Operation](tests)
+    others = [copy for op, copy in pairs if op in asked]
+    scope.insert_ops_before([*ops, question], chosen[0])
+    for op in chosen:
+        op.detach()
+    then, otherwise = (Region(Block([*each, scf.YieldOp()])) for each in (chosen, copies))
+    scope.insert_ops_after([scf.IfOp(question, [], then, otherwise)], question)
+    _answer(tests, answer=True)
+    _answer(others, answer=False)
+
+
+def _all_of(ops: Sequence[Operation]) -> list[Operation]:
+    return [inner for op in ops for inner in all_ops(op)]
+
+
+def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
+    """The ops of a block from the first that holds one of `tests` to the last that does or uses what they make."""
+    found = list(scope.ops)
+    places = {op: place for place, op in enumerate(found)}
+    held = [places[holder] for test in tests if (holder := scope.find_ancestor_op_in_block(test)) is not None]
+    first = place = min(held)
+    last = max(held)
+    while place <= last:
+        uses = (use.operation for result in found[place].results for use in result.uses)
+        users = (places[user] for op in uses if (user := scope.find_ancestor_op_in_block(op)) is not None)
+        last = max([last, *users])
+        place += 1
+    return found[first : last + 1]
+
+
+def _answer(tests: Sequence[Operation], *, answer: bool) -> None:
+    """Puts what is known in the place of comparisons."""
+    for test in tests:
+        known = arith.ConstantOp(IntegerAttr(int(answer), i1))
+        assert test.parent is not None, "it stands in a loop"
+        test.parent.insert_op_before(known, test)
+        test.results[0].replace_all_uses_with(known.result)
+        test.detach()
+        test.erase()
