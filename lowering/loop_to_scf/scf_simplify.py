@@ -41,10 +41,10 @@ class ScfSimplifyPass(ModulePass):
     }
     ```
 
-    The text is that of `canonicalize,cse`. A value takes the place of an equal one where it stands before it, in its
-    block or around it; what is read from memory, only where nothing was written between the two, in one block. A
-    function with blocks that branch to each other is left to these two passes, and one in which a pattern applies to
-    the first.
+    A value takes the place of an equal one where it stands before it, in its block or around it; what is read from
+    memory, only where nothing was written between the two, in one block, unless it is in an argument, marked
+    `llvm.noalias`, that is read alone. But for that the text is that of `canonicalize,cse`. A function with blocks that
+    branch to each other is left to these two passes, and one in which a pattern applies to the first.
     """
 
     name = "scf-simplify"

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from xdsl.ir import Block, Operation
+from xdsl.dialects import memref, vector
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Block, Operation, SSAValue
 
+from xrelay.dialects.attribute_names import NOALIAS
 from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 
+_LOADS = frozenset[type[Operation]]((memref.LoadOp, vector.LoadOp))
 _Known = dict[Hashable, Operation]
 """The ops that were met, by what they compute."""
 
@@ -15,24 +19,35 @@ _Known = dict[Hashable, Operation]
 def share_equal_ops(function: Operation) -> None:
     """Lets ops under `function` that compute the same be one; each of its regions has at most one block.
 
-    Ops without effects are shared with those before them in their block and around it, ops that read memory only within
-    one block, as long as nothing writes between them. xDSL's `cse` decides so too.
+    Ops without effects are shared with those before them in their block and around it, and so are loads of what nothing
+    writes as long as the function runs. Other ops that read memory are shared only within one block, as long as nothing
+    writes between them. xDSL's `cse` decides so too, but for the loads.
     """
+    unwritten = _unwritten(function) if isinstance(function, FuncOp) else frozenset[SSAValue]()
     for region in function.regions:
         for block in region.blocks:
-            _share_in(block, {})
+            _share_in(block, {}, unwritten)
 
 
-def _share_in(block: Block, known: _Known) -> Effects:
+def _unwritten(function: FuncOp) -> frozenset[SSAValue]:
+    """The buffers that a function is given, that overlap no other (`llvm.noalias`), and that it only loads from."""
+    if function.arg_attrs is None:
+        return frozenset()
+    pairs = zip(function.body.block.args, function.arg_attrs.data, strict=True)
+    alone = {argument for argument, flags in pairs if NOALIAS in flags.data}
+    return frozenset(each for each in alone if all(type(use.operation) in _LOADS for use in each.uses))
+
+
+def _share_in(block: Block, known: _Known, unwritten: frozenset[SSAValue]) -> Effects:
     """Shares the ops of a block, `known` those that stand around it; gives what running the block does to memory."""
     added: list[Hashable] = []
     read: _Known = {}
     total = Effects.NONE
     for op in block.ops:
         facts = facts_of(op)
-        effects = facts.effects
+        effects = Effects.NONE if type(op) in _LOADS and op.operands[0] in unwritten else facts.effects
         if op.regions:
-            inside = _share_under(op, {} if facts.is_isolated else known)
+            inside = _share_under(op, {} if facts.is_isolated else known, unwritten)
             effects = max(effects, inside) if facts.is_recursive else effects
         total = max(total, effects)
         if facts.is_terminator or effects > Effects.READS:
@@ -56,8 +71,10 @@ def _share_in(block: Block, known: _Known) -> Effects:
     return total
 
 
-def _share_under(op: Operation, known: _Known) -> Effects:
-    return max([_share_in(block, known) for region in op.regions for block in region.blocks], default=Effects.NONE)
+def _share_under(op: Operation, known: _Known, unwritten: frozenset[SSAValue]) -> Effects:
+    return max(
+        [_share_in(block, known, unwritten) for region in op.regions for block in region.blocks], default=Effects.NONE
+    )
 
 
 def _what_it_computes(op: Operation) -> Hashable:

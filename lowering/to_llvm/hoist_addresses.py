@@ -1,4 +1,7 @@
-"""`llvm-hoist-addresses`: what a loop computes of addresses anew in each iteration is computed once, in front of it."""
+"""`llvm-hoist-addresses`: what a loop computes of addresses anew in each iteration is computed once, in front of it.
+
+So is what it reads anew, and the vectors of which all elements are what was read.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,20 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.attribute_names import NOALIAS
+from xrelay.dialects.upstream.llvm_extras import PoisonOp
+from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
+
 _PLAIN: Final = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.GEPOp)
 _DIVISIONS: Final = (llvm.UDivOp, llvm.URemOp)
-_MOVED: Final = frozenset[type[Operation]]((*_PLAIN, *_DIVISIONS))
+_SPLATS: Final = (llvm.InsertElementOp, llvm.ShuffleVectorOp)
+_MOVED: Final = frozenset[type[Operation]]((*_PLAIN, *_DIVISIONS, *_SPLATS, llvm.LoadOp))
+_CONSTANTS: Final = frozenset[type[Operation]]((llvm.ConstantOp, PoisonOp))
+_ANNOTATION: Final = "loop_annotation"
+"""What a branch back to the head of a loop says of it."""
+_WHOLE: Final = LoopAnnotationAttr.unroll_full()
+_LESS: Final = 2
+"""`slt` among the predicates of `llvm.icmp`."""
 
 _Key: TypeAlias = "tuple[type[Operation], tuple[int, ...], frozenset[tuple[str, Attribute]]]"
 
@@ -37,8 +51,10 @@ class LlvmHoistAddressesPass(ModulePass):
 
     LLVM would do so too, after it has unrolled the loop and copied what is moved here with it. An op goes in front of
     the outermost loop that it may leave, and of equal ones that meet there one stays. Moved are sums, products,
-    addresses, and quotients by constants that are not zero: no operand makes these fail. Left alone are loops that are
-    entered otherwise than from the block in front of them.
+    addresses, vectors made of one element, and quotients by constants that are not zero: no operand makes these fail.
+    A load leaves loops that are to be unrolled whole, of which LLVM would copy it with each iteration: those that
+    surely come to it, and only from an argument, marked `llvm.noalias`, that the function does not write. Left alone
+    are loops that are entered otherwise than from the block in front of them.
     """
 
     name = "llvm-hoist-addresses"
@@ -49,7 +65,7 @@ class LlvmHoistAddressesPass(ModulePass):
             if isinstance(function, llvm.FuncOp) and len(blocks := list(function.body.blocks)) > 1:
                 loops = _loops(blocks)
                 if loops:
-                    _Hoisting(blocks, loops).run()
+                    _Hoisting(blocks, loops, UnwrittenArguments(function)).run()
 
 
 class _Loop(NamedTuple):
@@ -59,6 +75,46 @@ class _Loop(NamedTuple):
     last: int
 
 
+class UnwrittenArguments:
+    """The arguments of a function behind which memory stays as it is while the function runs."""
+
+    _alone: frozenset[SSAValue]
+    _found: dict[SSAValue, bool]
+
+    def __init__(self, function: llvm.FuncOp):
+        flags = function.arg_attrs.data if function.arg_attrs is not None else ()
+        pairs = zip(function.body.blocks[0].args, flags, strict=False)
+        self._alone = frozenset(argument for argument, each in pairs if NOALIAS in each.data)
+        self._found = {}
+
+    def stays_equal(self, pointer: SSAValue) -> bool:
+        """Whether what a pointer points to is never written."""
+        root = _root(pointer)
+        if root not in self._found:
+            self._found[root] = root in self._alone and _is_read_alone(root)
+        return self._found[root]
+
+
+def _is_read_alone(pointer: SSAValue) -> bool:
+    """Whether a pointer, and addresses computed from it, are used by loads alone."""
+    pending = [pointer]
+    while pending:
+        for use in pending.pop().uses:
+            kind = type(use.operation)
+            if kind is llvm.GEPOp:
+                pending += use.operation.results
+            elif kind is not llvm.LoadOp:
+                return False
+    return True
+
+
+def _root(pointer: SSAValue) -> SSAValue:
+    """What an address is computed from."""
+    while type(op := pointer.owner) is llvm.GEPOp:
+        pointer = op.operands[0]
+    return pointer
+
+
 @dataclass
 class _Hoisting:
     """One walk over the blocks of a function."""
@@ -66,6 +122,7 @@ class _Hoisting:
     blocks: Sequence[Block]
     loops: Sequence[_Loop]
     """In the order of their first blocks, outer ones before inner ones."""
+    reads: UnwrittenArguments
     depths: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
     """In how many loops a value stands; those that are absent stand in none."""
     moved: dict[tuple[Block, _Key], Operation] = field(default_factory=dict[tuple[Block, _Key], Operation])
@@ -88,15 +145,27 @@ class _Hoisting:
             depths[argument] = depth
         for op in tuple(block.ops):
             kind = type(op)
-            if kind is llvm.ConstantOp:
+            if kind in _CONSTANTS:
                 continue  # it depends on no loop, and goes where it is needed
             outside = max([depths.get(operand, 0) for operand in op.operands], default=0) if kind in _MOVED else depth
+            if kind is llvm.LoadOp and outside < depth:
+                outside = max(outside, self._least_depth(op, block, around))
             if outside < depth and _never_fails(op):
                 self._move(op, self.blocks[around[outside].first - 1])
             else:
                 outside = depth
             for result in op.results:
                 depths[result] = outside
+
+    def _least_depth(self, load: Operation, block: Block, around: Sequence[_Loop]) -> int:
+        """In how many loops a load has to stay: it leaves those that surely run it, if nobody writes what it reads."""
+        depth = len(around)
+        if not _surely_runs(self.blocks, around[-1], block) or not self.reads.stays_equal(load.operands[0]):
+            return depth
+        while depth and _surely_runs(self.blocks, around[depth - 1], block):
+            depth -= 1
+            block = self.blocks[around[depth].first - 1]
+        return depth
 
     def _move(self, op: Operation, target: Block) -> None:
         """Moves an op to the end of a block, or lets an equal one that was moved there stand for it."""
@@ -108,7 +177,7 @@ class _Hoisting:
             op.erase()
             return
         for operand in op.operands:
-            if type(constant := operand.owner) is llvm.ConstantOp:
+            if isinstance(constant := operand.owner, Operation) and type(constant) in _CONSTANTS:
                 self._move_to_entry(constant)
         _move_before(op, target.last_op)
 
@@ -124,6 +193,31 @@ def _move_before(op: Operation, place: Operation | None) -> None:
     assert block is not None, "ops stand in blocks"
     op.detach()
     block.insert_op_before(op, place)
+
+
+def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
+    """Whether a loop that is to be unrolled whole runs a block, the first of its body, at least once."""
+    head, back = blocks[loop.first], blocks[loop.last].last_op
+    enter, choice = blocks[loop.first - 1].last_op, head.last_op
+    if (
+        block is not blocks[loop.first + 1]
+        or not isinstance(choice, llvm.CondBrOp)
+        or choice.successors[0] is not block
+    ):
+        return False
+    if back is None or back.attributes.get(_ANNOTATION) != _WHOLE:
+        return False
+    test = choice.cond.owner
+    if not isinstance(test, llvm.ICmpOp) or test.lhs is not head.args[0] or enter is None:
+        return False
+    begin, end = _number(enter.operands[0]), _number(test.rhs)
+    return test.predicate.value.data == _LESS and begin is not None and end is not None and begin < end
+
+
+def _number(value: SSAValue) -> int | None:
+    op = value.owner
+    constant = op.value if isinstance(op, llvm.ConstantOp) else None
+    return constant.value.data if isinstance(constant, IntegerAttr) else None
 
 
 def _never_fails(op: Operation) -> bool:
