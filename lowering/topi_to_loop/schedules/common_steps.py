@@ -8,8 +8,7 @@ from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
-from xrelay.dialects.op_lists import all_ops, ops_in, ops_of
-from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected_shape
+from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     folded_loops,
     loop_of_variable,
@@ -21,6 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (
     ITERATIONS_PER_THREAD,
     ScheduleDraft,
 )
+from xrelay.lowering.topi_to_loop.schedules.transposed import TRANSPOSED_ROW, tile_transposed, transposed_along
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 MIN_LANES = 4
@@ -28,13 +28,6 @@ MIN_LANES = 4
 
 MAX_UNROLLED_VECTORS = 4
 """How many vectors of a row are kept in registers while a reduction runs over them."""
-
-
-TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16
-"""How many neighbours of a transposed operand are read at a time, and how much of a row is written: a cache line.
-
-Lines a power of two apart compete for the same eight places of the first cache; eight lines are then written at once.
-"""
 
 
 def parallelize_outer(
@@ -123,46 +116,9 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
         return
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
     if len(rows) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
-        loops = tile_transposed(draft, loops, _transposed_along(draft.block(name), loops[-1]))
+        loops = tile_transposed(draft, name, loops, transposed_along(draft.block(name), loops[-1]))
         rows = loops[-1:]
     parallelize_outer(draft, [*loops[:-1], *rows[:-1]], work, pieces=rows[:-1])
-
-
-def _transposed_along(block: BlockOp, row: str) -> str | None:
-    """The loop along which a read is contiguous for whole cache lines, where that is not the innermost loop `row`."""
-    loops = {variable: loop_of_variable(block, position) for position, variable in enumerate(block.variables)}
-    for load in ops_in(block.body):
-        if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
-            continue
-        along = [loop for v in load.index[-1].operands if (loop := loops.get(v)) is not None]
-        if len(along) == 1 and row not in along and any(loops.get(v) == row for v in load.index_operands):
-            return along[0]
-    return None
-
-
-def tile_transposed(draft: ScheduleDraft, loops: list[str], other: str | None) -> list[str]:
-    """Reads the lines of a transposed operand once: a few rows are written side by side, piece by piece.
-
-    ```
-    for i: for j: Y[i, j] = X[j, i]   →   for i_o: for j_o: for i_i in 8: for j_i in 16: Y[i, j] = X[j, i]
-    ```
-
-    `other` is the loop along which a read is contiguous. Gives the loops that stand for `loops` now; the same where
-    there is no such loop among the outer ones.
-    """
-    *outer, row = loops
-    if other not in outer:
-        return loops
-    inner: list[str] = []
-    for loop, tile in ((other, TRANSPOSED_TILE), (row, TRANSPOSED_ROW)):
-        position, longer = outer.index(loop) if loop in outer else len(outer), draft.is_longer(loop, tile)
-        outer[position : position + 1] = [f"{loop}_o"] if longer else []
-        inner.append(f"{loop}_i" if longer else loop)
-        if longer:
-            draft.do(Split(loop, tile, names=(f"{loop}_o", f"{loop}_i")))
-    draft.do(Reorder((*outer, *inner)))
-    draft.because(f"tiles of {draft.extent(inner[0])} x {draft.extent(inner[1])}, since a read is transposed")
-    return [*outer, *inner]
 
 
 def schedule_fold(draft: ScheduleDraft, name: str) -> None:

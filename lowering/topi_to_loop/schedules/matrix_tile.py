@@ -9,9 +9,7 @@ from math import prod
 from xrelay.dialects.loop import BlockOp, IterKind
 from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
-    TRANSPOSED_ROW,
     parallelize_outer,
-    tile_transposed,
     vectorize_row,
 )
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected
@@ -25,6 +23,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, make_lanes
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import RegisterTile, choose_tile
+from xrelay.lowering.topi_to_loop.schedules.transposed import TRANSPOSED_ROW, tile_transposed
 
 FEW_ROWS = 6
 """With fewer rows in a matrix, a tile takes its rows from a stack that has more of them."""
@@ -127,7 +126,7 @@ def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None
     if not around or count < draft.target.threads or draft.attempt(ComputeAt(panel, around[-1])) is not None:
         return
     if len(vectorize_row(draft, loops[-1], lanes)) == 1 and draft.extent(loops[-1]) >= TRANSPOSED_ROW:
-        tile_transposed(draft, loops[-2:], loops[-2])
+        tile_transposed(draft, panel, loops[-2:], loops[-2])
     draft.mark_done(panel)
 
 
