@@ -1,4 +1,7 @@
-"""Atoms of expressions over named dimensions: names, quotients and remainders, and selections."""
+"""Atoms of expressions over named dimensions: names, quotients and remainders, and selections.
+
+They stand in each other, and tables find them by their hash, so that each works out its own once.
+"""
 
 from __future__ import annotations
 
@@ -34,6 +37,13 @@ class Operation:
     def _text(self) -> str:
         return f"{parenthesised(str(self.lhs))} {self.kind} {parenthesised(str(self.rhs))}"
 
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.kind, self.lhs, self.rhs))
+
+    def __hash__(self) -> int:
+        return self._hash
+
     @property
     def parts(self) -> tuple[Dim, ...]:
         """The dimensions it is made of."""
@@ -59,6 +69,13 @@ class Selection:
     @cached_property
     def _text(self) -> str:
         return f"{self.kind}({', '.join(map(str, self.parts))})"
+
+    @cached_property
+    def _hash(self) -> int:
+        return hash((self.kind, self.parts))
+
+    def __hash__(self) -> int:
+        return self._hash
 
     def __str__(self) -> str:
         return self._text

@@ -143,6 +143,13 @@ class Polynomial(DimExpr):
         return total
 
     @cached_property
+    def _hash(self) -> int:
+        return hash(self.terms)
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
     def _text(self) -> str:
         return sum_text((tuple(map(str, monomial)), coefficient) for monomial, coefficient in self.terms)
 

@@ -6,7 +6,9 @@ has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import TypeAlias
 
 from xrelay.index_algebra.dim_expressions import Atom, Dim, Monomial, Operation, Polynomial, Selection, Symbol
@@ -27,13 +29,15 @@ _SHIFTED_DEGREE = 4
 """The highest degree of a monomial that is written in distances from lower ends."""
 
 
-def interval_of(dim: Dim, bounds: Bounds) -> Interval:
-    """The interval of `dim`."""
+def interval_of(dim: Dim, bounds: Bounds, inner: Callable[[Dim], Interval] | None = None) -> Interval:
+    """The interval of `dim`; `inner` gives that of the dimensions in it, where a caller remembers them."""
     if isinstance(dim, int):
         return dim, dim
     if not isinstance(dim, Polynomial):
         return ANYTHING
-    atoms = {atom: _atom_interval(atom, bounds) for monomial, _ in dim.terms for atom in monomial}
+    if inner is None:
+        inner = partial(interval_of, bounds=bounds)
+    atoms = {atom: _atom_interval(atom, bounds, inner) for atom in dict.fromkeys(chain(*(m for m, _ in dim.terms)))}
     plain = _sum_interval(dict(dim.terms), atoms)
     if plain != ANYTHING and all(len(monomial) < 2 for monomial, _ in dim.terms):
         return plain
@@ -121,15 +125,16 @@ def _negated(interval: Interval) -> Interval:
     return None if high is None else -high, None if low is None else -low
 
 
-def _atom_interval(atom: Atom, bounds: Bounds) -> Interval:
+def _atom_interval(atom: Atom, bounds: Bounds, inner: Callable[[Dim], Interval]) -> Interval:
     if isinstance(atom, Symbol):
         return bounds.get(atom, EXTENT)
-    found = _operation_interval(atom, bounds) if isinstance(atom, Operation) else _selection_interval(atom, bounds)
+    parts = [inner(part) for part in atom.parts]
+    found = _operation_interval(atom, *parts) if isinstance(atom, Operation) else _selection_interval(atom, parts)
     return intersected(found, bounds.get(atom, ANYTHING))
 
 
-def _operation_interval(atom: Operation, bounds: Bounds) -> Interval:
-    lhs, (least, most) = interval_of(atom.lhs, bounds), interval_of(atom.rhs, bounds)
+def _operation_interval(atom: Operation, lhs: Interval, rhs: Interval) -> Interval:
+    least, most = rhs
     if least is None or least < 0 or (most is not None and most < 1):
         return ANYTHING
     # A divisor of 0 gives no value, so that the least that counts is 1.
@@ -162,8 +167,7 @@ def _remainder_interval(lhs: Interval, divisor: tuple[int, int | None]) -> Inter
     return 0, _extreme(min, upper, high if low is not None and low >= 0 else None)
 
 
-def _selection_interval(atom: Selection, bounds: Bounds) -> Interval:
-    intervals = [interval_of(part, bounds) for part in atom.parts]
+def _selection_interval(atom: Selection, intervals: Sequence[Interval]) -> Interval:
     lows, highs = [low for low, _ in intervals], [high for _, high in intervals]
     least = None if None in lows else _extreme(min, *lows)
     most = None if None in highs else _extreme(max, *highs)

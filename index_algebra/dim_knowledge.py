@@ -74,7 +74,7 @@ class DimKnowledge:
         """The interval of `dim` from those of its atoms."""
         found = self._intervals.get(dim)
         if found is None:
-            found = self._intervals[dim] = interval_of(dim, self.bounds)
+            found = self._intervals[dim] = interval_of(dim, self.bounds, self.interval)
         return found
 
     def residue(self, dim: Dim) -> Residue:

@@ -17,6 +17,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.index_algebra.dim_intervals import interval_of
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, greatest, is_nonnegative, is_positive, least
 
 LAST: Final = (1 << 63) - 1
@@ -81,12 +82,19 @@ def wrapped_number(element: Dim, dtype: np.dtype) -> Dim:
 
 
 def truncated_quotient(lhs: Dim, rhs: Dim) -> Dim:
-    """`lhs / rhs` truncated towards zero, as integers are divided."""
+    """`lhs / rhs` truncated towards zero, as integers are divided.
+
+    A multiple has no rest. What is never as low as `-rhs` gives 0 where it is negative: `(n - 1) / 8` is
+    `max(n - 1, 0) floordiv 8`.
+    """
     if not isinstance(rhs, int) or rhs == 0:
         return ANY
     if isinstance(lhs, int):
         return abs(lhs) // abs(rhs) * (1 if (lhs < 0) == (rhs < 0) else -1)
-    return lhs // rhs if rhs > 0 and is_nonnegative(lhs) else ANY
+    if (rhs > 0 and is_nonnegative(lhs)) or lhs % rhs == 0:
+        return lhs // rhs
+    low, _ = interval_of(lhs, {})
+    return greatest(lhs, 0) // rhs if low is not None and -rhs < low else ANY
 
 
 def add(lhs: Dim, rhs: Dim) -> Dim:

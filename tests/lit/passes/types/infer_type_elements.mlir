@@ -64,3 +64,25 @@ func.func @first_rows(%x: tensor<?xf32, #relay.dims<n>>, %table: tensor<40xf32>)
   %y = relay.add(%rows, %x) : (!relay.incomplete, tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// Integers are divided towards zero, which -1 tells from floordiv: PyTorch writes the extents of strided layers so. With
+// what the layers demand it is the same extent, and no op makes one of its own.
+// CHECK-LABEL: @strided(
+func.func @strided(%x: tensor<1x4x?x5xf32, #relay.dims<n>>, %w: tensor<6x4x1x1xf32>) -> !relay.incomplete {
+  %one = relay.constant dense<1> : tensor<i64>
+  %eight = relay.constant dense<8> : tensor<i64>
+  %shape = relay.shape_of(%x) : (tensor<1x4x?x5xf32, #relay.dims<n>>) -> tensor<4xi64>
+  %axis = relay.constant dense<2> : tensor<i64>
+  %n = relay.take(%shape, %axis) {axis = 0 : i64} : (tensor<4xi64>, tensor<i64>) -> !relay.incomplete
+  %less = relay.subtract(%n, %one) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  %steps = relay.divide(%less, %eight) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  %h = relay.add(%steps, %one) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  %extent = relay.reshape(%h) {newshape = [1]} : (!relay.incomplete) -> !relay.incomplete
+  %rest = relay.constant dense<[6]> : tensor<1xi64>
+  %t = relay.tuple(%rest, %extent) : (tensor<1xi64>, !relay.incomplete) -> !relay.incomplete
+  %new = relay.concatenate(%t) : (!relay.incomplete) -> !relay.incomplete
+  %y = relay.nn.conv2d(%x, %w) {strides = [8, 5], channels = 6 : i64, kernel_size = [1, 1]} : (tensor<1x4x?x5xf32, #relay.dims<n>>, tensor<6x4x1x1xf32>) -> !relay.incomplete
+  // CHECK: relay.dyn.reshape(%y, %new) : (tensor<1x6x?x1xf32, #relay.dims<(n + 7) floordiv 8>>, tensor<2xi64>) -> tensor<6x?xf32, #relay.dims<max(0, n - 1) floordiv 8 + 1>>
+  %r = relay.dyn.reshape(%y, %new) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
