@@ -121,7 +121,7 @@ def _call_at(function: LiftedFunction, call: InvokeOp, point: InsertPoint, *, is
     leaves = iter([op.results[0] for op in taken])
     captured: list[SSAValue] = []
     for type in function.captured:
-        value, ops = rebuild(data_type(type), leaves)
+        value, ops = rebuild(with_dims(data_type(type), lambda _: ANY), leaves)
         captured.append(value)
         taken += ops
     taken.append(function.call([*captured, *call.arguments], call, is_choice=is_choice))

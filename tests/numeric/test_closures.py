@@ -474,6 +474,39 @@ def test_functions_that_are_given_know_their_extents() -> None:
                     call(foreign)
 
 
+# What the closure captures is a tuple in a tuple, whose extents the run makes.
+IN_TUPLES = """
+func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>)
+    -> ((tensor<1xi32>) -> !relay.incomplete) {
+  %0 = relay.argwhere(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+  %1 = relay.argwhere(%y) : (tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  %t0 = relay.tuple(%0, %x) : (!relay.incomplete, tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete
+  %t = relay.tuple(%t0, %1) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+  %f = relay.fn(%q : tensor<1xi32>) -> !relay.incomplete {
+    %a = relay.tuple_get_item(%t) {index = 0} : (!relay.incomplete) -> !relay.incomplete
+    %b = relay.tuple_get_item(%a) {index = 0} : (!relay.incomplete) -> !relay.incomplete
+    %c = relay.tuple_get_item(%t) {index = 1} : (!relay.incomplete) -> !relay.incomplete
+    %u = relay.tuple(%b, %c) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
+    %v = relay.concatenate(%u) : (!relay.incomplete) -> !relay.incomplete
+    %z = relay.add(%q, %v) : (tensor<1xi32>, !relay.incomplete) -> !relay.incomplete
+    relay.yield %z : !relay.incomplete
+  }
+  func.return %f : (tensor<1xi32>) -> !relay.incomplete
+}
+"""
+
+
+def test_a_captured_tuple_may_have_extents_of_the_run() -> None:
+    module = parse_module(full_context(), IN_TUPLES, "tuples.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1)
+    for n, m in ((2, 3), (0, 0), (1, 4)):
+        inputs = [np.arange(n, dtype=np.float32), np.arange(m, dtype=np.float32)]
+        for run in (model.run, partial(run_relay, module)):
+            found = run(inputs)[0](np.array([1], np.int32))[0]
+            np.testing.assert_array_equal(found[:, 0], [*range(2, n + 1), *range(2, m + 1)])
+
+
 @pytest.mark.parametrize(
     ("taken", "message"),
     [
