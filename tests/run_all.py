@@ -92,7 +92,8 @@ def main() -> int:
         show(run_check("import directions", "lint-imports", "--no-cache")),
     ]
     parameters = [f"--param={parameter}" for parameter in args.lit_param]
-    lit = ("lit", "-sv", "-j", str(max(1, jobs // 2)), *parameters, "tests/lit")
+    # As many as for pytest: whichever of the two ends last has all cores until it does.
+    lit = ("lit", "-sv", "-j", str(jobs), *parameters, "tests/lit")
     beside: list[Callable[[], Result]] = [
         lambda: run_check("types", "basedpyright", "--pythonpath", sys.executable),
         lambda: run_tests("lit", "--xunit-xml-output", *lit, hidden=True),

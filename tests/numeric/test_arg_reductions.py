@@ -75,7 +75,7 @@ def test_shapes_and_axes(shape: tuple[int, ...], axis: tuple[int, ...], keepdims
     check(OpCase("argmax", [shape], {"axis": negative, "keepdims": keepdims}), [data], expected)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("fill", [-np.inf, np.inf, np.nan, 0.0])
 @pytest.mark.parametrize("last", [False, True])
 def test_rows_of_one_value(fill: float, last: bool) -> None:
@@ -151,7 +151,7 @@ def test_logic_over_axes(op: str, axis: tuple[int, ...]) -> None:
         getattr(relay, op)(relay.var("x", shape=(2, 3), dtype="bool"), axis=2)
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int32", "uint8", "int64"])
 @pytest.mark.parametrize("op", ["cumsum", "cumprod"])
 @pytest.mark.parametrize("exclusive", [False, True])

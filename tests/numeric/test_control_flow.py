@@ -153,7 +153,7 @@ CASES = {
 }
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", CASES)
 def test_native_code_and_every_level_do_as_the_interpreter(name: str) -> None:
     module, cases = CASES[name]

@@ -34,7 +34,7 @@ def check(case: OpCase, *inputs: Array, native: bool = True) -> list[Array]:
     return expected
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 5), (2, 1, 3), (4, 0, 2), (2, 3, 2, 2)])
 @pytest.mark.parametrize("share", [0, 0.5, 1])
 def test_argwhere(shape: tuple[int, ...], share: float) -> None:
@@ -130,7 +130,7 @@ def test_compress(shape: tuple[int, ...], axis: int, condition: list[int]) -> No
     np.testing.assert_array_equal(found, np.compress(mask, x, axis))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "float16", "float32"])
 @pytest.mark.parametrize("shape", [(7, 2), (1, 3), (4, 0), (0, 2)])
 def test_ranks_of_rows(shape: tuple[int, int], dtype: str) -> None:

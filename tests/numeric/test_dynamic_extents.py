@@ -52,7 +52,7 @@ def test_meaning_of_a_product():
         assert sizes[1] == 0 or np.array_equal(np.asarray(a) @ np.asarray(b), np.asarray(c))
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("seed", range(24))
 def test_random_schedules(seed: int):
     """Whatever primitives are legal, in whatever order, compute the same, before and after blocks are lowered."""
@@ -94,7 +94,7 @@ def test_native_product_in_registers(tail: Tail, parallel: bool):
     check_native(DYNAMIC_GEMM, schedule, [*([rows, 5, columns] for rows, columns in pairs), [7, 0, 6]])
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_native_random_schedules(seed: int):
     random = Random(seed)

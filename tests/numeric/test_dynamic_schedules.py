@@ -123,7 +123,7 @@ def test_family(case: FamilyCase):
                 np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("case", [c for c in CASES if c.name in NATIVE], ids=lambda case: case.name)
 def test_native(case: FamilyCase):
     text = case.dynamic()

@@ -83,7 +83,7 @@ def ties(shape: tuple[int, ...], dtype: str) -> Array:
     return x
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("dtype", ["float32", "float64", "float16", "int8", "uint8", "int64"])
 @pytest.mark.parametrize(("shape", "axis"), [((7, 13), 1), ((7, 13), 0), ((3, 5, 37), 1), ((1, 1), 0), ((101,), 0)])
 def test_argmax_keeps_value_and_first_index(dtype: str, shape: tuple[int, ...], axis: int) -> None:
@@ -240,7 +240,7 @@ def test_scans_along_each_axis(kind: str, shape: tuple[int, ...], axis: int) -> 
     check(module, [x], [by_numpy(kind, x, axis)])
 
 
-@pytest.mark.grid(8)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("kind", ["sum", "decaying"])
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("exclusive", [False, True])

@@ -247,7 +247,7 @@ func.func @main(%x: tensor<?xf32>, %y: tensor<?xf32>, %n: !n) -> (!z, !z) {
 PROGRAMS = (KNOWN, HANDED_OVER, CARRIED, IN_A_TUPLE, GENERAL, COUNTED, CHOSEN, ONE_MAKES, GROWING)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("text", PROGRAMS, ids=range(len(PROGRAMS)))
 def test_each_call_makes_an_extent_of_its_own(text: str) -> None:
     module = parse_module(full_context(), TYPES + text.replace("FUNCTIONS", FUNCTIONS), "made.mlir")

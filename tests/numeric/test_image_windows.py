@@ -76,6 +76,7 @@ def test_a_crop_of_an_image_that_is_not_there(image: int) -> None:
         xrelay.compile(module, cache=False).run(arrays)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["float16", "float32", "float64"])
 @pytest.mark.parametrize("shape", [(3, 4), (1, 5), (2, 1), (0, 3)])
 def test_affine_grid(shape: tuple[int, int], dtype: str) -> None:
@@ -139,7 +140,7 @@ def test_upsampling_of_channels_that_come_last() -> None:
     np.testing.assert_array_equal(found, data.repeat(2, 1).repeat(2, 2), strict=True)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("method", ["nearest_neighbor", "trilinear"])
 @pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])
 def test_upsampling3d(method: str, coordinates: str) -> None:

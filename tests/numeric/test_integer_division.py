@@ -44,7 +44,7 @@ def quotient(x: NDArray[Any], y: NDArray[Any]) -> NDArray[Any]:
     return wrapped.astype(f"u{x.itemsize}").view(x.dtype).reshape(x.shape)
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_native_code_wraps_and_refuses(dtype: str, target: str):

@@ -62,7 +62,7 @@ func.func @main(%q: tensor<?x?x16xf32, #relay.dims<b, s>>, %k: tensor<?x?x16xf32
 }"""
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("shapes", [None, {"s": (0, 99, 4)}, {"s": (0, 99, 4), "m": (0, 99, 7)}], ids=str)
 def test_versions_leave_names_open(shapes: dict[str, tuple[int, int, int]] | None, threads: int) -> None:

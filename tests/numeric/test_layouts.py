@@ -168,6 +168,7 @@ PIPELINES = [
 ]
 
 
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("pipeline", PIPELINES, ids=lambda text: text.replace("relay-", "")[:60])
 @settings(max_examples=examples(12), deadline=None, suppress_health_check=list(HealthCheck))
 @given(module=graphs())
@@ -215,7 +216,7 @@ def gated(x: Expr) -> Expr:
     return relay.multiply(relay.multiply(image, channels), places)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("block", [residual, inception, dense_block, gated])
 @pytest.mark.parametrize("start", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("layout", ["", "NHWC", "NCHW8c", "NCHW16c"])

@@ -67,13 +67,13 @@ def extremes(shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
     return rng.uniform(-100, 100, shape).astype(np.float32).astype(np.dtype(dtype))
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_level_agrees_on_the_dtype(case: OpCase) -> None:
     check_levels(graph_of(case), [extremes(tuple(shape), case.dtype) for shape in case.shapes])
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(11)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_native_code_agrees_on_the_dtype(case: OpCase) -> None:
     check_native(graph_of(case), [extremes(tuple(shape), case.dtype) for shape in case.shapes])

@@ -19,7 +19,7 @@ from xrelay.runtime.metadata import dtype_from_name
 from xrelay.target.target import Target
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(7)
 @pytest.mark.parametrize("build", [n for n in NETWORKS if n is not large_elementwise], ids=lambda build: build.__name__)
 def test_every_stage_computes_the_same(build: Build) -> None:
     target = Target.parse("cpu -mcpu=x86-64-v4")

@@ -18,6 +18,7 @@ def rows(dtype: str, *shape: int) -> tuple[Array, Array]:
     return rng.uniform(0.1, 1, shape).astype(dtype), rng.uniform(0, 1, shape).astype(dtype)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", RTOL)
 @pytest.mark.parametrize("op", ["nn.cross_entropy", "nn.cross_entropy_with_logits"])
 def test_cross_entropy(op: str, dtype: str) -> None:
@@ -44,7 +45,7 @@ def losses(predictions: Array, targets: Array, weights: Array, ignored: int) -> 
     return result, total
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("reduction", ["mean", "sum", "none"])
 @pytest.mark.parametrize("shape", [(), (5,), (3, 4, 2)])
 @pytest.mark.parametrize(("targets", "ignored"), [("int64", -100), ("uint8", 1), ("int8", 3)])

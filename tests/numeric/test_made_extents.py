@@ -167,7 +167,7 @@ class Boxes:
         return array
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", SIZES)
 def test_native_code_and_loops_do_as_the_interpreter(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """And where memory is planned, each box is freed once or returned."""

@@ -70,7 +70,7 @@ def error(found: NDArray[Any], exact: Wide) -> float:
     return float((np.abs(np.where(np.isinf(result), top + unit_at_top, result) - exact) / unit).max(initial=0.0))
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("cpu", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("name", FUNCTIONS)

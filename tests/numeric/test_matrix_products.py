@@ -55,7 +55,7 @@ STACKS = [
 ]
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(12)
 @pytest.mark.parametrize("flips", FLIPS)
 @pytest.mark.parametrize(("left", "right"), STACKS)
 def test_products(left: Shape, right: Shape, flips: tuple[bool, bool]) -> None:
@@ -69,7 +69,7 @@ def test_products(left: Shape, right: Shape, flips: tuple[bool, bool]) -> None:
     np.testing.assert_allclose(outputs(module, inputs)[0], first.astype(np.float64) @ second, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(16)
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint8", "int32", "int64"])
 @pytest.mark.parametrize("target", ["cpu -mcpu=x86-64", None])
 @pytest.mark.parametrize("flips", FLIPS)

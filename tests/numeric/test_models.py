@@ -14,7 +14,7 @@ from xrelay import relay
 from xrelay.passes.infra.source import full_context, parse_module
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(10)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("build", NETWORKS, ids=lambda build: build.__name__)
 def test_native_equals_the_interpreter(build: Build, threads: int) -> None:
@@ -23,7 +23,7 @@ def test_native_equals_the_interpreter(build: Build, threads: int) -> None:
     assert answer, str(answer)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("opt_level", [0, 1, 2])
 @pytest.mark.parametrize("build", [simplenet, inception_block, split_and_swap], ids=lambda build: build.__name__)
 def test_every_optimisation_level_equals_the_interpreter(build: Build, opt_level: int) -> None:

@@ -128,6 +128,7 @@ def given() -> Iterator[tuple[str, int, Arrays]]:
         yield "arange_f32", 1, scalars(np.float32, *bounds)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("name", TEXTS)
 def test_extents_with_names_are_those_of_the_op(name: str) -> None:
     operands, call = TEXTS[name]

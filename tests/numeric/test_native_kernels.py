@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from native_kernel_cases import CASES, Case
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_native_kernel_computes_its_meaning(case: Case):
     inputs, outputs = case.arrays()

@@ -164,7 +164,7 @@ def test_elements_of_other_sizes(dtype: str) -> None:
     assert not copying(lines.check(["z"], [x, x[:1]]))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("batch", ["1", "2", "3", "?"])
 def test_channels_of_several_images(batch: str, threads: int) -> None:

@@ -53,7 +53,7 @@ def indices(size: int, *shape: int, dtype: str = "int64", negative: bool = True)
     return RNG.integers(0 if dtype.startswith("u") or not negative else -size, size, shape).astype(dtype)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("mode", ["clip", "wrap", "fast"])
 @pytest.mark.parametrize("dtype", KINDS)
 def test_take_brings_any_index_into_range(dtype: str, mode: str):
@@ -96,7 +96,7 @@ def test_take_with_batches(batch: int, axis: int):
     )
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 def test_elements_of_every_type(dtype: str):
     x, at = values(6, 5, dtype=dtype), indices(6, 4)
@@ -105,7 +105,7 @@ def test_elements_of_every_type(dtype: str):
     check(np.take_along_axis(x, at, 1), "gather", x, at, axis=1)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", KINDS)
 def test_indices_of_every_type(dtype: str):
     x = values(11, 6)

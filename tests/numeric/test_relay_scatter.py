@@ -62,7 +62,7 @@ def check_elements(x: Array, at: Array, updates: Array, axis: int, reduction: st
     check(expected, "scatter_elements", x, at, updates, axis=axis, reduction=reduction)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_elements_of_every_type(reduction: str, dtype: str):

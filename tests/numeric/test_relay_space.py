@@ -77,6 +77,7 @@ def test_batches_and_axes_without_elements() -> None:
         assert applied("batch_to_space_nd", found, block_shape=(2,), crops=(0, 0)).shape == shape
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("strides", [(1, 1), (2, 1), (1, 3), (3, 2)])
 @pytest.mark.parametrize("shape", [(3, 4), (1, 1), (0, 4)])
 def test_dilate(shape: tuple[int, int], strides: tuple[int, int]) -> None:

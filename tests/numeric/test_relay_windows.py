@@ -163,7 +163,7 @@ def test_global_pools(rank: int, channels: int) -> None:
     np.testing.assert_allclose(found, data.mean(axes, keepdims=True), rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(9)
 @pytest.mark.parametrize("rank", [1, 2, 3])
 @pytest.mark.parametrize("dtype", ["float16", "float64", "int8", "uint8", "int32", "int64"])
 def test_dtypes(rank: int, dtype: str) -> None:

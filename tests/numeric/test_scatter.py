@@ -70,7 +70,7 @@ def values(dtype: str, *shape: int) -> Array:
     return (RNG.integers(0, 2, shape) if kind.kind == "b" else RNG.standard_normal(shape) * 3).astype(kind)
 
 
-@pytest.mark.grid(7)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("dtype", ELEMENTS)
 @pytest.mark.parametrize("combine", Combine)
 def test_every_type_and_combination(combine: Combine, dtype: str):

@@ -40,6 +40,7 @@ def test_conv2d_nchw(data: tuple[int, ...], weight: tuple[int, ...], options: di
     check(module_of(inputs, lambda args: [Conv2dNchwOp(*args, result, **options)]), [x, w], expected)
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     ("data", "weight", "inner", "outer", "options"),
     [
@@ -96,7 +97,7 @@ STACKS = [
 ]  # fmt: skip
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("flips", [(False, False), (False, True), (True, False), (True, True)])
 @pytest.mark.parametrize(("left", "right", "rows", "depth", "columns"), STACKS)
 def test_batch_matmul(
@@ -130,7 +131,7 @@ def test_products_of_integers_are_summed_in_a_wider_type() -> None:
         np.testing.assert_array_equal(actual, expected, err_msg=form)
 
 
-@pytest.mark.grid(3)
+@pytest.mark.grid(6)
 @pytest.mark.parametrize("kind", ["max", "avg"])
 @pytest.mark.parametrize("block", [None, 4])
 @pytest.mark.parametrize(

@@ -32,7 +32,7 @@ def reduction(op: str, count: int, kind: int = TensorProto.FLOAT, **attributes: 
     return model([helper.make_node(op, ["x", "a"], ["y"], **attributes)], given, ["y"], opset=20)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("keepdims", [0, 1])
 @pytest.mark.parametrize(("op", "fold"), [("ReduceSum", np.sum), ("ReduceMax", np.max), ("ReduceMean", np.mean)])
 def test_axes_of_a_reduction(op: str, fold: Callable[..., Array], keepdims: int) -> None:

@@ -12,7 +12,7 @@ from xrelay.frontend.onnx import import_onnx
 RNG = np.random.default_rng(3)
 
 
-@pytest.mark.grid(4)
+@pytest.mark.grid(11)
 @pytest.mark.parametrize("shape", [(1, 1), (2, 2), (5, 5), (2, 3, 4, 4), (0, 3, 3), (2, 0, 0), (17, 17)])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16])
 def test_determinants(shape: tuple[int, ...], dtype: type[np.floating]) -> None:
@@ -24,7 +24,7 @@ def test_determinants(shape: tuple[int, ...], dtype: type[np.floating]) -> None:
         np.testing.assert_allclose(found.astype(np.float64), expected, rtol=rtol, atol=rtol)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(3)
 @pytest.mark.parametrize(
     "rows",
     [

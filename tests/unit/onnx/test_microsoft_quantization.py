@@ -51,7 +51,7 @@ def test_arithmetic(op: str, dtype: type[Any]) -> None:
     check(op, inputs, dims={0: ("n", 3, 5)})
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("dtype", [np.uint8, np.int8])
 @pytest.mark.parametrize(
     ("op", "words"),

@@ -108,7 +108,7 @@ PADDED: list[Array | None] = [
 ]
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("unidirectional", [0, 1])
 @pytest.mark.parametrize("mask", PADDED)
 def test_attention_with_masks(mask: Array | None, unidirectional: int) -> None:
@@ -141,7 +141,7 @@ MULTI: list[tuple[list[Array | None], dict[str, Any]]] = [
 ]
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(("inputs", "words"), MULTI)
 def test_attention_of_given_heads(inputs: list[Array | None], words: dict[str, Any]) -> None:
     check("MultiHeadAttention", inputs, num_heads=2, **words)

@@ -52,7 +52,7 @@ def wanted(proto: onnx.ModelProto, x: NDArray[np.float32]) -> list[NDArray[Any]]
     return outputs
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(7)
 @pytest.mark.parametrize(
     "proto",
     [

@@ -113,7 +113,7 @@ ZEROS: list[tuple[tuple[int, ...] | None, tuple[int, ...] | None]] = [
 ]
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize(("rows", "columns"), ZEROS)
 @pytest.mark.parametrize(("left", "right"), [("uint8", "int8"), ("int8", "int8"), ("uint8", "uint8")])
 def test_products_of_integers(

@@ -68,7 +68,7 @@ def agree(proto: onnx.ModelProto, data: dict[str, np.ndarray]) -> None:
             np.testing.assert_allclose(one, other, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.grid(7)
+@pytest.mark.grid(14)
 @pytest.mark.parametrize("op", GATES)
 @pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
 @pytest.mark.parametrize("given", [(), ("bias", "lengths"), OPTIONAL], ids=["least", "lengths", "all"])
@@ -84,7 +84,7 @@ def test_open_sizes(op: str) -> None:
     agree(built(op, data, named=True, direction="bidirectional"), data)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(5)
 @pytest.mark.parametrize(
     ("op", "attributes"),
     [

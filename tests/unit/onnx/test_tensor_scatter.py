@@ -26,7 +26,7 @@ def written(cache: Array, update: Array, starts: list[int], axis: int, *, circul
     return result
 
 
-@pytest.mark.grid(5)
+@pytest.mark.grid(8)
 @pytest.mark.parametrize("dtype", [np.float32, np.float16, np.int64, bool])
 @pytest.mark.parametrize(("axis", "mode"), [(-2, "linear"), (1, "circular"), (3, "circular"), (2, "linear")])
 def test_updates_are_written_at_their_places(axis: int, mode: str, dtype: type[Any]) -> None:
