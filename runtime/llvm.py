@@ -84,28 +84,6 @@ class PassManager(Protocol):
         """Forget what it stands for, without freeing it."""
 
 
-class ListedPasses(PassManager, Protocol):
-    """A pipeline of single passes, in the order in which they are added."""
-
-    def add_always_inliner_pass(self) -> None:
-        """Put functions that say so in the place of calls of them."""
-
-    def add_instruction_combine_pass(self) -> None:
-        """Simplify instructions."""
-
-    def add_loop_rotate_pass(self) -> None:
-        """Put the conditions of loops at their ends."""
-
-    def add_loop_unroll_pass(self) -> None:
-        """Unroll loops, as their metadata say."""
-
-    def add_simplify_cfg_pass(self) -> None:
-        """Merge and drop blocks."""
-
-    def add_sroa_pass(self) -> None:
-        """Keep in registers what is stored in local memory at known places."""
-
-
 class PassBuilder(Protocol):
     """Builds the default pipelines."""
 
@@ -216,10 +194,6 @@ class Binding(Protocol):
 
     def create_pass_builder(self, tm: TargetMachine, pto: TuningOptions) -> PassBuilder:
         """A builder of pipelines for a machine."""
-        ...
-
-    def create_new_module_pass_manager(self) -> ListedPasses:
-        """An empty pipeline."""
         ...
 
     def create_lljit_compiler(self, *, use_jit_link: bool) -> LLJIT:

@@ -5,7 +5,8 @@ default one of a given level with loop unrolling on (kernels carry `llvm.loop.un
 is position-independent and of the small code model, so that the same object serves the JIT linker and a C linker.
 llvmlite holds one lock around every call into LLVM; the two long ones, optimising and emitting, touch nothing but the
 module, its own context and its own target machine, so they are called past that lock and several modules compile at
-once.
+once. Every call but the shortest gives Python's lock away and has to wait for it afterwards, up to 5 ms beside a thread
+that computes: what takes no time is called with the lock.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
+import re
 import threading
 import weakref
 from collections import deque
@@ -26,8 +28,9 @@ from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
-from xrelay.runtime.vector_passes import hide_counters, is_vector_code, vector_passes
+from xrelay.runtime.vector_passes import VECTOR_PASSES, hide_counters, is_vector_code
 
+_TRIPLE: Final = re.compile(r'^target triple = "([^"\n]*)"', re.MULTILINE)
 _ORC_LOCK: Final = threading.Lock()
 LIBRARIES_PER_LINKER: Final = 16
 IDLE_COMPILERS: Final = 8
@@ -49,7 +52,7 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
     text, vectors = _prepared(ir_text)
-    with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
+    with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
         return compiler.compile(module, vectors=vectors)
 
 
@@ -91,8 +94,14 @@ def compile_many(
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
     text, vectors = _prepared(ir_text)
-    with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), module.triple) as compiler:
+    with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
         return compiler.assembly(module, vectors=vectors)
+
+
+def _triple(ir_text: str) -> str:
+    """The triple that a text names; empty where it names none."""
+    found = _TRIPLE.search(ir_text)
+    return "" if found is None else found[1]
 
 
 def _prepared(ir_text: str) -> tuple[str, bool]:
@@ -166,9 +175,8 @@ class _Compiler:
         return self._machine.emit_assembly(module)
 
     def _optimise(self, module: llvm.Module, *, vectors: bool) -> None:
-        module.triple = self._triple
-        module.data_layout = self._data_layout
-        passes = vector_passes() if vectors else self._builder.getModulePassManager()
+        _unlocked().set_target(module, self._triple, self._data_layout)
+        passes = _unlocked().listed_passes(VECTOR_PASSES) if vectors else self._builder.getModulePassManager()
         try:
             _unlocked().optimise(passes, module, self._builder)
         finally:
@@ -208,34 +216,55 @@ _COMPILERS: Final = _Compilers()
 
 
 class _Unlocked:
-    """The long entry points of llvmlite's library, called without its lock (ctypes releases Python's own)."""
+    """Entry points of llvmlite's library, called without its lock; only the long ones release Python's own."""
 
     def __init__(self):
         name = import_module("llvmlite.utils").get_library_name()
         with resources.as_file(resources.files("llvmlite.binding") / name) as path:
-            library = ctypes.CDLL(str(path))
+            library, short = ctypes.CDLL(str(path)), ctypes.PyDLL(str(path))
         pointer = ctypes.c_void_p
         self._run = library.LLVMPY_RunNewModulePassManager
         self._run.argtypes, self._run.restype = [pointer] * 3, None
-        self._free_passes = library.LLVMPY_DisposeNewModulePassManger
+        self._new_passes = short.LLVMPY_CreateNewModulePassManager
+        self._new_passes.argtypes, self._new_passes.restype = [], pointer
+        self._add = {name: getattr(short, f"LLVMPY_module_Add{name}Pass") for name in VECTOR_PASSES}
+        for add in self._add.values():
+            add.argtypes, add.restype = [pointer], None
+        self._free_passes = short.LLVMPY_DisposeNewModulePassManger
         self._free_passes.argtypes, self._free_passes.restype = [pointer], None
         self._emit = library.LLVMPY_TargetMachineEmitToMemory
         self._emit.argtypes, self._emit.restype = [pointer, pointer, ctypes.c_int, ctypes.POINTER(pointer)], pointer
-        self._start = library.LLVMPY_GetBufferStart
+        self._set_triple, self._set_layout = short.LLVMPY_SetTarget, short.LLVMPY_SetDataLayout
+        self._set_triple.argtypes = self._set_layout.argtypes = [pointer, ctypes.c_char_p]
+        self._set_triple.restype = self._set_layout.restype = None
+        self._start = short.LLVMPY_GetBufferStart
         self._start.argtypes, self._start.restype = [pointer], pointer
-        self._size = library.LLVMPY_GetBufferSize
+        self._size = short.LLVMPY_GetBufferSize
         self._size.argtypes, self._size.restype = [pointer], ctypes.c_size_t
-        self._free_buffer = library.LLVMPY_DisposeMemoryBuffer
+        self._free_buffer = short.LLVMPY_DisposeMemoryBuffer
         self._free_buffer.argtypes, self._free_buffer.restype = [pointer], None
-        self._free_string = library.LLVMPY_DisposeString
+        self._free_string = short.LLVMPY_DisposeString
         self._free_string.argtypes, self._free_string.restype = [pointer], None
 
-    def free_passes(self, passes: llvm.PassManager) -> None:
+    def listed_passes(self, names: Sequence[str]) -> int:
+        """A pipeline of single passes, in this order, to be freed after its one run."""
+        passes = self._new_passes()
+        for name in names:
+            self._add[name](passes)
+        return passes
+
+    def free_passes(self, passes: llvm.PassManager | int) -> None:
         """Free a pipeline. llvmlite itself never does: its class inherits the method that does nothing."""
         self._free_passes(passes)
-        passes.detach()
+        if not isinstance(passes, int):
+            passes.detach()
 
-    def optimise(self, passes: llvm.PassManager, module: llvm.Module, builder: llvm.PassBuilder) -> None:
+    def set_target(self, module: llvm.Module, triple: str, layout: str) -> None:
+        """Say which architecture a module is for, and how it lays out data."""
+        self._set_triple(module, triple.encode())
+        self._set_layout(module, layout.encode())
+
+    def optimise(self, passes: llvm.PassManager | int, module: llvm.Module, builder: llvm.PassBuilder) -> None:
         """Run a pipeline on a module."""
         self._run(passes, module, builder)
 

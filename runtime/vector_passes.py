@@ -22,7 +22,17 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from xrelay.runtime import llvm
+VECTOR_PASSES: Final = (
+    "AlwaysInliner",
+    "SimplifyCFG",
+    "InstCombine",
+    "LoopRotate",
+    "LoopUnroll",
+    "SROA",
+    "InstCombine",
+    "SimplifyCFG",
+)
+"""The pipeline, by the names that LLVM has for its passes."""
 
 _STORE: Final = re.compile(r"^\s*store (?:atomic |volatile )*(.)", re.MULTILINE)
 _VECTOR, _POINTER = "<", "p"
@@ -59,20 +69,6 @@ def is_vector_code(ir_text: str) -> bool:
     """
     kinds = set(_STORE.findall(ir_text))
     return _VECTOR in kinds and kinds <= {_VECTOR, _POINTER} and not _branches_in_unrolled(ir_text)
-
-
-def vector_passes() -> llvm.PassManager:
-    """The pipeline, to be freed by the caller."""
-    passes = llvm.binding().create_new_module_pass_manager()
-    passes.add_always_inliner_pass()
-    passes.add_simplify_cfg_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_loop_rotate_pass()
-    passes.add_loop_unroll_pass()
-    passes.add_sroa_pass()
-    passes.add_instruction_combine_pass()
-    passes.add_simplify_cfg_pass()
-    return passes
 
 
 def hide_counters(ir_text: str) -> str:
