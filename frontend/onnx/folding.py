@@ -15,15 +15,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
-from xrelay.frontend.onnx.node import constant_value
+from xrelay.frontend.onnx.node import FOLD_LIMIT, constant_value
 from xrelay.index_algebra.dims import ANY
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
-
-FOLD_LIMIT = 64
-"""Larger inputs and results stay in the graph, where the constant folder of the compiler sees them."""
 
 WORK_LIMIT = 4096
 """A node with an intermediate result of more elements than this is not folded."""
@@ -47,9 +45,9 @@ def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Arra
 
     They are folded where every op can be evaluated, every value from outside of `ops` is a constant of at most
     `FOLD_LIMIT` elements, and so is every result. An op whose operands lie outside of its domain (an integer division
-    by zero) is not folded: it fails where it runs.
+    by zero) is not folded: it fails where it runs. Nor is what is dequantised, whose value `constant_value` knows.
     """
-    if any(_elements(result.type) > FOLD_LIMIT for result in results):
+    if any(_elements(result.type) > FOLD_LIMIT or isinstance(result.owner, DequantizeOp) for result in results):
         return None
     known: dict[SSAValue, Value] = {}
     for op in ops:

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -24,6 +25,10 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.signature import value_type
 from xrelay.frontend.onnx.tensors import check_size, tensor_array
 from xrelay.index_algebra.dims import Dim, Shape
+from xrelay.interpreters.relay import evaluate_op
+
+FOLD_LIMIT = 64
+"""Of at most so many elements the importer computes what constants give; the compiler folds larger ones."""
 
 
 class UnsupportedNodeError(ModelImportError):
@@ -327,6 +332,14 @@ class NodeView:
 
 
 def constant_value(value: SSAValue) -> Array | None:
-    """The array behind a value that a `relay.constant` defines."""
+    """The array behind a value that a `relay.constant` defines, or a few numbers that are dequantised.
+
+    Those are not folded: what they stand for is known here, and passes still see that they are quantised.
+    """
     owner = value.owner
+    if isinstance(owner, DequantizeOp):
+        known = [constant_value(operand) for operand in owner.operands]
+        arrays = [array for array in known if array is not None and array.size <= FOLD_LIMIT]
+        found = evaluate_op(owner, arrays) if len(arrays) == len(known) else None
+        return found if isinstance(found, np.ndarray) else None
     return owner.array if isinstance(owner, ConstantOp) else None

@@ -1,6 +1,8 @@
 """QuantizeLinear and DequantizeLinear: one scale for a tensor, for each place along an axis, or for each block of one.
 
 Quotients are rounded to the even one of two, the zero point is added, and what the type does not hold is saturated.
+Where scales are f32 and not in blocks, that is what `qnn.quantize` and `qnn.dequantize` mean, bit by bit, so passes
+about quantised numbers know it. In half precision and in blocks it is written in plain operators.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ import onnx
 from onnx import TensorProto
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.cut import cut
@@ -19,6 +22,8 @@ from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name
 from xrelay.index_algebra.dims import certainly_differ, shape_text
 
+_INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
+_NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
 _LIMITS = "integers of 8 bits or more"
 
 
@@ -30,18 +35,24 @@ _LIMITS = "integers of 8 bits or more"
     limits=_LIMITS,
 )
 def convert_quantize_linear(node: NodeView) -> SSAValue:
-    """Quotient, rounding, zero point and saturation; `saturate` concerns 8-bit floats alone."""
+    """`qnn.quantize`, else its quotient, rounding and saturation; `saturate` concerns 8-bit floats alone."""
+    dtype = _dtype_attribute(node, "output_dtype") or np.dtype(np.uint8)
+    dtype = dtype if node.optional_input(2) is None else numpy_dtype(node.element_type(2))
+    if numpy_dtype(node.element_type(0)) == _FLOAT32 and dtype in _NARROW and _has_steps(node, "precision"):
+        return _on_steps(node, "qnn.quantize", out_dtype=dtype)
     scale, zero = _factor(node, 1), _factor(node, 2) if node.optional_input(2) is not None else None
     precision = _dtype_attribute(node, "precision") or numpy_dtype(node.element_type(1))
     quotient = node.emit("divide", converted(node, node.input(0), precision), converted(node, scale, precision))
-    dtype = _dtype_attribute(node, "output_dtype") or np.dtype(np.uint8)
-    return quantized(node, quotient, zero, dtype if zero is None else numpy_dtype(node.element_type(2)))
+    return quantized(node, quotient, zero, dtype)
 
 
 @converts("DequantizeLinear", since=10, until=12, limits=_LIMITS)
 @converts("DequantizeLinear", since=13, attributes=("axis", "block_size", "output_dtype"), limits=_LIMITS)
 def convert_dequantize_linear(node: NodeView) -> SSAValue:
-    """The distance from the zero point, in 32 bits, times the scale."""
+    """`qnn.dequantize`, else the distance from the zero point, in 32 bits, times the scale."""
+    dtype = numpy_dtype(node.element_type(0))
+    if (dtype in _NARROW or dtype == _INT32) and _has_steps(node, "output_dtype"):
+        return _on_steps(node, "qnn.dequantize")
     scale, distance = _factor(node, 1), converted(node, node.input(0), np.dtype(np.int32))
     if node.optional_input(2) is not None:
         distance = node.emit("subtract", distance, converted(node, _factor(node, 2), np.dtype(np.int32)))
@@ -49,6 +60,38 @@ def convert_dequantize_linear(node: NodeView) -> SSAValue:
     wide = _widened(node, scale)
     product = node.emit("multiply", converted(node, distance, numpy_dtype(element_type_of(wide.type))), wide)
     return converted(node, product, result)
+
+
+def _has_steps(node: NodeView, attribute: str) -> bool:
+    """Whether an operator of qnn does it: the scale is of f32 and not in blocks, and `attribute` asks for f32."""
+    asked = _dtype_attribute(node, attribute) or _FLOAT32
+    return asked == _FLOAT32 == numpy_dtype(node.element_type(1)) and not node.attribute_int("block_size", 0)
+
+
+def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue:
+    """The operator of qnn on the data, its scale, and its zero point in i32."""
+    scale, zero = _parameter(node, 1), node.optional_input(2)
+    if zero is None:
+        zero = node.emit_constant(np.zeros((), np.int32), "zero_point")
+    else:
+        zero, known = _parameter(node, 2), node.constant(2)
+        # A constant of i32 at once, for passes that ask for its numbers.
+        if known is not None:
+            zero = node.emit_constant(
+                known.reshape(known.shape if known.size > 1 else ()).astype(np.int32), "zero_point"
+            )
+        zero = converted(node, zero, _INT32)
+    axis = _axis(node) if shape_of(scale.type) or shape_of(zero.type) else -1
+    return node.emit(op, node.input(0), scale, zero, axis=axis, **attributes)
+
+
+def _parameter(node: NodeView, index: int) -> SSAValue:
+    """Scale or zero point: one number, or one for each place along the axis."""
+    single = one_number(node, index)
+    if single is not None:
+        return single
+    _require_each(node, index)
+    return node.input(index)
 
 
 def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.dtype) -> SSAValue:
@@ -85,21 +128,27 @@ def _factor(node: NodeView, index: int) -> SSAValue:
     single = one_number(node, index)
     if single is not None and not node.attribute_int("block_size", 0):
         return single
+    block = node.attribute_int("block_size", 0, check=lambda value: value >= 0)
+    if block:
+        return _of_blocks(node, index, _axis(node), block)
+    _require_each(node, index)
+    behind = len(node.shape(0)) - _axis(node) - 1
+    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=behind) if behind else node.input(index)
+
+
+def _axis(node: NodeView) -> int:
+    """The axis along which scales lie."""
+    return known_axis(node, node.attribute_int("axis", 1), len(node.shape(0)))
+
+
+def _require_each(node: NodeView, index: int) -> None:
+    """Demand that input `index` has one number for each place along the axis; before opset 13, one for all."""
     if node.opset < 13:
         raise node.error(f"input #{index} of shape {shape_text(node.shape(index))}: one number is expected")
-    axis = known_axis(node, node.attribute_int("axis", 1), len(node.shape(0)))
-    block = node.attribute_int("block_size", 0, check=lambda value: value >= 0)
-    return _of_blocks(node, index, axis, block) if block else _along(node, index, axis)
-
-
-def _along(node: NodeView, index: int, axis: int) -> SSAValue:
-    """One number for each place along the axis."""
-    data, own = node.shape(0), node.shape(index)
+    data, own, axis = node.shape(0), node.shape(index), _axis(node)
     if len(own) != 1 or certainly_differ(own[0], data[axis]):
         wanted = f"one number, or {data[axis]} for the places along axis {axis}, are expected"
         raise node.error(f"input #{index} of shape {shape_text(own)}: {wanted}")
-    behind = len(data) - axis - 1
-    return node.emit("expand_dims", node.input(index), axis=1, num_newaxis=behind) if behind else node.input(index)
 
 
 def _of_blocks(node: NodeView, index: int, axis: int, block: int) -> SSAValue:

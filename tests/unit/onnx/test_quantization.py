@@ -13,7 +13,10 @@ from fuzz.onnx_oracles import onnxruntime_outputs
 from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from support.onnx_models import model, value
+from support.onnx_networks.network import Style
+from support.onnx_networks.quantised import QUANTISED, quantised_pairs
 
+from xrelay import transform
 from xrelay.api.compile import compile
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
@@ -158,6 +161,37 @@ def test_quantised_convolution_is_onnxruntimes(filters: tuple[int, ...]) -> None
         assert found.dtype == np.uint8
         assert np.abs(found.astype(np.int32) - theirs[0].astype(np.int32)).max() <= 1  # a tie, scaled in another order
         assert np.mean(found == theirs[0]) > 0.99
+
+
+@pytest.mark.parametrize("style", list(Style), ids=lambda style: style.name)
+def test_a_network_of_pairs_runs_on_integers(style: Style) -> None:
+    network = next(each for each in QUANTISED if each.build is quantised_pairs)
+    proto, inputs = network.proto(style, network.sizes[0]), network.arrays(network.sizes[0])
+    module = transform.FakeQuantizationToInteger()(transform.InferType()(import_onnx(proto)))
+    text = str(module)
+    assert text.count("relay.qnn.conv2d") == 2
+    assert "relay.nn.conv2d" not in text
+    plain = compile(proto, cache=False, threads=1).run(list(inputs.values()))[0]
+    found = compile(proto, cache=False, threads=1, integers=True).run(list(inputs.values()))[0]
+    assert np.abs(found - plain).max() <= 0.02 * np.abs(plain).max()
+
+
+def test_small_constants_stay_quantised_and_are_known() -> None:
+    """A clip between bounds that are stored quantised, of a scale for a few filters."""
+    nodes = [
+        helper.make_node("DequantizeLinear", ["bound", "scale"], ["high"]),
+        helper.make_node("Clip", ["x", "", "high"], ["c"]),
+        helper.make_node("DequantizeLinear", ["w", "scale"], ["f"]),
+        helper.make_node("MatMul", ["c", "f"], ["y"]),
+    ]
+    constants = {"bound": np.array(6, np.int8), "scale": np.array(0.5, np.float32), "w": integers("int8", (2, 2))}
+    proto = model(nodes, [value("x", (1, 2))], ["y"], initializers=constants, opset=13)
+    text = str(import_onnx(proto))
+    assert "a_max = 3.0" in text
+    assert "relay.qnn.dequantize(%w" in text
+    x = np.array([[2.0, 9.0]], np.float32)
+    for found in both(proto, [x]):
+        np.testing.assert_array_equal(found, np.minimum(x, 3) @ (constants["w"] * np.float32(0.5)))
 
 
 def test_a_network_of_quantised_and_dequantised_values() -> None:
