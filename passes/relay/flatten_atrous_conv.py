@@ -1,0 +1,123 @@
+"""`relay-flatten-atrous-conv`: a convolution between space-to-batch and batch-to-space is a dilated one.
+
+What: `relay.nn.space_to_batch_nd`, a convolution and `relay.nn.batch_to_space_nd` of the same blocks become one
+convolution whose dilation is the block. Why: frameworks that knew no dilation wrote it so; it costs two copies.
+Re-associating: sums may be taken in another order.
+
+Before:
+
+    %s = relay.nn.space_to_batch_nd(%x) {block_shape = [2, 2], paddings = [2, 3, 2, 3]}
+    %c = relay.nn.conv2d(%s, %w) {data_layout = "NHWC", kernel_layout = "HWIO"}
+    %y = relay.nn.batch_to_space_nd(%c) {block_shape = [2, 2], crops = [0, 1, 0, 1]}
+
+After:
+
+    %y = relay.nn.conv2d(%x, %w) {padding = [2, 2, 2, 2], dilation = [2, 2], …}
+
+What is cropped was padded before: it is taken off. Left alone: strides, dilation and other layouts in between; blocks
+that differ; padding that holds another number than the convolution pads with; crops of more than was padded; results
+of the ops in between that others read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, SpaceToBatchNdOp
+from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
+from xrelay.errors import ConstraintError
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
+
+
+@dataclass(frozen=True)
+class RelayFlattenAtrousConvPass(ModulePass):
+    """Make dilated convolutions of those between space-to-batch and back; see the module's docstring."""
+
+    name = "relay-flatten-atrous-conv"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        rewrite(op, {BatchToSpaceNdOp: DilateConvolution()})
+
+
+class DilateConvolution(RewritePattern):
+    """Three ops → a dilated convolution; see the module's docstring. Re-associating.
+
+    Before:
+
+        %s = relay.nn.space_to_batch_nd(%x)
+        %c = relay.nn.conv2d(%s, %w)
+        %y = relay.nn.batch_to_space_nd(%c)
+
+    After:
+
+        %y = relay.nn.conv2d(%x, %w) {dilation = [2, 2]}
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where the blocks and the padding agree."""
+        if not isinstance(op, BatchToSpaceNdOp) or not is_complete(op.result.type):
+            return
+        conv = op.data.owner
+        if not isinstance(conv, Conv2DOp | QnnConv2DOp) or not op.data.has_one_use():
+            return
+        split = owner_of(conv.operands[0], SpaceToBatchNdOp)
+        if split is None or not conv.operands[0].has_one_use() or not _is_plain(conv):
+            return
+        block = ints(split.block_shape)
+        padding = _padding(ints(split.paddings), ints(op.crops), ints(conv.padding), block)
+        if ints(op.block_shape) != block or len(block) != 2 or padding is None or not _pads_alike(conv, split):
+            return
+        changes = {
+            "padding": DenseArrayBase.from_list(i64, padding),
+            "dilation": DenseArrayBase.from_list(i64, list(block)),
+        }
+        try:
+            dilated = type(conv).typed([split.data, *list(conv.operands)[1:]], {**conv.properties, **changes})
+        except ConstraintError:
+            return
+        if dilated.results[0].type != op.result.type:
+            dilated.erase()
+            return
+        emit = Emitter(rewriter, op)
+        emit.replace(emit.insert(dilated).results[0])
+
+
+def _is_plain(conv: Conv2DOp | QnnConv2DOp) -> bool:
+    """Whether the convolution takes each row and column of an image whose channels are last."""
+    layouts = [str(layout) for layout in (conv.layouts[0], conv.layouts[2])]
+    steps = (*ints(conv.strides), *ints(conv.dilation))
+    return layouts == ["NHWC", "NHWC"] and all(step == 1 for step in steps) and len(ints(conv.padding)) == 4
+
+
+def _padding(
+    paddings: Sequence[int], crops: Sequence[int], own: Sequence[int], block: Sequence[int]
+) -> list[int] | None:
+    """The padding before each axis, then behind; `None` where more is cropped than was padded."""
+    if not len(paddings) == len(crops) == len(own) == 2 * len(block) == 4:
+        return None
+    # Of the blocks' ops, before and behind stand side by side.
+    places = [2 * axis + side for side in (0, 1) for axis in (0, 1)]
+    result = [
+        paddings[place] - crops[place] + own[position] * block[position % 2] for position, place in enumerate(places)
+    ]
+    return result if all(paddings[place] >= crops[place] for place in places) else None
+
+
+def _pads_alike(conv: Conv2DOp | QnnConv2DOp, split: SpaceToBatchNdOp) -> bool:
+    """Whether what is padded in front is what the convolution pads with."""
+    value = split.pad_value.value.data
+    if not isinstance(conv, QnnConv2DOp):
+        return value == 0
+    zero_point = constant_of(conv.operands[2])
+    return zero_point is not None and zero_point.size == 1 and float(zero_point.reshape(())) == value

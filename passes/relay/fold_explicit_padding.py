@@ -1,0 +1,154 @@
+"""`relay-fold-explicit-padding`: padding in front of a convolution or a pool becomes padding of the op.
+
+What: `relay.nn.pad` of the spatial axes joins the `padding` of the convolution, the maximum pool or the mean pool
+behind it. Why: importers write padding apart, which costs a copy of the image. Exact.
+
+Before:
+
+    %p = relay.nn.pad(%x, %zero) {pad_width = [0, 0, 0, 0, 1, 1, 1, 1]}
+    %y = relay.nn.conv2d(%p, %w)
+
+After:
+
+    %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1]}
+
+A convolution pads with 0, one of quantised numbers with the zero point, and a maximum with the least number, so that is
+what the padding must hold. A mean counts what was padded apart, so `count_include_pad` is set; where the op pads and
+does not count, it is left alone.
+
+Left alone: padding that holds another number, is no constant, or repeats the data; padding of batch or channels;
+blocked layouts; means that round their number of windows up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, ModuleOp, i64
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, is_complete
+from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn_pool import (
+    AvgPool1DOp,
+    AvgPool2DOp,
+    AvgPool3DOp,
+    AvgPoolOp,
+    MaxPool1DOp,
+    MaxPool2DOp,
+    MaxPool3DOp,
+    WindowPoolOp,
+)
+from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.errors import ConstraintError
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
+
+_KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
+    Conv1DOp,
+    Conv2DOp,
+    Conv3DOp,
+    QnnConv2DOp,
+    MaxPool1DOp,
+    MaxPool2DOp,
+    MaxPool3DOp,
+    AvgPool1DOp,
+    AvgPool2DOp,
+    AvgPool3DOp,
+)
+
+
+@dataclass(frozen=True)
+class RelayFoldExplicitPaddingPass(ModulePass):
+    """Let convolutions and pools pad; see the module's docstring."""
+
+    name = "relay-fold-explicit-padding"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        rewrite(op, dict.fromkeys(_KINDS, FoldPadding()))
+
+
+class FoldPadding(RewritePattern):
+    """Padding in front of an op that pads → padding of the op. Exact.
+
+    Before:
+
+        %p = relay.nn.pad(%x, %least) {pad_width = [0, 0, 0, 0, 0, 1, 0, 1]}
+        %y = relay.nn.max_pool2d(%p) {pool_size = [3, 3], padding = [1, 1, 0, 0]}
+
+    After:
+
+        %y = relay.nn.max_pool2d(%x) {pool_size = [3, 3], padding = [1, 1, 1, 1]}
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where the op pads with the same number."""
+        if not isinstance(op, ConvOp | WindowPoolOp) or not all(map(is_complete, op.operand_types)):
+            return
+        pad = owner_of(op.operands[0], PadOp)
+        added = None if pad is None else _spatial_padding(op, pad)
+        if pad is None or added is None or not _pads_with(op, pad.pad_value):
+            return
+        changes = _padded(op, added)
+        if changes is None:
+            return
+        try:
+            folded = type(op).typed([pad.data, *list(op.operands)[1:]], {**op.properties, **changes})
+        except ConstraintError:
+            return
+        if folded.results[0].type != op.results[0].type:
+            folded.erase()
+            return
+        emit = Emitter(rewriter, op)
+        emit.replace(emit.insert(folded).results[0])
+
+
+def _spatial_padding(op: ConvOp | WindowPoolOp, pad: PadOp) -> list[int] | None:
+    """What is added before each spatial axis, then what is added behind; `None` where other axes grow too."""
+    layout = op.layouts[0]
+    if pad.pad_mode.data != "constant" or any(layout.factor(axis) is not None for axis in layout.primal):
+        return None
+    pairs = list(pad.pad_pairs)
+    spatial = [layout.index(axis) for axis in op.AXES]
+    if any(any(pair) for axis, pair in enumerate(pairs) if axis not in spatial):
+        return None
+    return [pairs[axis][side] for side in (0, 1) for axis in spatial]
+
+
+def _pads_with(op: ConvOp | WindowPoolOp, value: SSAValue) -> bool:
+    """Whether `value` is the number that the op pads with."""
+    number = constant_of(value)
+    if number is None:
+        return False
+    if isinstance(op, QnnConv2DOp):
+        zero_point = constant_of(op.operands[2])
+        return zero_point is not None and zero_point.size == 1 and int(number) == int(zero_point.reshape(()))
+    if isinstance(op, ConvOp | AvgPoolOp):
+        return float(number) == 0
+    dtype = numpy_dtype(element_type_of(value.type))
+    if dtype.kind in "iu":
+        return int(number) == np.iinfo(dtype).min
+    return bool(number == -np.inf) or (dtype.kind == "f" and bool(number == np.finfo(dtype).min))
+
+
+def _padded(op: ConvOp | WindowPoolOp, added: Sequence[int]) -> dict[str, Attribute] | None:
+    """The properties that change; `None` where the op cannot pad in this way."""
+    own = ints(op.padding)
+    if len(own) != len(added):
+        return None
+    changes: dict[str, Attribute] = {
+        "padding": DenseArrayBase.from_list(i64, [old + new for old, new in zip(own, added, strict=True)])
+    }
+    if isinstance(op, AvgPoolOp):
+        if op.ceil_mode.value.data or (any(own) and not op.count_include_pad.value.data):
+            return None
+        changes["count_include_pad"] = BoolAttr.from_bool(True)
+    return changes

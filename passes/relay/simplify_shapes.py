@@ -1,0 +1,188 @@
+"""Patterns of `relay-simplify-expr` on ops that move elements, and on those that read the type of an operand alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from xdsl.ir import Operation, SSAValue
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
+from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
+from xrelay.dialects.relay.ops.tensor_reduce import SumOp
+from xrelay.dialects.relay.ops.tensor_shape import (
+    BatchFlattenOp,
+    ExpandDimsOp,
+    ReshapeOp,
+    ReshapingOp,
+    SqueezeOp,
+)
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
+from xrelay.passes.graph.rewriting import Emitter, owner_of
+from xrelay.passes.relay.simplify_inference import static_shape
+
+
+class JoinReshapes(RewritePattern):
+    """A reshape of a reshape → one, and one that changes nothing → its operand. Exact.
+
+    Before:
+
+        %a = relay.expand_dims(%x) : (tensor<4x6xf32>) -> tensor<1x4x6xf32>
+        %y = relay.reshape(%a) {newshape = [8, 3]} : (tensor<1x4x6xf32>) -> tensor<8x3xf32>
+
+    After:
+
+        %y = relay.reshape(%x) {newshape = [8, 3]} : (tensor<4x6xf32>) -> tensor<8x3xf32>
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where the shape of the result is known."""
+        if not isinstance(op, ReshapingOp) or not is_static(op.results[0].type):
+            return
+        data = op.operands[0]
+        if data.type == op.results[0].type:
+            rewriter.replace(op, [], [data])
+            return
+        first = data
+        while (inner := _reshape_behind(first)) is not None:
+            first = inner.operands[0]
+        if first.type == op.results[0].type:
+            rewriter.replace(op, [], [first])
+        elif first is not data:
+            emit = Emitter(rewriter, op)
+            emit.replace(emit.call(ReshapeOp, first, newshape=static_shape(op.results[0])))
+
+
+def _reshape_behind(value: SSAValue) -> ReshapingOp | None:
+    """The op that gave `value` its shape alone."""
+    op = owner_of(value, ReshapingOp)
+    return op if isinstance(op, _RESHAPES) and is_static(op.operands[0].type) else None
+
+
+_RESHAPES = (ReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp, ReshapeLikeOp)
+
+
+class JoinTransposes(RewritePattern):
+    """A transpose of a transpose → one, and one that keeps the order of the axes → its operand. Exact.
+
+    Before:
+
+        %a = relay.transpose(%x) {axes = [0, 2, 3, 1]}
+        %y = relay.transpose(%a) {axes = [0, 3, 1, 2]}
+
+    After: `%x` in the place of `%y`.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: TransposeOp, rewriter: PatternRewriter) -> None:
+        """Follow the axes through both."""
+        rank = len(shape_of(op.data.type))
+        order = list(op.permutation(rank))
+        inner = owner_of(op.data, TransposeOp)
+        data = op.data
+        if inner is not None:
+            first = inner.permutation(rank)
+            data, order = inner.data, [first[axis] for axis in order]
+        emit = Emitter(rewriter, op)
+        if order == list(range(rank)):
+            emit.replace(data)
+        elif inner is not None:
+            emit.replace(emit.call(TransposeOp, data, axes=order))
+
+
+class JoinLayoutTransforms(RewritePattern):
+    """A change of layouts behind another one → one, or none where it leads back. Exact.
+
+    Before:
+
+        %a = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"}
+        %y = relay.layout_transform(%a) {src_layout = "NHWC", dst_layout = "NCHW16c"}
+
+    After:
+
+        %y = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
+
+    Left alone: layouts in between whose blocks are not full, so that the result is larger.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: LayoutTransformOp, rewriter: PatternRewriter) -> None:
+        """Where the layout in between is the same."""
+        inner = owner_of(op.data, LayoutTransformOp)
+        same = op.src_layout.data == op.dst_layout.data
+        if same and op.data.type == op.result.type:
+            rewriter.replace(op, [], [op.data])
+        if same or inner is None or inner.dst_layout != op.src_layout:
+            return
+        emit = Emitter(rewriter, op)
+        if inner.src_layout == op.dst_layout and inner.data.type == op.result.type:
+            emit.replace(inner.data)
+        elif inner.src_layout != op.dst_layout:
+            direct = LayoutTransformOp.call(inner.data, src_layout=inner.src_layout.data, dst_layout=op.dst_layout.data)
+            if direct.result.type == op.result.type:
+                emit.replace(emit.insert(direct).result)
+            else:
+                direct.erase()
+
+
+class NameTheType(RewritePattern):
+    """An op that reads the type of an operand alone → one that names the type. Exact.
+
+    Before:
+
+        %y = relay.reshape_like(%x, %z) : (tensor<24xf32>, tensor<4x6xf32>) -> tensor<4x6xf32>
+
+    After:
+
+        %y = relay.reshape(%x) {newshape = [4, 6]} : (tensor<24xf32>) -> tensor<4x6xf32>
+
+    So `zeros_like`, `ones_like`, `full_like`, `cast_like`, `broadcast_to_like` and `collapse_sum_like`.
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where the shape is known."""
+        result = op.results[0]
+        emit = Emitter(rewriter, op)
+        if isinstance(op, CastLikeOp):
+            emit.replace(emit.call(CastOp, op.data, dtype=element_type_of(result.type)))
+            return
+        if not is_static(result.type):
+            return
+        shape, dtype = static_shape(result), element_type_of(result.type)
+        if isinstance(op, ReshapeLikeOp):
+            emit.replace(emit.call(ReshapeOp, op.operands[0], newshape=shape))
+        elif isinstance(op, ZerosLikeOp | OnesLikeOp):
+            emit.replace(emit.call(ZerosOp if isinstance(op, ZerosLikeOp) else OnesOp, shape=shape, dtype=dtype))
+        elif isinstance(op, FullLikeOp):
+            emit.replace(emit.call(FullOp, op.fill_value, shape=shape, dtype=dtype))
+        elif isinstance(op, BroadcastToLikeOp):
+            emit.replace(emit.call(BroadcastToOp, op.data, shape=shape))
+        elif isinstance(op, CollapseSumLikeOp):
+            _collapse(emit, op, shape)
+
+
+def _collapse(emit: Emitter, op: CollapseSumLikeOp, shape: Sequence[int]) -> None:
+    """The sum over the axes that the result has not, or has with extent 1."""
+    extents = shape_of(op.data.type)
+    missing = len(extents) - len(shape)
+    if not is_static(op.data.type) or missing < 0:
+        return
+    behind = zip(extents[missing:], shape, strict=True)
+    axes = [*range(missing), *(missing + place for place, (old, new) in enumerate(behind) if new == 1 and old != 1)]
+    total = emit.call(SumOp, op.data, axis=axes, keepdims=True) if axes else op.data
+    emit.replace(emit.call(ReshapeOp, total, newshape=shape) if missing else total)
+
+
+SHAPE_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
+    **dict.fromkeys((ReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp), (JoinReshapes(),)),
+    TransposeOp: (JoinTransposes(),),
+    LayoutTransformOp: (JoinLayoutTransforms(),),
+    **dict.fromkeys(
+        (ReshapeLikeOp, CastLikeOp, ZerosLikeOp, OnesLikeOp, FullLikeOp, BroadcastToLikeOp, CollapseSumLikeOp),
+        (NameTheType(),),
+    ),
+}
+"""The patterns of this file, by the op that they start from."""

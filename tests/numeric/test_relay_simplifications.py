@@ -1,0 +1,41 @@
+"""What passes make of the programs in their own text tests computes the same numbers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.pass_checks import apply
+from support.random_programs import dtype_of, extents, random_array
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.relay.core.types import is_static
+from xrelay.interpreters.relay import run_relay
+from xrelay.passes.infra.source import full_context, parse_module
+
+TEXTS = Path(__file__).parents[1] / "lit" / "passes" / "relay"
+PASSES = {
+    "simplify_expr": "relay-simplify-expr",
+    "fold_explicit_padding": "relay-fold-explicit-padding",
+    "flatten_atrous_conv": "relay-flatten-atrous-conv",
+    "combine_parallel_conv2d": "relay-combine-parallel-conv2d{min-num-branches=2}",
+    "combine_parallel_dense": "relay-combine-parallel-dense{min-num-branches=2 to-batch=false}",
+    "combine_parallel_batch_matmul": "relay-combine-parallel-batch-matmul{min-num-branches=2}",
+}
+
+
+@pytest.mark.parametrize("name", PASSES)
+def test_programs_keep_their_numbers(name: str) -> None:
+    module = parse_module(full_context(), (TEXTS / f"{name}.mlir").read_text(), f"{name}.mlir")
+    changed = apply(module, PASSES[name])
+    changed.verify()
+    for function in module.ops:
+        if isinstance(function, FuncOp) and all(is_static(each.type) for each in function.args):
+            rng = np.random.default_rng(3)
+            inputs = [np.abs(random_array(rng, extents(each), dtype_of(each))) for each in function.args]
+            name = function.sym_name.data
+            before, after = (run_relay(each, inputs, name) for each in (module, changed))
+            for old, new in zip(before, after, strict=True):
+                assert (old.dtype, old.shape) == (new.dtype, new.shape)
+                np.testing.assert_allclose(new, old, rtol=1e-5, atol=1e-5)
