@@ -116,11 +116,15 @@ class Body:
 
     def quotient(self, index: AffineExpr, by: Dim) -> AffineExpr:
         """`index floordiv by`."""
-        return floor_div(index, self.expr(by))
+        return floor_div(index, self._divisor(by))
 
     def remainder(self, index: AffineExpr, by: Dim) -> AffineExpr:
         """`index mod by`."""
-        return modulo(index, self.expr(by))
+        return modulo(index, self._divisor(by))
+
+    def _divisor(self, by: Dim) -> AffineExpr:
+        """`by`, or 1 where that is 0: of an extent without elements none is computed, but its place is written."""
+        return self.expr(1 if by == 0 else by)
 
     def broadcast(self, index: AffineExpr, extent: Dim, space: Dim) -> IndexLike:
         """Where an axis of `extent` is read that broadcasts to `space`: at `index`, or at 0 where the extent is 1.

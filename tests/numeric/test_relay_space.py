@@ -75,6 +75,10 @@ def test_batches_and_axes_without_elements() -> None:
         found = applied("space_to_batch_nd", data, block_shape=(2,), paddings=(0, 0))
         assert found.shape == (2 * shape[0], shape[1] // 2, shape[2])
         assert applied("batch_to_space_nd", found, block_shape=(2,), crops=(0, 0)).shape == shape
+    data = np.zeros((0, 4, 6, 2), np.float32)
+    found = applied("space_to_batch_nd", data, block_shape=(2, 3), paddings=((0, 0), (0, 0)))
+    assert found.shape == (0, 2, 2, 2)
+    assert applied("depth_to_space", np.zeros((2, 0, 3, 3), np.float32), block_size=2).shape == (2, 0, 6, 6)
 
 
 @pytest.mark.grid(2)
