@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum
 
@@ -112,11 +113,14 @@ def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> Non
 def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
     """What takes a node, and converts it; `UnsupportedNodeError` says why nothing does, without converting anything.
 
-    A node with more inputs or outputs than its op has is a `ModelImportError`.
+    A node with more inputs or outputs than its op has, or with an attribute twice, is a `ModelImportError`.
 
     A function of the model comes before xrelay's converters: it says what the model means by that name. The standard's
     definitions come after them.
     """
+    wrong = _problem_with_attributes(node.proto)
+    if wrong is not None:
+        raise node.error(wrong)
     op_type, domain = node.proto.op_type, node.domain
     function = node.graph.functions.get(node.proto)
     converter = find_converter(op_type, domain, node.opset)
@@ -139,6 +143,18 @@ def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
     if reason is not None:
         raise node.unsupported(reason)
     return Way.CONVERTER, converter.convert
+
+
+def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
+    """Why nobody knows what an attribute is: it is there twice, or names one of a function that there is not."""
+    names = Counter(attribute.name for attribute in proto.attribute)
+    twice = next((name for name, count in names.items() if count > 1), None)
+    if twice is not None:
+        return f"attribute {twice!r} is given {names[twice]} times"
+    loose = next((each for each in proto.attribute if each.ref_attr_name), None)
+    if loose is None:
+        return None
+    return f"attribute {loose.name!r} stands for {loose.ref_attr_name!r} of a function, and this is none"
 
 
 def _call_standard(node: NodeView) -> list[SSAValue | None]:

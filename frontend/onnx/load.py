@@ -34,7 +34,8 @@ class LoadedModel(NamedTuple):
 def load_model(source: ModelSource) -> LoadedModel:
     """The model in `source`.
 
-    Raises `ModelImportError` where the file is absent, truncated, changed meanwhile, or not an ONNX model.
+    Raises `ModelImportError` where `source` is nothing of that, or the file is absent, truncated, changed meanwhile, or
+    not an ONNX model.
     """
     tensors = TensorBytes()
     if isinstance(source, onnx.ModelProto):
@@ -43,10 +44,22 @@ def load_model(source: ModelSource) -> LoadedModel:
     if isinstance(source, bytes):
         model = _parsed(MemoryBytes(source), tensors, "the given bytes")
         return LoadedModel(_checked(model, "model"), "model", tensors)
-    path = Path(source)
+    path = _path(source)
     loaded = open_model(path)
     bring_external_data(loaded.proto, path, loaded.tensors)
     return loaded
+
+
+def _path(source: str | PathLike[str]) -> Path:
+    """`source` as a path; `ModelImportError` where it is none."""
+    try:
+        path = Path(source)
+    except TypeError as error:
+        found = type(source).__name__
+        raise ModelImportError(f"a path, bytes or an onnx.ModelProto is expected, got {found}") from error
+    if "\0" in str(path):
+        raise ModelImportError(f"{str(path)!r} is no path: it has a zero character")
+    return path
 
 
 def open_model(path: Path) -> LoadedModel:

@@ -232,3 +232,9 @@ def embeddings(draft: Draft) -> None:
     if draft.chance(0.5):
         draft.data(ids, np.int32, "whole 0 2")
         draft.outputs = 2
+
+
+@draws_own("Unique")
+def unique(draft: Draft) -> None:
+    draft.data((draft.pick(1, 2, 7, 17),), np.float32, "small")
+    draft.outputs = 3

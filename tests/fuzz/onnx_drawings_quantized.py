@@ -76,6 +76,19 @@ def conv_integer(draft: Draft) -> None:
 @draws("QLinearConv")
 def qlinear_conv(draft: Draft) -> None:
     shape, weight = _filtered(draft)
+    quantized_conv(draft, shape, weight)
+
+
+@draws("com.microsoft::QLinearConv")
+def qlinear_conv_of_last_channels(draft: Draft) -> None:
+    shape, weight = _filtered(draft)
+    draft.attributes["channels_last"] = draft.integer(0, 1)
+    last = draft.attributes["channels_last"] == 1
+    quantized_conv(draft, (shape[0], *shape[2:], shape[1]) if last else shape, weight)
+
+
+def quantized_conv(draft: Draft, shape: Shape, weight: Shape) -> None:
+    """An image, filters and, at times, a bias, with scales and zero points."""
     dtype = _right(draft)
     each = draft.pick((), (weight[0],))
     draft.data(shape)

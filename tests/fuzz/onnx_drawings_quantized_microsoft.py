@@ -181,3 +181,13 @@ def gather_by_blocks(draft: Draft) -> None:
     if draft.chance(0.5):
         draft.setting(draft.rng.integers(0, 256, (rows, -(-blocks * bits // 8))), np.uint8)
     draft.attributes |= {"bits": bits, "block_size": size, "gather_axis": 0, "quantize_axis": 1}
+
+
+@draws_own("MatMulBnb4")
+def matmul_by_tables(draft: Draft) -> None:
+    size, columns, depth = draft.pick(16, 32), draft.pick(1, 3, 8), draft.pick(32, 64)
+    draft.dtype = np.dtype(np.float32)
+    draft.data((*draft.pick((), (2,)), draft.pick(1, 5), depth), domain="finite")
+    draft.setting(draft.rng.integers(0, 256, (columns * depth // 2,)), np.uint8)
+    draft.setting(draft.rng.random((columns * depth // size,)), np.float32)
+    draft.attributes |= {"K": depth, "N": columns, "block_size": size, "quant_type": draft.integer(0, 1)}

@@ -55,6 +55,7 @@ _SUMS = frozenset(
         "LRN",
         "LpPool",
         "MatMul",
+        "MatMulBnb4",
         "MatMulIntegerToFloat",
         "MatMulNBits",
         "Mean",

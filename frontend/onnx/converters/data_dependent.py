@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
 @converts("NonZero", since=9)
@@ -55,6 +55,14 @@ def convert_unique(node: NodeView) -> Sequence[SSAValue]:
     wanted = (1, 2, 4) if wants_counts else (1, 2)
     places, inverse, *counts = (node.emit("cast", node.tuple_field(lists, field), dtype="int64") for field in wanted)
     return [found, _cut(node, places, lists), inverse, *(_cut(node, each, lists) for each in counts)]
+
+
+@converts("Unique", domain=MICROSOFT)
+def convert_unique_in_order(node: NodeView) -> Sequence[SSAValue]:
+    """`unique` of a list, in the order in which the elements come first: they, which of them each is, and counts."""
+    lists = node.emit("unique", node.input(0), is_sorted=False, return_counts=True)
+    inverse, counts = (node.emit("cast", node.tuple_field(lists, field), dtype="int64") for field in (2, 4))
+    return [_cut(node, node.tuple_field(lists, 0), lists), inverse, _cut(node, counts, lists)]
 
 
 def _ranks(node: NodeView, slices: SSAValue) -> SSAValue:

@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.quantization import converted, one_number, quantized
 from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import Dim, certainly_differ, shape_text
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
@@ -53,6 +53,28 @@ def convert_conv_integer(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_qlinear_conv(node: NodeView) -> SSAValue:
+    """QLinearConv of images whose channels come first."""
+    return _quantized_convolution(node)
+
+
+@converts(
+    "QLinearConv",
+    domain=MICROSOFT,
+    attributes=(*WINDOW_ATTRIBUTES, "group", "channels_last"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
+    """QLinearConv of images whose channels come first or last."""
+    rank = len(node.shape(0))
+    if not node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)):
+        return _quantized_convolution(node)
+    first = node.emit("transpose", node.input(0), axes=(0, rank - 1, *range(1, rank - 1)))
+    result = _quantized_convolution(node.with_inputs([first, *node.inputs[1:]]))
+    return node.emit("transpose", result, axes=(0, *range(2, rank), 1))
+
+
+def _quantized_convolution(node: NodeView) -> SSAValue:
     """The convolution and the bias in i32, times the scales of the operands, over that of the result."""
     total = convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
     scale = _of_each_filter(node, 4, node.shape(3)[0], axes_behind=len(node.shape(0)) - 2)

@@ -1,7 +1,8 @@
-"""Weights of 2, 4 or 8 bits in blocks, each with a scale of its own: MatMulNBits and GatherBlockQuantized."""
+"""Weights of 2, 4 or 8 bits in blocks, each with a scale of its own: MatMulNBits, MatMulBnb4, GatherBlockQuantized."""
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -11,6 +12,17 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _BYTE = 8
 _BITS = (2, 4, 8)
+_FLOATS = (0.0, 1 / 192, 2 / 3, 1.0, 1 / 3, 1 / 2, 1 / 6, 1 / 4)
+_TABLES = (
+    (*_FLOATS, *(-each for each in _FLOATS)),
+    (
+        *(-1.0, -0.6961928009986877, -0.5250730514526367, -0.39491748809814453),
+        *(-0.28444138169288635, -0.18477343022823334, -0.09105003625154495, 0.0),
+        *(0.07958029955625534, 0.16093020141124725, 0.24611230194568634, 0.33791524171829224),
+        *(0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0),
+    ),
+)
+"""The sixteen numbers of the types FP4 and NF4 of bitsandbytes: a float of 4 bits, and quantiles of a normal one."""
 
 
 @converts(
@@ -70,6 +82,35 @@ def convert_gather_block_quantized(node: NodeView) -> SSAValue:
     found = _dequantized(node, values, wide, zero)
     found = node.emit("reshape", found, newshape=(*lead, -3))
     return node.emit("cast", found, dtype=numpy_dtype(node.element_type(2)))
+
+
+@converts(
+    "MatMulBnb4",
+    domain=MICROSOFT,
+    attributes=("K", "N", "block_size", "quant_type", "training_mode", "transB"),
+    limits="weights that stand the other way",
+)
+def convert_matmul_bnb4(node: NodeView) -> SSAValue:
+    """`nn.dense` by numbers of a table that 4 bits choose, the upper ones first, times the largest of their block."""
+    if node.attribute_int("transB", 1) != 1:
+        raise node.unsupported("weights that stand the other way are not supported")
+    node.attribute_int("training_mode", 0)
+    rows, depth = (node.attribute_int(name, 0, check=lambda value: value >= 1) for name in ("N", "K"))
+    size, count = _block_size(node), rows * depth
+    table = _TABLES[node.attribute_int("quant_type", 1, check=lambda value: value in (0, 1))]
+    pairs = node.reshape(node.input(1), (-(-count // 2), 1))
+    halves = [
+        node.emit("right_shift", pairs, node.scalar(4, pairs)),
+        node.emit("bitwise_and", pairs, node.scalar(15, pairs)),
+    ]
+    chosen = node.emit("cast", node.emit("concatenate", node.make_tuple(halves), axis=1), dtype="int64")
+    numbers = node.emit_constant(np.array(table, np.float32), "table")
+    values = _first(node, node.reshape(node.emit("take", numbers, chosen, axis=0, mode="clip"), (-1,)), count)
+    blocks = -(-count // size)
+    largest = node.emit("repeat", _float32(node, node.reshape(node.input(2), (blocks,))), repeats=size, axis=0)
+    weights = node.reshape(node.emit("multiply", values, _first(node, largest, count)), (rows, depth))
+    result = node.emit("nn.dense", _float32(node, node.input(0)), weights)
+    return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))
 
 
 def unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:

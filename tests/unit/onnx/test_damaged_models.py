@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import tracemalloc
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -290,6 +291,23 @@ def test_operands_that_the_op_does_not_take(node: onnx.NodeProto, inputs: dict[s
     ]
     with pytest.raises(ModelImportError, match=words):
         import_onnx(model([node], infos, ["y"]))
+
+
+@pytest.mark.parametrize("thing", [None, 3, [], bytearray(b"a"), np.zeros(2), "a\0b"])
+def test_what_is_no_model_at_all(thing: Any) -> None:
+    with pytest.raises(ModelImportError, match=r"is expected, got|is no path"):
+        import_onnx(thing)
+
+
+def test_attributes_that_nobody_knows() -> None:
+    node = helper.make_node("Softmax", ["x"], ["y"], name="node", axis=0)
+    node.attribute.append(helper.make_attribute("axis", 1))
+    with pytest.raises(ModelImportError, match=r"node 'node' .*: attribute 'axis' is given 2 times"):
+        import_onnx(model([node], [value("x", (2, 3))], ["y"]))
+    del node.attribute[1]
+    node.attribute[0].ref_attr_name = "slope"
+    with pytest.raises(ModelImportError, match="'axis' stands for 'slope' of a function, and this is none"):
+        import_onnx(model([node], [value("x", (2, 3))], ["y"]))
 
 
 def test_an_empty_axis_is_not_resized() -> None:

@@ -91,6 +91,16 @@ def test_joins_and_choices() -> None:
     check("QLinearWhere", [condition, x, *numbers[:2], y, *numbers[2:]], constants=(2, 3, 5, 6, 7, 8))
 
 
+@pytest.mark.parametrize("last", [0, 1])
+def test_convolutions(last: int) -> None:
+    x, w = integers((1, 6, 5, 4) if last else (1, 4, 6, 5), np.uint8), integers((4, 2, 3, 3), np.int8)
+    each = np.array([0.02, 0.05, 0.01, 0.03], np.float32)
+    inputs = [x, number(0.04), number(9, np.uint8), w, each, np.zeros(4, np.int8), number(0.9), number(120, np.uint8)]
+    inputs.append(np.arange(4).astype(np.int32))
+    words: dict[str, Any] = {"channels_last": last, "group": 2, "pads": [1, 0, 1, 1], "strides": [2, 1]}
+    check("QLinearConv", inputs, constants=tuple(range(1, 9)), **words)
+
+
 @pytest.mark.parametrize("axis", [None, 0])
 def test_there_and_back(axis: int | None) -> None:
     shape = () if axis is None else (3,)

@@ -44,6 +44,14 @@ def test_products_by_blocks_that_lie_flat_with_zero_points_as_numbers() -> None:
     check("MatMulNBits", inputs, constants=(1, 2, 3), bits=4, **BLOCKS)
 
 
+@pytest.mark.parametrize("kind", [0, 1])
+def test_products_by_the_tables_of_bitsandbytes(kind: int) -> None:
+    for rows, depth in ((3, 32), (2, 48)):
+        words: dict[str, Any] = {"K": depth, "N": rows, "block_size": 16, "quant_type": kind}
+        packed, largest = numbers(rows * depth // 2), np.abs(normal(rows * depth // 16))
+        check("MatMulBnb4", [normal(2, 5, depth), packed, largest], constants=(1, 2), **words)
+
+
 @pytest.mark.parametrize(("bits", "zero"), [(4, True), (8, False)])
 def test_rows_of_blocks(bits: int, zero: bool) -> None:
     inputs = [numbers(7, 32 * bits // 8), np.array([[1, 6, 0]]), np.abs(normal(7, 2))]
@@ -66,6 +74,8 @@ def test_rows_of_blocks(bits: int, zero: bool) -> None:
         ("Pad", [normal(2, 3), np.array([0, 1, 2, 0]), np.array(3, np.float32)], {"constants": (1,)}),
         ("Range", [np.array(1, np.int32), np.array(9, np.int32), np.array(3, np.int32)], {}),
         ("Range", [np.array(1, np.int32), np.array(4, np.int32)], {}),
+        ("Unique", [np.float32([2, 1, 2, 2, 0, 1])], {"outputs": ("y", "places", "counts")}),
+        ("Unique", [np.float32([2, 1, 2])], {"outputs": ("y", "places", "counts"), "dims": {0: ("n",)}}),
         ("GridSample", [normal(1, 2, 4, 4), normal(1, 3, 3, 2)], {"align_corners": 1, "padding_mode": "border"}),
         ("UnfoldTensor", [normal(2, 9)], {"size": 4, "step": 2}),
         ("UnfoldTensor", [normal(2, 9, 3)], {"dim": 1, "size": 3, "dims": {0: (2, "n", 3)}}),
