@@ -140,6 +140,8 @@ def _rebuild(function: func.FuncOp) -> None:
     writer.write(source, entry)
     old = function.detach_region(function.body)
     function.add_region(body)
+    for op in ops_in(old):
+        op.operands = ()  # some are of ops that moved
     dispose(old)
 
 
