@@ -33,6 +33,11 @@ def _number(extent: int) -> IntegerAttr[IndexType]:
     return IntegerAttr(extent, _INDEX)
 
 
+@lru_cache(maxsize=1024)
+def _name(loop_name: str) -> StringAttr:
+    return StringAttr(loop_name)
+
+
 @irdl_op_definition
 class ForOp(CheckedOp):
     """A loop over `0, 1, …, extent - 1`.
@@ -86,7 +91,7 @@ class ForOp(CheckedOp):
             block = Block(arg_types=(_INDEX,))
             block.args[0].name_hint = loop_name if SSAValue.is_valid_name(loop_name) else None
             body = Region(block)
-        properties: dict[str, Attribute] = {"loop_name": StringAttr(loop_name)}
+        properties: dict[str, Attribute] = {"loop_name": _name(loop_name)}
         if isinstance(extent, int):
             properties["extent"] = _number(extent)
         properties |= {"kind": _KINDS[kind], "tail": _TAILS[tail]}

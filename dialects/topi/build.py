@@ -308,7 +308,7 @@ def scan(
 
 def _body_region(names: Sequence[str], inits: Sequence[FloatAttr | IntegerAttr]) -> Region:
     """A body with an index argument for each name, and one for each accumulator."""
-    block = Block(arg_types=[*(IndexType() for _ in names), *(attr.type for attr in inits)])
+    block = Block(arg_types=[*[IndexType()] * len(names), *(attr.type for attr in inits)])
     for arg, name in zip(block.args, [*names, *("acc" for _ in inits)], strict=True):
         arg.name_hint = name
     return Region(block)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, MemRefLayoutAttr, MemRefType, NoneAttr
 from xdsl.ir import Attribute
@@ -21,4 +22,10 @@ def buffer_type(
     The constructor of `MemRefType` asks first whether the extents are an attribute already, which takes ten times as
     long as to make the type.
     """
-    return MemRefType.new([ArrayAttr([IntAttr(extent) for extent in extents]), element, layout, space])
+    return MemRefType.new([_shape(tuple(extents)), element, layout, space])
+
+
+@lru_cache(maxsize=4096)
+def _shape(extents: tuple[int, ...]) -> ArrayAttr[IntAttr]:
+    """The attribute for a shape; programs have few, and each number in one takes as long to make as the type."""
+    return ArrayAttr([IntAttr(extent) for extent in extents])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import cache
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, VectorType
@@ -96,12 +97,19 @@ def _integer_flags(op: Operation) -> str:
     text = ""
     overflow = op.properties.get("overflowFlags")
     if isinstance(overflow, IntegerAttr):
-        overflow = llvm.OverflowAttr.from_int(overflow.value.data)
-    if isinstance(overflow, llvm.OverflowAttr):
-        text += "nuw " if llvm.OverflowFlag.NO_UNSIGNED_WRAP in overflow.data else ""
-        text += "nsw " if llvm.OverflowFlag.NO_SIGNED_WRAP in overflow.data else ""
+        text += _no_wrap(overflow.value.data)
+    elif isinstance(overflow, llvm.OverflowAttr):
+        text += _no_wrap(overflow.to_int())
     text += "exact " if "isExact" in op.properties else ""
     return text + ("disjoint " if "isDisjoint" in op.properties else "")
+
+
+@cache
+def _no_wrap(number: int) -> str:
+    """`nuw nsw` as the number of an attribute says."""
+    flags = llvm.OverflowAttr.from_int(number).data
+    names = {"nuw ": llvm.OverflowFlag.NO_UNSIGNED_WRAP, "nsw ": llvm.OverflowFlag.NO_SIGNED_WRAP}
+    return "".join(name for name, flag in names.items() if flag in flags)
 
 
 @writes(*BINARY)
