@@ -36,13 +36,18 @@ class KernelWorker:
         return {"texts": lowered.texts, "may_fail": facts.may_fail, "declaration": facts.declaration}
 
 
-def serve(requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Answers messages until there are no more."""
+def begin(requests: IO[bytes], answers: IO[bytes]) -> KernelWorker | None:
+    """Who does the work, when the first message has been answered; `None` where there is none."""
     task = read_message(requests)
     if task is None:
-        return
+        return None
     worker = KernelWorker(task)
     write_message(answers, {"identity": worker.identity})
+    return worker
+
+
+def serve(worker: KernelWorker, requests: IO[bytes], answers: IO[bytes]) -> None:
+    """Answers the messages behind the first until there are no more."""
     while (kernel := read_message(requests)) is not None:
         try:
             answer = worker.lower(kernel.text("text"), kernel.text("symbol"))

@@ -5,6 +5,7 @@ It ends with its input, so that it does not outlive who started it.
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 
@@ -18,10 +19,16 @@ def main() -> None:
         silence = os.open(os.devnull, os.O_RDWR)
         os.dup2(silence, 0)
         os.dup2(silence, 1)
-        with gc_pause():
-            from xrelay.api.kernel_worker import serve
+        gc.disable()
+        from xrelay.api.kernel_worker import begin, serve
 
-            serve(requests, answers)
+        worker = begin(requests, answers)
+        # The compiler is there to stay: nobody has to search it for what can go.
+        gc.freeze()
+        gc.enable()
+        if worker is not None:
+            with gc_pause():
+                serve(worker, requests, answers)
 
 
 if __name__ == "__main__":
