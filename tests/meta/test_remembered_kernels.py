@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from support import remembered_kernels as remembered
 from xdsl.dialects.builtin import ModuleOp
@@ -25,6 +27,7 @@ kernels_are_remembered = remembered.remembered_kernels
 
 @pytest.fixture(autouse=True)
 def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(remembered, "THOROUGH", 1)
     monkeypatch.setattr(remembered, "_codes", {})
     monkeypatch.setattr(remembered, "_lowered", {})
 
@@ -43,9 +46,9 @@ def symbols(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return found
 
 
-def objects(text: str = TEXT, target: Target | None = None, level: int = 3) -> list[bytes]:
+def objects(text: str = TEXT, target: Target | None = None, level: int = 3, *, cache: bool = False) -> list[bytes]:
     module = parse_module(full_context(), text, "test.mlir")
-    code = build_artifact(module, target or Target.host(), opt_level=level, cache=False).artifact.objects
+    code = build_artifact(module, target or Target.host(), opt_level=level, cache=cache).artifact.objects
     return [bytes(each) for each in code]
 
 
@@ -66,6 +69,16 @@ def test_what_is_lowered_serves_all_levels_of_llvm(level: int, symbols: list[str
         patch.setattr(remembered.streaming, "KernelStream", KernelStream)
         assert len(symbols) == count
         assert found == objects(level=level)
+
+
+def test_most_kernels_that_no_cache_gets_are_compiled_at_level_0(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XRELAY_CACHE_DIR", str(tmp_path))
+    optimised = objects()
+    monkeypatch.setattr(remembered, "THOROUGH", 1 << 32)
+    assert objects() != optimised
+    assert objects(cache=True) == optimised
 
 
 def test_texts_and_targets_tell_kernels_apart(symbols: list[str]) -> None:
