@@ -27,9 +27,9 @@ which only ops that keep steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may 
 that have no such form become a table of 256 numbers, which is exact, whatever ops they consist of.
 
 Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op that
-has no integer form; sums that may leave 32 bits; scales for each place along an axis where an op mixes them; ops that
-choose among numbers whose scale is not known to be positive. Left alone: regions that begin with floats, as the
-quantisation of an input, and the floats that ops outside of a region read.
+has no integer form; sums that may leave 32 bits; scales that are no finite numbers, or not one where an op mixes them;
+ops that choose among numbers whose scale is not known to be positive. Where floats overflow, integers do not.
+Left alone: regions that begin with floats, as the quantisation of an input, and what ops outside of a region read.
 
 `use-qat` goes on where the first step ends: any op that has an integer form of its own, because its operands are
 dequantised, takes it, and its result is dequantised. `optional-qnn-ops` names ops that stay in floats unless they are

@@ -61,7 +61,8 @@ def reach(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Reach:
     for op in ops:
         if isinstance(op, DequantizeOp):
             if all(map(is_complete, op.operand_types)):
-                known.found[op.result] = False
+                finite = steps_of(op).is_finite
+                known.found[op.result] = False if finite else Refusal(f"{op.name} has a scale that is no finite number")
         elif not isinstance(op, QuantizeOp) and any(operand in known.found for operand in op.operands):
             known.found[op.results[0]] = _reached(op, rules.get(op.relay_name()), known)
     return known

@@ -166,6 +166,8 @@ def _quantized_by(
         return form if form is not None else _too_many(op)
     if not isinstance(form.stand_in, Quantized):
         return Refusal(f"{op.name} quantises a tuple")
+    if not goal.is_finite:
+        return Refusal(f"{op.name} has a scale that is no finite number")
     if not goal.is_single and not form.stand_in.steps.is_like(goal):
         return Refusal(f"the result has a scale for each place along axis {goal.axis}")
     _put_in(form)

@@ -67,6 +67,8 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> StandIn:
         axes = {f"{side}_axis": data.steps.axis for side, data in zip(("lhs", "rhs"), sides, strict=True)}
         values = (side.value for side in sides)
         return Quantized(w.call(f"qnn.{name}", *values, *parameters, goal.scale, goal.zero_point, **axes), goal)
+    if goal.dtype not in NARROW:
+        raise NoIntegerFormError("a sum that is quantised to 32 bits may need more")
     fine = Steps(w.product("divide", goal.scale, w.constant(np.array(FINER, np.float32))), w.zero(), i32, 0)
     lhs, rhs = (_fine_side(w, index, fine) for index in (0, 1))
     if bias_axis is not None:

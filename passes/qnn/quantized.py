@@ -58,6 +58,12 @@ class Steps:
         """Whether scale and zero point are one number each."""
         return all(extent == 1 for parameter in (self.scale, self.zero_point) for extent in shape_of(parameter.type))
 
+    @property
+    def is_finite(self) -> bool:
+        """Whether no scale is known to be infinite, or no number."""
+        known = known_array(self.scale)
+        return known is None or bool(np.isfinite(known).all())
+
     def is_like(self, other: Steps) -> bool:
         """Whether the numbers are known to be those of `other`."""
         if self.dtype != other.dtype or not ((self.is_single and other.is_single) or self.axis == other.axis):
@@ -195,7 +201,11 @@ class IntegerWriter:
         if known[0] is None or known[1] is None:
             return self.call(name, first, second)
         operation = np.multiply if name == "multiply" else np.divide
-        return self.constant(operation(known[0], known[1], dtype=np.float32))
+        with np.errstate(all="ignore"):
+            scale = np.asarray(operation(known[0], known[1], dtype=np.float32))
+        if not np.isfinite(scale).all():
+            raise NoIntegerFormError("the scale of the result is beyond what f32 holds")
+        return self.constant(scale)
 
 
 def require_room(count: float, *operands: Quantized) -> None:

@@ -231,6 +231,26 @@ def test_hard_fail_names_op_and_reason() -> None:
         on_integers(module, hard_fail=True)
 
 
+@pytest.mark.parametrize("scale", [np.inf, np.nan, 3e38])
+def test_scales_beyond_floats_stay_floats(scale: float) -> None:
+    data = numbers("int8", 16)
+    _, reals = floats("x", data, scale)
+    module = relay.Module.from_expr(qnn.quantize(reals * relay.const(4.0), 0.1, 0))
+    changed = on_integers(module)
+    np.testing.assert_array_equal(run_relay(changed, [data])[0], run_relay(module, [data])[0])
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int16"])
+def test_sums_that_are_quantised_to_32_bits_keep_every_bit(dtype: str) -> None:
+    """16 bits stay in floats, 8 bits are a table."""
+    data = numbers(dtype, 16)
+    _, reals = floats("x", data, 0.1)
+    module = relay.Module.from_expr(qnn.quantize(reals + relay.const(1e9), 0.05, 0, out_dtype="int32"))
+    changed = on_integers(module)
+    assert ("relay.qnn.dequantize" in str(changed)) == (dtype == "int16")
+    np.testing.assert_array_equal(run_relay(changed, [data])[0], run_relay(module, [data])[0])
+
+
 def test_floats_that_come_in_are_no_fault() -> None:
     x, y = relay.var("x", shape=(4,), dtype="int8"), relay.var("y", shape=(4,))
     module = relay.Module.from_expr(qnn.quantize(qnn.dequantize(x, 0.1, 0) + y, 0.1, 0))
