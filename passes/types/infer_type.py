@@ -47,6 +47,7 @@ from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.call_rule import instantiations, write_calls
 from xrelay.passes.types.record_requirements import recorded_by_functions, write_recorded
+from xrelay.passes.types.settled_extents import settle_extents
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
 
@@ -55,17 +56,28 @@ SHOWN = 5
 
 
 def infer_types(module: ModuleOp) -> None:
-    """Solve all types of `module` in place; on `TypeInferenceError` the module is as it was."""
-    ops = list(walk_ops(module))
-    solver = TypeSolver(ops)
-    while (op := solver.next_op()) is not None:
-        apply_rule(op, solver)
-    _require_solved(ops, solver)
+    """Solve all types of `module` in place.
+
+    On `TypeInferenceError` the module is as it was, but for names of extents in whose place stands what they are.
+    """
+    solver = _solved(module)
+    while settle_extents(walk_ops(module), solver):
+        solver = _solved(module)
     bindings = instantiations(solver)
     recorded = recorded_by_functions(solver)
     _write_back(solver)
     write_recorded(recorded)
     write_calls(bindings)
+
+
+def _solved(module: ModuleOp) -> TypeSolver:
+    """What follows from the ops of `module`; `TypeInferenceError` where that is not all or contradicts itself."""
+    ops = list(walk_ops(module))
+    solver = TypeSolver(ops)
+    while (op := solver.next_op()) is not None:
+        apply_rule(op, solver)
+    _require_solved(ops, solver)
+    return solver
 
 
 @dataclass(frozen=True)

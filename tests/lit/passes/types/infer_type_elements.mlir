@@ -86,3 +86,15 @@ func.func @strided(%x: tensor<1x4x?x5xf32, #relay.dims<n>>, %w: tensor<6x4x1x1xf
   %r = relay.dyn.reshape(%y, %new) : (!relay.incomplete, !relay.incomplete) -> !relay.incomplete
   func.return %r : !relay.incomplete
 }
+
+// An extent that turns out to be known is so wherever its name stands.
+// CHECK-LABEL: @settled(
+// CHECK-SAME: -> (tensor<?xf32, #relay.dims<n + 4>>, tensor<?xf32, #relay.dims<n>>)
+func.func @settled(%x: tensor<2x2xf32>, %y: tensor<?xf32, #relay.dims<n>>) -> (tensor<?xf32, #relay.dims<n + e>>, tensor<?xf32, #relay.dims<n>>) {
+  %s = relay.constant dense<[4]> : tensor<1xi64>
+  // CHECK: relay.dyn.reshape(%x, %s) : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<4xf32>
+  %r = relay.dyn.reshape(%x, %s) {relay.binds = #relay.bounds<e>} : (tensor<2x2xf32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
+  %t = relay.tuple(%y, %r) : (tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<e>>) -> tuple<tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<e>>>
+  %c = relay.concatenate(%t) : (tuple<tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<e>>>) -> tensor<?xf32, #relay.dims<n + e>>
+  func.return %c, %y : tensor<?xf32, #relay.dims<n + e>>, tensor<?xf32, #relay.dims<n>>
+}
