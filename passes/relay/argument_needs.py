@@ -1,8 +1,8 @@
 """Whether a call may be replaced by the body of what it calls, for `relay-inline`: arguments are computed by value.
 
-A call computes its arguments whether the callee looks at them or not; in a body that takes its place what nobody needs
-is not computed. The same comes of it unless an argument that fails, or does not end, is one that the body can do
-without.
+A call computes its arguments whether the callee looks at them or not, and a closure has computed what it captures; in a
+body that takes its place what nobody needs is not computed. The same comes of it unless an argument that fails, or does
+not end, is one that the body can do without.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ becomes
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -43,14 +43,22 @@ class ComputedFirst:
         self._symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
 
     def wanted(
-        self, call: AnyCall | InvokeOp, body: Block, parameters: Sequence[SSAValue], fails: MayFail
+        self,
+        call: AnyCall | InvokeOp,
+        body: Block,
+        parameters: Sequence[SSAValue],
+        fails: MayFail,
+        captured: Iterable[SSAValue] = (),
     ) -> Sequence[SSAValue] | None:
         """The arguments of `call` to be computed where `body` takes its place; `None` where it has to stay.
+
+        What a closure captures is computed where it is made, and so counts as an argument here.
 
         It stays where there are some. One that makes an extent which its results do not tell does not: native calls
         could not give that back, nor lifted closures name it. One that gives closures does, as they would be unknown.
         """
-        found = unneeded_arguments(body, call.arguments, parameters, fails)
+        own = dict.fromkeys(captured)
+        found = unneeded_arguments(body, [*call.arguments, *own], [*parameters, *own], fails)
         is_told = {extent.name for extent in made_extents(call)} <= {
             name for value in call.results for name in told_by(value)
         }

@@ -23,6 +23,7 @@ from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
 from xrelay.passes.graph.effects import side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import used_from_around
 from xrelay.passes.relay.chosen_closures import ChosenCalls, choice_of
 from xrelay.passes.relay.computed_first import ComputedFirst
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
@@ -87,7 +88,8 @@ class ClosureInliner:
                 continue
             closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
             if isinstance(op, InvokeOp) and closure is not None and not closure.is_recursive:
-                first = self.computed.wanted(op, closure.body.block, closure.parameters, chosen.fails)
+                captured = used_from_around(closure)
+                first = self.computed.wanted(op, closure.body.block, closure.parameters, chosen.fails, captured)
                 if first is None:
                     places.append(op.next_op)
                     continue

@@ -140,6 +140,25 @@ func.func @main(%x: !x, %y: !y) -> !relay.incomplete {
 }
 """
 
+# A closure captures a quotient, which one branch needs.
+CAPTURED_QUOTIENT = """
+func.func @main(%x: tensor<i32>, %y: tensor<i32>) -> tensor<i32> {
+  %most = relay.constant dense<100> : tensor<i32>
+  %c = relay.greater(%x, %most) : (tensor<i32>, tensor<i32>) -> tensor<i1>
+  %q = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %f = relay.fn(%a : tensor<i32>) -> tensor<i32> {
+    %i = relay.if %c : tensor<i1> -> tensor<i32> {
+      relay.yield %q : tensor<i32>
+    } else {
+      relay.yield %a : tensor<i32>
+    }
+    relay.yield %i : tensor<i32>
+  }
+  %r = relay.invoke %f(%x) : (tensor<i32>) -> tensor<i32>
+  func.return %r : tensor<i32>
+}
+"""
+
 # The callee never reads the positions; that there are as many as the other argument is long is demanded all the same.
 UNREAD = """
 func.func @main(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
@@ -248,6 +267,18 @@ def test_an_argument_is_computed_though_no_result_tells_what_the_callee_makes(
             np.testing.assert_array_equal(found[:, 0], factor * np.array([*range(1, n), *range(1, m)]))
         with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable\(n, m\)"):
             run([np.ones(2, np.float32), np.ones(3, np.float32)])
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_what_a_closure_captures_is_computed_though_no_branch_needs_it(level: int) -> None:
+    module = parse_module(full_context(), CAPTURED_QUOTIENT, "captured.mlir")
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for run in (model.run, partial(run_relay, module)):
+        for x, y, wanted in ((200, 3, 66), (7, 3, 7), (100, -1, 100)):
+            assert run([np.array(x, np.int32), np.array(y, np.int32)])[0] == wanted
+        for x in (2, 200):
+            with pytest.raises((ExecutionError, InterpreterError), match="division by zero"):
+                run([np.array(x, np.int32), np.array(0, np.int32)])
 
 
 def computed_inputs(first: bool, second: bool, length: int) -> list[Array]:

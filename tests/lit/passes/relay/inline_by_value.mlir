@@ -52,6 +52,34 @@ func.func private @found(%a: !relay.incomplete, %b: !relay.incomplete, %c: !rela
   func.return %3 : !relay.incomplete
 }
 
+// What a closure captures is computed where it is made, so a call of it stays as well.
+
+// CHECK-LABEL: func.func @captured
+// CHECK:         relay.divide
+// CHECK:         relay.invoke
+// CHECK:         relay.divide
+// CHECK-NOT:     relay.invoke
+// CHECK:         return
+func.func @captured(%c: tensor<i1>, %x: tensor<i32>, %y: tensor<i32>) -> (tensor<i32>, tensor<i32>) {
+  %q = relay.divide(%x, %y) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %f = relay.fn(%a : tensor<i32>) -> tensor<i32> {
+    %i = relay.if %c : tensor<i1> -> tensor<i32> {
+      relay.yield %q : tensor<i32>
+    } else {
+      relay.yield %a : tensor<i32>
+    }
+    relay.yield %i : tensor<i32>
+  }
+  %r = relay.invoke %f(%x) : (tensor<i32>) -> tensor<i32>
+  %p = relay.divide(%y, %x) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+  %g = relay.fn(%a : tensor<i32>) -> tensor<i32> {
+    %s = relay.add(%a, %p) : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    relay.yield %s : tensor<i32>
+  }
+  %t = relay.invoke %g(%x) : (tensor<i32>) -> tensor<i32>
+  func.return %r, %t : tensor<i32>, tensor<i32>
+}
+
 func.func private @negated(%a: tensor<?xf32, #relay.dims<k>>, %b: tensor<?xf32, #relay.dims<l>>) -> tensor<?xf32, #relay.dims<l>> {
   %0 = relay.negative(%b) : (tensor<?xf32, #relay.dims<l>>) -> tensor<?xf32, #relay.dims<l>>
   func.return %0 : tensor<?xf32, #relay.dims<l>>
