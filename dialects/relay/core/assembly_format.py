@@ -75,14 +75,18 @@ def parse_value(parser: Parser) -> Attribute:
     boolean = parser.parse_optional_boolean()
     if boolean is not None:
         return IntegerAttr(int(boolean), i1)
-    number = parser.parse_optional_number(allow_boolean=False)
+    # Infinities are printed as the bits that they are, which xDSL reads.
+    is_in_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
+    number = None if is_in_bits else parser.parse_optional_number(allow_boolean=False)
     if number is None:
         return parser.parse_attribute()
     if parser.parse_optional_punctuation(":"):
         type = parser.parse_type()
         if isinstance(type, IntegerType) and isinstance(number, int):
             return IntegerAttr(number, type)
-        parser.raise_error(f"expected an integer with an integer type, found {number} : {type}")
+        if isinstance(type, AnyFloat) and isinstance(number, float):
+            return FloatAttr(number, type)
+        parser.raise_error(f"expected a number with a type of its kind, found {number} : {type}")
     return IntegerAttr(number, i64) if isinstance(number, int) else FloatAttr(number, f64)
 
 

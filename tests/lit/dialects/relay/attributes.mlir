@@ -1,0 +1,17 @@
+// RUN: XRELAY_ROUNDTRIP | filecheck %s
+
+// Infinities stand as their bits; a number may say its type.
+// CHECK-LABEL: func.func @open_above
+// CHECK: relay.clip(%x) {a_min = 0.0, a_max = 0x7ff0000000000000 : f64}
+func.func @open_above(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = relay.clip(%x) {a_min = 0.0 : f64, a_max = 0x7FF0000000000000 : f64} : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
+
+// CHECK-LABEL: func.func @open
+// CHECK: relay.clip(%x) {a_min = 0xfff0000000000000 : f64, a_max = 1.0}
+func.func @open(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = relay.clip(%x) {a_min = 0xfff0000000000000 : f64, a_max = 1.0}
+      : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}
