@@ -72,7 +72,7 @@ def convert_gather_block_quantized(node: NodeView) -> SSAValue:
     values, scales = unpacked(node, next(rows), bits), next(rows)
     zero = node.scalar_like(2 ** (bits - 1), 0)
     if node.optional_input(3) is not None:
-        if node.last_extent(3) != -(-blocks * bits // _BYTE):
+        if len(node.shape(3)) != 2 or node.last_extent(3) != -(-blocks * bits // _BYTE):
             raise node.error(f"zero points {node.input(3).type} of {blocks} blocks in a row")
         zero = _first(node, unpacked(node, _rows(node, node.input(3)), bits), blocks)
         zero = node.emit("expand_dims", zero, axis=_rank(zero))
