@@ -31,8 +31,9 @@ Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which `relay-lift-
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Sequence
+from collections.abc import Container, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from xdsl.context import Context
@@ -52,7 +53,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, function_type
@@ -163,7 +163,9 @@ class _Outliner:
         elif isinstance(op, CallOp):
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, NamedCallOp):
-            self._replace_by_call(op, op.callee, leaf_types(op.result_types), op.bindings)
+            # Without bindings, as before inference, it stays a call that inference may give some.
+            bindings = {} if op.bindings is None else {"bindings": op.bindings}
+            self._replace_by_call(op, op.callee, leaf_types(op.result_types), NamedCallOp, bindings)
         elif isinstance(op, ReturnOp):
             self._flatten_return(function, op)
         elif isinstance(op, IfOp):
@@ -254,18 +256,16 @@ class _Outliner:
         op: Operation,
         callee: SymbolRefAttr,
         types: Sequence[Attribute],
-        bindings: DimBindingsAttr | None = None,
+        made: type[CallOp | NamedCallOp] = CallOp,
+        bindings: Mapping[str, Attribute] = MappingProxyType({}),
     ) -> Sequence[SSAValue]:
         """Replace `op` by a call with the leaves of its operands, giving the leaves of its results.
 
-        With `bindings` it is a `relay.call`. What a call demands and binds, it does so as before.
+        What a call demands and binds, it does so as before.
         """
         operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         # `create` takes a third of the time of the constructor, and there is a call for each kernel.
-        properties: dict[str, Attribute] = {"callee": callee}
-        made = CallOp
-        if bindings is not None:
-            made, properties = NamedCallOp, {**properties, "bindings": bindings}
+        properties: dict[str, Attribute] = {"callee": callee, **bindings}
         call = made.create(operands=operands, result_types=types, properties=properties, location=op.location)
         if is_call(op):
             call.attributes |= op.attributes

@@ -17,3 +17,12 @@ func.func private @f(%p: tuple<!n, !n>) -> tensor<?xf32, #relay.dims<k>> {
   %a = relay.concatenate(%p) {relay.requires = #relay.requirements<2 * n == k>} : (tuple<!n, !n>) -> tensor<?xf32, #relay.dims<k>>
   func.return %a : tensor<?xf32, #relay.dims<k>>
 }
+
+// A call that does not say yet what the names are stays one that inference may tell.
+// CHECK-LABEL: func.func @open
+// CHECK-NEXT:    %{{.*}} = relay.call @f(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> !relay.incomplete
+func.func @open(%x: tensor<3xf32>) {
+  %t = relay.tuple(%x, %x) : (tensor<3xf32>, tensor<3xf32>) -> tuple<tensor<3xf32>, tensor<3xf32>>
+  %a = relay.call @f(%t) : (tuple<tensor<3xf32>, tensor<3xf32>>) -> !relay.incomplete
+  func.return
+}
