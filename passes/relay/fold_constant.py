@@ -16,7 +16,8 @@ After:
     %p = relay.constant #relay.weight<"conv1.w.OIHW16i16o", …> : tensor<4x2x3x3x16x16xf32>
 
 A field of a `relay.tuple` becomes what was put in, whatever the other fields are; a `relay.let` of a known value goes;
-a `relay.if` on a known condition becomes the branch that it takes.
+a `relay.if` on a known condition becomes the branch that it takes; `relay.shape_of` and `relay.ndarray_size` of extents
+that are all known become them, whatever the elements are.
 
 Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes are
 not here; ops without a numpy meaning, or outside their domain. Fused groups and what stands in kernels stay as they
@@ -41,9 +42,11 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import is_static, shape_of
+from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentsOp
@@ -142,6 +145,8 @@ class _Folder:
             self._pass_on(op, field)
         elif isinstance(op, LetOp) and self.passed_on.of(op.value) in self.known:
             self._pass_on(op, self.passed_on.of(op.value))
+        elif isinstance(op, ShapeValueOp) and is_static(op.data.type):
+            self._know_shape(op)
         elif _may_fold(op) and all(self.passed_on.of(operand) in self.known for operand in op.operands):
             self._evaluate(op)
 
@@ -187,6 +192,15 @@ class _Folder:
             self.known[op.result] = _Known.of(op.array, op.value.data.name)
         else:
             self.remarks.refused(op, f"the bytes of weight {op.value.data.name!r} are not here")
+
+    def _know_shape(self, op: ShapeValueOp) -> None:
+        """Note what the extents of the operand say."""
+        found = op.infer_elements(Facts(op.name, op.operand_types))
+        elements = [element for element in found or () if isinstance(element, int)]
+        rank = len(shape_of(op.results[0].type))
+        value = np.array(elements, numpy_dtype(op.dtype)).reshape([-1] * rank)
+        self.known[op.results[0]] = _Known.of(value, _derived_name(op, []))
+        self.folded[op] = None
 
     def _evaluate(self, op: Operation) -> None:
         operands = [self.known[self.passed_on.of(operand)] for operand in op.operands]

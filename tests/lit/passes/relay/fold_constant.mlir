@@ -187,3 +187,18 @@ func.func @binds(%x: tensor<f32>) -> tensor<?xf32, #relay.dims<p>> {
   %0 = relay.dyn.full(%x, %v) : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<p>>
   func.return %0 : tensor<?xf32, #relay.dims<p>>
 }
+
+// Of extents that are known the shape is, whatever the elements are; what is computed from it follows.
+// CHECK-LABEL: func.func @shape(
+// CHECK-NEXT: %size = relay.constant dense<7> : tensor<i32>
+// CHECK-NEXT: %open = relay.shape_of(%y) :
+// CHECK-NEXT: %more = relay.constant dense<[3, 4]> : tensor<2xi64>
+// CHECK-NEXT: func.return %more, %size, %open
+func.func @shape(%x: tensor<2x3xf32>, %y: tensor<?xf32, #relay.dims<n>>, %z: tensor<7xf32>) -> (tensor<2xi64>, tensor<i32>, tensor<1xi64>) {
+  %shape = relay.shape_of(%x) : (tensor<2x3xf32>) -> tensor<2xi64>
+  %size = relay.ndarray_size(%z) {dtype = i32} : (tensor<7xf32>) -> tensor<i32>
+  %open = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<n>>) -> tensor<1xi64>
+  %one = relay.constant dense<1> : tensor<i64>
+  %more = relay.add(%shape, %one) : (tensor<2xi64>, tensor<i64>) -> tensor<2xi64>
+  func.return %more, %size, %open : tensor<2xi64>, tensor<i32>, tensor<1xi64>
+}
