@@ -196,7 +196,9 @@ def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> None:
     ops: list[Operation] = []
     left, right = (compute(affine(side), ops) for side in (tests[0].lhs, tests[0].rhs))
     question = CmpiOp(left, right, tests[0].predicate.value.data)
-    copies = [op.clone() for op in chosen]
+    values: dict[SSAValue, SSAValue] = {}
+    # Copies read what copies in front of them make.
+    copies = [op.clone(values) for op in chosen]
     for op in copies:
         names.rename_inside(op, "else")
     pairs = zip(_all_of(chosen), _all_of(copies), strict=True)

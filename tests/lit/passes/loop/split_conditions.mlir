@@ -129,6 +129,43 @@ func.func @buffer() {
 
 // -----
 
+// What is computed between two nests that ask is copied with them, and the copy of the second nest reads the copy.
+// CHECK-LABEL: func.func @between
+// CHECK:           scf.if
+// CHECK:             [[THEN:%.*]] = scf.if
+// CHECK:             loop.store [[THEN]], %out[%j]
+// CHECK:           } else {
+// CHECK:             [[ELSE:%.*]] = scf.if
+// CHECK:             loop.store [[ELSE]], %out[{{.*}}]
+// CHECK:           }
+func.func @between(%x: memref<4xf32>, %out: memref<2xf32>, %row: i1) {
+  %c0 = arith.constant 0.0 : f32
+  %three = arith.constant 3 : index
+  loop.for "t" %t to 4 {
+    loop.for "i" %i to 2 unrolled {
+      %in = arith.cmpi slt, %t, %three : index
+      scf.if %in {
+        loop.store %c0, %out[%i] : memref<2xf32>
+      }
+    }
+    %v = scf.if %row -> (f32) {
+      %e = loop.load %x[%t] : memref<4xf32>
+      scf.yield %e : f32
+    } else {
+      scf.yield %c0 : f32
+    }
+    loop.for "j" %j to 2 unrolled {
+      %in = arith.cmpi slt, %t, %three : index
+      scf.if %in {
+        loop.store %v, %out[%j] : memref<2xf32>
+      }
+    }
+  }
+  func.return
+}
+
+// -----
+
 // Left alone: what lanes answer, what no unrolled loop is around, what would make ten parts, and what is no question of
 // indices.
 // CHECK-LABEL: func.func @alone
