@@ -29,7 +29,8 @@ compiling, and in words what is not among them.
 An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. So
 are sequences, optionals and closures (`type = !relay.sequence<tensor<?xf32>>`). They are no arguments; the others are
 in order.
-With `xrelay.polls` runs go through loops that can be ended.
+With `xrelay.polls` runs can be ended: in loops, or between kernels. With `xrelay.straight`, too, `@main` is kernels in
+a row, so that runs of the same sizes take about as long as each other.
 """
 
 from __future__ import annotations
@@ -69,6 +70,7 @@ from xrelay.dialects.attribute_names import (
     POLLS,
     REQUIRES,
     SOURCES,
+    STRAIGHT,
     VALUE_NAME,
     WEIGHTS,
 )
@@ -129,6 +131,8 @@ class ModuleInterface:
     checks: tuple[CheckEntry, ...] = ()
     polls: bool = False
     """Whether runs can be ended."""
+    straight: bool = False
+    """Whether runs of the same sizes take about as long as each other."""
     memory: MemoryEntry = field(default_factory=MemoryEntry)
 
 
@@ -216,6 +220,7 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
         _read_names(module, module.attributes.get(DIMS, NONE), DIMS),
         tuple(_read_check(module, row) for row in _rows(module, CHECKS)) if CHECKS in module.attributes else (),
         POLLS in module.attributes,
+        STRAIGHT in module.attributes,
         memory,
     )
 

@@ -57,8 +57,8 @@ class Context(ctypes.Structure):
     """The first argument of every kernel; each call of a model has one.
 
     `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. What
-    fails may keep three numbers for the message, `noted` says which (see `Noted`). A `cancel` other than 0 ends loops
-    between kernels. `boxes` lists the boxes of the run, which take `box_bytes` with what kernels allocate just now, and
+    fails may keep three numbers for the message, `noted` says which (see `Noted`). A `cancel` other than 0 ends runs
+    that ask for it. `boxes` lists the boxes of the run, which take `box_bytes` with what kernels allocate just now, and
     may take `box_limit` (0: whatever there is). The memory of boxes comes from `allocate(allocator, alignment, bytes)`
     and goes to `free(allocator, block)`; where these are null, from and to the C library.
     """

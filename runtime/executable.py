@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 from numpy.typing import NDArray
@@ -29,7 +30,7 @@ from xrelay.runtime.memory import BESIDE_ARENA, MemoryNeeds
 from xrelay.runtime.named_sizes import SizeBinder
 from xrelay.runtime.native import NativeLibrary
 from xrelay.runtime.plan import Dims, Frame, Plan, PlanCache, Sizes
-from xrelay.runtime.running import Running, cancelled
+from xrelay.runtime.running import SHORT, Running, cancelled
 from xrelay.runtime.thread_pool import thread_pool
 
 _POINTER = ctypes.c_void_p
@@ -58,7 +59,7 @@ class Executable:
         self._library = NativeLibrary.load(artifact.objects, exports=exports, imports=imports)
         self._entry = ctypes.CFUNCTYPE(ctypes.c_int32, _POINTER, _POINTER)(self._library.address(ENTRY_SYMBOL))
         self._artifact = artifact  # keeps the weights alive
-        self._polls, self._running = metadata.polls, Running()
+        self._polls, self._straight, self._running = metadata.polls, metadata.straight, Running()
         self._boxes = BoxReader([metadata.outputs[number] for number in metadata.boxes])
         if metadata.boxes:
             self._release = ctypes.CFUNCTYPE(None, _POINTER)(self._library.address(RELEASE_SYMBOL))
@@ -86,8 +87,8 @@ class Executable:
     def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[Listed]:
         """Run the model: `pointers` are the addresses of the inputs, then of the outputs; gives those that are boxes.
 
-        Limits of time hold for loops. Raises `ExecutionError` naming the source node where native code reports a
-        failure.
+        Limits of time hold for runs that can be ended. Raises `ExecutionError` naming the source node where
+        native code reports a failure.
         """
         if limits.memory is not None:
             limits.check_arena(plan.arena_size, self._artifact.metadata.name)
@@ -97,8 +98,8 @@ class Executable:
             frame.context.status = frame.context.noted = 0
             frame.context.num_threads = limits.num_threads
             frame.context.box_limit = limits.box_limit(plan.arena_size)
-            if self._polls:
-                status = self._call_polling(frame, limits.seconds)
+            if self._polls and not (plan.is_short and limits.seconds is None):
+                status = self._call_polling(frame, plan, limits.seconds)
             else:
                 status = self._entry(frame.context_address, frame.args_address)
             if status == 0:
@@ -112,16 +113,19 @@ class Executable:
             plan.frames.release(frame)
 
     def cancel(self) -> None:
-        """End all runs that go on, as soon as a loop of theirs goes round."""
+        """End all runs that go on, as soon as they ask."""
         self._running.end_all()
 
-    def _call_polling(self, frame: Frame, timeout: float | None) -> int:
-        """Call native code that can be ended; `ExecutionError` where it was."""
+    def _call_polling(self, frame: Frame, plan: Plan, timeout: float | None) -> int:
+        """Call native code that can be ended; `ExecutionError` where it was. Notes in `plan` that runs are short."""
 
         def entry() -> int:
             return self._entry(frame.context_address, frame.args_address)
 
+        start = perf_counter()
         status, run = self._running.call(entry, frame.context, timeout)
+        if self._straight and status == 0 and perf_counter() - start < SHORT:
+            plan.is_short = True
         if status == Reason.CANCELLED:
             raise cancelled(run, self._artifact.metadata.name)
         return status

@@ -20,7 +20,7 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 9
+FORMAT_VERSION: Final = 10
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
@@ -204,7 +204,8 @@ class ModelMetadata:
 
     `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
     brings, in order; the arena's size and those of `memory` are 0 then, and `xrelay_plan` tells them. With `polls` a
-    run has loops that can be ended. `cpu` and `features` are what the code was compiled for, as LLVM names them;
+    run can be ended; with `straight` runs of the same sizes take about as long as each other, so that one which is over
+    at once need not be. `cpu` and `features` are what the code was compiled for, as LLVM names them;
     `bound_params` are names of parameters whose values were compiled in.
     """
 
@@ -216,6 +217,7 @@ class ModelMetadata:
     dims: tuple[str, ...] = ()
     checks: tuple[CheckInfo, ...] = ()
     polls: bool = False
+    straight: bool = False
     memory: MemoryInfo = MemoryInfo()
     cpu: str = ""
     features: str = ""
@@ -265,6 +267,7 @@ class ModelMetadata:
             dims=_checked_dims(read.texts("dims"), inputs),
             checks=read.table("checks", _check),
             polls=read.flag("polls"),
+            straight=read.flag("straight"),
             memory=_memory(read.part("memory")),
             cpu=read.text("cpu"),
             features=read.text("features"),

@@ -45,7 +45,7 @@ class Frame:
         self.context_address = ctypes.addressof(self.context)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Plan:
     """The shapes and dtypes of the outputs, and what memory a call needs, for certain sizes of named dimensions.
 
@@ -60,6 +60,8 @@ class Plan:
     sizes: Mapping[str, int]
     memory: MemoryNeeds
     """With one thread."""
+    is_short: bool = False
+    """Whether runs are over before anybody could want them to end (see `running.py`)."""
 
     def new_outputs(self) -> list[NDArray[Any]]:
         """Arrays for the outputs; `ExecutionError` where there is no memory for them."""

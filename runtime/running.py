@@ -1,7 +1,9 @@
 """Runs that can be ended: by another thread, by a limit of time, by Ctrl-C.
 
-Native code asks the context of its call in each iteration of a loop between kernels. Only models with such loops have
-any of this, and pay for it: a few microseconds a run.
+Native code asks the context of its call in each iteration of a loop between kernels, and in front of kernels where
+there are more than a few. Only models with such loops or so many kernels have any of this, and pay for it: a few
+microseconds a run. Of a model that is kernels in a row, runs of sizes that once took less than `SHORT` are left
+alone, unless they have a limit of time.
 
 While the main thread is in native code, Python does not run the handler of a signal. It writes the number of the signal
 to a file at once, however (`signal.set_wakeup_fd`), where a thread of the process waits for it, and ends the runs that
@@ -24,6 +26,8 @@ from xrelay.runtime.abi import Context
 
 MAX_SECONDS: Final = threading.TIMEOUT_MAX
 """The longest limit of time that a thread can wait for."""
+SHORT: Final = 0.002
+"""Seconds that nobody minds waiting for."""
 
 
 class Run:
@@ -57,8 +61,10 @@ class Running:
         self._lock = threading.Lock()
 
     def call(self, entry: Callable[[], int], context: Context, timeout: float | None) -> tuple[int, Run]:
-        """Calls native code, which is ended after `timeout` seconds; its status, and the run that it was."""
-        context.cancel = 0
+        """Calls native code, which is ended after `timeout` seconds; its status, and the run that it was.
+
+        The context, which is of this run alone, asks for no end before and after it.
+        """
         run = Run(context)
         with self._lock:
             self._runs.add(run)
@@ -68,6 +74,7 @@ class Running:
             return _interrupts().call(entry, run) if is_main else entry(), run
         finally:
             run.close()
+            context.cancel = 0
             if timer is not None:
                 timer.cancel()
             with self._lock:

@@ -25,6 +25,7 @@ from xrelay.lowering.loop_to_scf.graph_function import (
     declare_poll,
     finish_graph_function,
     is_graph_function,
+    poll_between_kernels,
     poll_recursions,
 )
 from xrelay.lowering.loop_to_scf.kernel import KernelWriter
@@ -75,6 +76,7 @@ class ConvertLoopToScfPass(ModulePass):
                     convert_function(function)
                 else:
                     make_buffers_signless(function)
+        poll_between_kernels(op)
         poll_recursions(op)
         called = {call.callee.string_value() for call in ops_of(op, func.CallOp)}
         for declare in (declare_note, declare_poll, declare_lists):

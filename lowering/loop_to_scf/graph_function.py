@@ -7,6 +7,8 @@ A loop asks in each iteration whether somebody wants the run to end:
       func.call @k(…)                       %goes_on = func.call @xrelay_poll() : () -> i1
                                             cf.assert %goes_on, "cancelled"
                                             func.call @k(…)
+
+and where a module has more than a few calls of kernels, so does each of them before it begins.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS, STRAIGHT
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
@@ -38,6 +40,8 @@ POLL: Final = "xrelay_poll"
 """The function that tells whether the run goes on."""
 CANCELLED: Final = "cancelled"
 """Is the runtime's reason of that name (`to_llvm/status.py`)."""
+FEW_KERNELS: Final = 16
+"""A module with so many calls of kernels does not ask between them: a run that can be ended takes microseconds more."""
 
 
 def is_graph_function(function: func.FuncOp) -> bool:
@@ -59,7 +63,7 @@ def finish_graph_function(function: func.FuncOp) -> None:
     """
     make_scalars_signless(function)
     for op in ops_of(function, scf.WhileOp):
-        _poll(op.after_region.block)
+        _poll(InsertPoint.at_start(op.after_region.block))
     buffer_ops = ops_of(function, memref.AllocOp, memref.DeallocOp)
     if buffer_ops:
         function.attributes[GRAPH_FUNCTION] = UnitAttr()
@@ -80,14 +84,33 @@ def poll_recursions(module: ModuleOp) -> None:
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks}
     for group in call_components({name: calls_in(function, functions) for name, function in functions.items()}):
         for name in group:
-            _poll(functions[name].body.block)
+            _poll(InsertPoint.at_start(functions[name].body.block))
 
 
-def _poll(block: Block) -> None:
+def poll_between_kernels(module: ModuleOp) -> None:
+    """Lets runs of more than `FEW_KERNELS` kernels be ended, before each; notes in the module where that is all."""
+    functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
+    kernels = {op.sym_name.data for op in functions if LOOP_KERNEL in op.attributes}
+    around = [op for op in functions if op.body.blocks and LOOP_KERNEL not in op.attributes]
+    calls = [call for each in around for call in ops_of(each, func.CallOp) if call.callee.string_value() in kernels]
+    if len(calls) > FEW_KERNELS:
+        if all(_is_straight(each, kernels) for each in around):
+            module.attributes[STRAIGHT] = UnitAttr()
+        for call in calls:
+            _poll(InsertPoint.before(call))
+
+
+def _is_straight(function: func.FuncOp, kernels: Collection[str]) -> bool:
+    """Whether a function calls kernels alone, each once, on memory that is there before."""
+    if GRAPH_FUNCTION in function.attributes or any(op.regions for op in function.body.block.ops):
+        return False
+    return all(call.callee.string_value() in kernels for call in ops_of(function, func.CallOp))
+
+
+def _poll(place: InsertPoint) -> None:
     goes_on = func.CallOp(POLL, [], [i1])
     goes_on.results[0].name_hint = "goes_on"
-    assertion = cf.AssertOp(goes_on.results[0], CANCELLED)
-    Rewriter.insert_op([goes_on, assertion], InsertPoint.at_start(block))
+    Rewriter.insert_op([goes_on, cf.AssertOp(goes_on.results[0], CANCELLED)], place)
 
 
 def _is_freed_or_handed_on(buffer: SSAValue) -> bool:

@@ -157,6 +157,7 @@ def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
         dims=tables.dims,
         checks=tables.checks,
         polls=tables.polls,
+        straight=tables.straight,
         memory=tables.memory,
         cpu=target.mcpu,
         features=",".join(target.code_features()),

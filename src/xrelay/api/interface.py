@@ -50,6 +50,7 @@ class ModelTables:
     dims: tuple[str, ...]
     checks: tuple[CheckInfo, ...]
     polls: bool
+    straight: bool
     memory: MemoryInfo
 
 
@@ -74,6 +75,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
         interface.dims,
         tuple(map(_check_info, interface.checks)),
         interface.polls,
+        interface.straight,
         MemoryInfo(**asdict(interface.memory)),
     )
 

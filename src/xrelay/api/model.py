@@ -135,8 +135,9 @@ class CompiledModel:
         order: of their dtype and shape, contiguous, and apart from the inputs and from each other. `InputError` names
         the input or output, what was expected and what was given; `ExecutionError` the source node that failed.
 
-        A run in a loop or a recursion of the model ends with `ExecutionError` when that goes round after `timeout`
-        seconds, or after `cancel()`, and with `KeyboardInterrupt` after Ctrl-C. The model can be run again at once.
+        A run ends with `ExecutionError` after `timeout` seconds or `cancel()`, and with `KeyboardInterrupt` on Ctrl-C:
+        where a loop or a recursion of the model goes round, and in front of its next kernel, if the model has
+        more than sixteen. A kernel runs to its end, and so may what takes 2 ms. The model can be run again at once.
         """
         if self._takes_functions:
             inputs = self._with_own_functions(inputs)
@@ -150,9 +151,9 @@ class CompiledModel:
         return self._run(arrays, out, None if timeout is None else checked_timeout(timeout))
 
     def cancel(self) -> None:
-        """End the runs of other threads, with `ExecutionError` there: those in a loop of the model, when it goes round.
+        """End the runs of other threads, with `ExecutionError` there, where `run` says that a run ends.
 
-        What follows the last loop of a model, and a model without loops, runs to its end.
+        A model of few kernels that has no loops runs to its end, and one of kernels in a row that takes less than 2 ms.
         """
         if self._executable is not None:
             self._executable.cancel()

@@ -53,12 +53,37 @@ func.func @main(%n: memref<i64> {relay.name = "n"}, %y: memref<4xf32> {relay.nam
   func.return
 }
 """
+# Forty kernels in a row, each of as many steps as the input says.
+STRAIGHT = """
+func.func private @steps(%y: memref<1xf32>, %times: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  %zero = arith.constant 0 : index
+  loop.for "i" %i to %times {
+    %v = loop.load %y[%zero] : memref<1xf32>
+    %half = arith.constant 0.5 : f32
+    %w = arith.mulf %v, %half : f32
+    %x = arith.addf %w, %half : f32
+    loop.store %x, %y[%zero] : memref<1xf32>
+  }
+  func.return
+}
+func.func @main(%n: memref<i64> {relay.name = "n"}, %y: memref<1xf32> {relay.name = "y"})
+    attributes {loop.num_outputs = 1 : i64} {
+  %0 = memref.load %n[] : memref<i64>
+  %times = arith.index_cast %0 : i64 to index
+CALLS  func.return
+}
+""".replace("CALLS", 40 * "  func.call @steps(%y, %times) : (memref<1xf32>, index) -> ()\n")
 ENDLESS, ONCE = np.array(1 << 60), np.array(1)
 
 
 @pytest.fixture(scope="module")
 def model() -> CompiledModel:
     return compile(parse_module(full_context(), TEXT, "loop.mlir"), cache=False, threads=1)
+
+
+@pytest.fixture(scope="module")
+def straight() -> CompiledModel:
+    return compile(parse_module(full_context(), STRAIGHT, "straight.mlir"), cache=False, threads=1)
 
 
 @contextmanager
@@ -174,3 +199,25 @@ def test_ended_runs_leave_nothing(model: CompiledModel) -> None:
     frame = plan.frames.acquire()
     assert (frame.context.boxes, frame.context.box_bytes) == (None, 0)
     plan.frames.release(frame)
+
+
+def test_kernels_in_a_row(straight: CompiledModel) -> None:
+    long, out = np.array(1 << 23), np.ones(1, np.float32)
+    for _ in range(2):
+        with pytest.raises(ExecutionError, match=r"^model: the run took longer than 0\.01 s$"):
+            straight.run([long], out=[out], timeout=0.01)
+        with pytest.raises(ExecutionError, match=r"^model: the run was cancelled$"), soon(straight.cancel):
+            straight.run([long], out=[out], timeout=60)
+        with handling_interrupts(), pytest.raises(KeyboardInterrupt), soon(os.kill, os.getpid(), signal.SIGINT):
+            straight.run([long], out=[out], timeout=60)
+        np.testing.assert_array_equal(straight.run([ONCE], out=[np.ones(1, np.float32)])[0], [1])
+
+
+def test_short_runs_of_kernels_in_a_row_are_left_alone(model: CompiledModel, straight: CompiledModel) -> None:
+    for each, is_short in ((model, False), (straight, True)):
+        for _ in range(100):  # One of them will not be disturbed.
+            each.run([ONCE])
+        executable = each._executable  # pyright: ignore[reportPrivateUsage]
+        assert executable is not None
+        assert executable.constant is not None
+        assert executable.constant.is_short == is_short

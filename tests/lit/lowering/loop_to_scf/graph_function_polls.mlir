@@ -1,0 +1,97 @@
+// RUN: xrelay-opt %s -p convert-loop-to-scf --split-input-file | filecheck %s
+
+// More than 16 calls of kernels: each asks whether the run goes on, also in functions beside @main, before it begins.
+// As @main calls what is no kernel, it is not straight.
+// CHECK:               builtin.module attributes {{{.*}}xrelay.polls}
+// CHECK-LABEL:         func.func @main
+// CHECK-NEXT:            func.call @other
+// CHECK-COUNT-16:        cf.assert %goes_on{{.*}}, "cancelled"
+// CHECK-NEXT:            func.call @k
+// CHECK-NEXT:            func.return
+// CHECK:               func.func private @other
+// CHECK-NEXT:            %goes_on = func.call @xrelay_poll() : () -> i1
+// CHECK-NEXT:            cf.assert %goes_on, "cancelled"
+// CHECK-NEXT:            func.call @k
+// CHECK:               func.func private @xrelay_poll() -> i1
+func.func @main(%x: memref<4xf32> {relay.name = "x"}) attributes {loop.num_outputs = 0 : i64} {
+  func.call @other(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+func.func private @other(%x: memref<4xf32>) {
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+func.func private @k(memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 0 : i64}
+
+// -----
+
+// A run of 16 kernels does not ask.
+// CHECK-LABEL: func.func @main
+// CHECK-NOT:     xrelay_poll
+func.func @main(%x: memref<4xf32> {relay.name = "x"}) attributes {loop.num_outputs = 0 : i64} {
+  func.call @other(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+func.func private @other(%x: memref<4xf32>) {
+  func.return
+}
+func.func private @k(memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 0 : i64}
+// -----
+
+// 17 calls of kernels and nothing else: sizes tell how long a run takes.
+// CHECK: builtin.module attributes {{{.*}}xrelay.straight, xrelay.polls}
+// CHECK-LABEL: func.func @main
+// CHECK-COUNT-17: cf.assert %goes_on{{.*}}, "cancelled"
+func.func @main(%x: memref<4xf32> {relay.name = "x"}) attributes {loop.num_outputs = 0 : i64} {
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.call @k(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+func.func private @k(memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 0 : i64}
