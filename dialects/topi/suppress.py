@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core.types import tensor_type as typed
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
+from xrelay.index_algebra.dims import Shape, certainly_differ
 
 SIDES = 5
 """How many numbers a box has beside its kind."""
@@ -28,7 +29,7 @@ class SuppressOp(IRDLOperation):
     greater than `overlap`; an area of NaN overlaps none, and boxes of two kinds do not overlap.
 
     - C1: of `n` boxes of `b` batches and `c` classes the sides are b × 5 × n, or b × 6 × n with kinds, order, scores
-      and the result b × c × n; `most` and the thresholds are of rank 0.
+      and the result b × c × n, as far as their names tell; `most` and the thresholds are of rank 0.
     - C2: sides, scores and thresholds have one type of floats; order and `most` are of i64, the result is of i1.
 
     ```mlir
@@ -66,10 +67,11 @@ class SuppressOp(IRDLOperation):
         """Checks C1 and C2."""
         batch, classes, count = self._places()
         row, one, sides = (batch, classes, count), (), SIDES + (shape_of(self.sides)[1:2] == (SIDES + 1,))
-        wanted = [(batch, sides, count), row, row, one, one, one, row]
+        wanted: list[Shape] = [(batch, sides, count), row, row, one, one, one, row]
         values = (*self.operands, self.kept)
         for value, shape in zip(values, wanted, strict=True):
-            if shape_of(value) != shape:
+            found = shape_of(value)
+            if len(found) != len(shape) or any(map(certainly_differ, found, shape)):
                 types = ", ".join(str(value.type) for value in values)
                 raise VerifyException(f"[topi.suppress C1] extents do not fit: {types}")
         elements = [tensor_type(value).element_type for value in values]
@@ -79,7 +81,7 @@ class SuppressOp(IRDLOperation):
                 f"[topi.suppress C2] element types are {', '.join(map(str, elements))}, not T, i64, T, i64, T, T, i1"
             )
 
-    def _places(self) -> tuple[object, ...]:
+    def _places(self) -> Shape:
         shape = shape_of(self.order)
         if len(shape) != 3:
             raise VerifyException(f"[topi.suppress C1] the order {self.order.type} is of rank {len(shape)}, not 3")

@@ -19,3 +19,15 @@ func.func @kinds(%s: tensor<1x6x9xf32>, %o: tensor<1x2x9xi64>, %x: tensor<1x2x9x
     : (tensor<1x6x9xf32>, tensor<1x2x9xi64>, tensor<1x2x9xf32>, tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<1x2x9xi1>
   func.return
 }
+
+// What two names relate only the run may tell.
+// CHECK-LABEL: @names(
+func.func @names(%s: tensor<1x5x?xf32, #relay.dims<broadcast(k, l)>>, %o: tensor<1x1x?xi64, #relay.dims<n>>,
+                 %x: tensor<1x1x?xf32, #relay.dims<n>>, %m: tensor<i64>, %t: tensor<f32>) {
+  // CHECK: topi.suppress(%s, %o, %x, %m, %t, %t) : (tensor<1x5x?xf32, #relay.dims<broadcast(k, l)>>
+  %k = topi.suppress(%s, %o, %x, %m, %t, %t)
+    : (tensor<1x5x?xf32, #relay.dims<broadcast(k, l)>>, tensor<1x1x?xi64, #relay.dims<n>>,
+       tensor<1x1x?xf32, #relay.dims<n>>, tensor<i64>, tensor<f32>, tensor<f32>)
+    -> tensor<1x1x?xi1, #relay.dims<n>>
+  func.return
+}
