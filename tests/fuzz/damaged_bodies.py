@@ -14,7 +14,7 @@ import onnx
 from onnx import numpy_helper
 from support.onnx_node_cases import NodeCase, node_cases
 
-from fuzz.finding import Finding
+from fuzz.finding import Finding, check_message
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
@@ -53,8 +53,7 @@ def check(model: onnx.ModelProto, inputs: list[object]) -> None:
         module.verify()
         run_relay(module, inputs)
     except XRelayError as error:
-        if "\n" in str(error):
-            raise Finding("message of several lines", str(error), files) from error
+        check_message(error, files)
     except Exception as error:
         raise Finding(f"{type(error).__name__} from a damaged model", str(error), files) from error
 

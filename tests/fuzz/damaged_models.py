@@ -7,7 +7,7 @@ import random
 import numpy as np
 import onnx
 
-from fuzz.finding import Finding
+from fuzz.finding import Finding, check_message
 from fuzz.graphs import GraphBuilder
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
@@ -31,8 +31,7 @@ def check(data: bytes) -> None:
     try:
         import_onnx(data).verify()
     except XRelayError as error:
-        if "\n" in str(error):
-            raise Finding("message of several lines", str(error), {"model.onnx": data}) from error
+        check_message(error, {"model.onnx": data})
     except Exception as error:
         raise Finding(f"{type(error).__name__} from a damaged model", str(error), {"model.onnx": data}) from error
 

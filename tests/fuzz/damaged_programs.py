@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from fuzz.finding import Finding
+from fuzz.finding import Finding, check_message
 from fuzz.mlir_texts import corpus, mutate
 from fuzz.special_values import Array, is_float
 from fuzz.time_limit import time_limit
@@ -73,8 +73,7 @@ def run_case(seed: int) -> None:
         for name in names:
             run_pipeline(module, [load_pass(name)()], context=full_context())
     except XRelayError as error:
-        if "internal error" in str(error) or "\n" in str(error):
-            raise Finding("a pass fails", str(error), files) from error
+        check_message(error, files)
         return
     wrong = list(islice(verification_errors(module), 1))
     if wrong:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from xrelay.errors import XRelayError
+
 _NUMBERS = re.compile(r"0x[0-9a-f]+|[-+]?\d[\d.e+-]*")
 _NAMES = re.compile(r"'[^']*'|\{[^{}]*\}")
 
@@ -30,3 +32,11 @@ class Finding(Exception):
 def signature(text: str) -> str:
     """The first line of `text` without numbers and quoted names."""
     return _NAMES.sub("'…'", _NUMBERS.sub("#", text.strip().splitlines()[0] if text.strip() else ""))
+
+
+def check_message(error: XRelayError, files: Mapping[str, bytes]) -> None:
+    """Raises `Finding` where an error is no line for its reader: of several lines, or about something inside xrelay."""
+    if "\n" in str(error):
+        raise Finding("message of several lines", str(error), files) from error
+    if "internal error" in str(error) or "ill-formed module" in str(error):
+        raise Finding("a pass fails", str(error), files) from error

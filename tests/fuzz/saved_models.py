@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import xrelay
-from fuzz.finding import Finding
+from fuzz.finding import Finding, check_message
 from xrelay import relay
 from xrelay.errors import XRelayError
 
@@ -49,8 +49,7 @@ def check(data: bytes, expected: list[bytes]) -> None:
         try:
             found = [out.tobytes() for out in xrelay.load(path)(DATA)]
         except XRelayError as error:
-            if "\n" in str(error):
-                raise Finding("message of several lines", str(error), {"model.xrelay": data}) from error
+            check_message(error, {"model.xrelay": data})
             return
         except Exception as error:
             raise Finding(f"{type(error).__name__} from a saved model", str(error), {"model.xrelay": data}) from error
