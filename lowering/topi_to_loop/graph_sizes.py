@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.recorded_requirements import Demand, demands_of,
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.extent_subjects import Subject, in_words, place_of
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim, names_of, symbol
+from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.dim_code import DimCode, Place
@@ -40,14 +40,14 @@ class _Scope:
     """The op behind which the place is; the beginning of the block without one."""
     assertions: dict[str, cf.AssertOp] = field(default_factory=dict[str, cf.AssertOp])
     demanded: set[Hashable] = field(default_factory=set[Hashable])
-    apart: DimCode | None = None
-    """For a branch: code of what fails there alone, though its names are known outside."""
+    is_branch: bool = False
+    """Whether what may fail there fails there alone, though its names are known outside."""
     asked: set[Dim] = field(default_factory=set[Dim])
     """For a region: the extents that were asked for in it."""
 
     def finish(self, subjects: Mapping[str, Subject]) -> None:
         """Puts everything in its place: what is computed, then what is asserted of it."""
-        for check in (*self.place.checks, *(self.apart.checks if self.apart is not None else ())):
+        for check in self.place.checks:
             if check.requirement is None or _relation(check.requirement) not in self.demanded:
                 text = check.text if check.requirement is None else in_words(check.requirement, subjects, None).text
                 self.assertions[check.text] = assertion = cf.AssertOp(check.holds, f"shape mismatch: {text}")
@@ -86,8 +86,7 @@ class GraphSizes:
         Extents that are asked for in a branch alone may be wrong where it is not taken.
         """
         scope = self._open({} if names is None else names, block, None)
-        if is_branch:
-            scope.apart = DimCode({}, Builder(InsertPoint.at_end(scope.code)))
+        scope.is_branch = is_branch
         self._regions.append(scope)
 
     def leave(self, block: Block) -> None:
@@ -112,12 +111,12 @@ class GraphSizes:
     def extents(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue]:
         """The values of `dims`; `LoweringError` at `place` for one that does not follow from the names."""
         with _errors_at(place):
-            return [self._code_for(dim).extent(dim) for dim in dims]
+            return [self._extent(dim) for dim in dims]
 
     def sizes(self, dims: Iterable[Dim], place: Operation) -> list[SSAValue | int]:
         """As `extents`, with numbers as they are, and without checks that extents are in their range."""
         with _errors_at(place):
-            return [dim if isinstance(dim, int) else self._code_for(dim).value(dim) for dim in dims]
+            return [dim if isinstance(dim, int) else self._value(dim) for dim in dims]
 
     def demand(self, op: Operation) -> list[cf.AssertOp]:
         """Asserts what `op` requires, and what the kernel that it calls does.
@@ -130,7 +129,7 @@ class GraphSizes:
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
                 scope, region = self._scope_of[self._code.place_of(requirement.names)], self._regions[-1]
-                if region.apart is not None and scope.place.depth < region.place.depth:
+                if region.is_branch and scope.place.depth < region.place.depth:
                     scope = region
                 is_at_once = scope.block is self._scopes[-1].block
                 (scope.assertions if is_at_once else here).setdefault(assertion.msg.data, assertion)
@@ -142,22 +141,25 @@ class GraphSizes:
         """Puts everything that is left where it belongs."""
         self.leave(self._scopes[0].block)
 
-    def _code_for(self, dim: Dim) -> DimCode:
-        """The code for the value of an extent, which fails only where that is asked for."""
+    def _extent(self, dim: Dim) -> SSAValue:
+        with self._code.within(self._asked_in(dim)):
+            return self._code.extent(dim)
+
+    def _value(self, dim: Dim) -> SSAValue:
+        with self._code.within(self._asked_in(dim)):
+            return self._code.value(dim)
+
+    def _asked_in(self, dim: Dim) -> Place | None:
+        """The branch of the region that asks for an extent first, if it may fail there."""
         depth = next(
             (depth for depth, region in enumerate(self._regions) if dim in region.asked), len(self._regions) - 1
         )
         self._regions[depth].asked.add(dim)
-        return self._apart(names_of(dim), depth) if self._code.may_fail(dim) else self._code
+        return self._branch(depth) if self._code.may_fail(dim) else None
 
-    def _apart(self, names: frozenset[str], depth: int = -1) -> DimCode:
-        """The code for what fails where the branch that a region is in is taken, and not elsewhere."""
-        around = self._regions[depth::-1]
-        branch = next((scope for scope in around if scope.apart is not None), None)
-        if branch is None or branch.apart is None or self._code.place_of(names).depth >= branch.place.depth:
-            return self._code
-        branch.apart.know({name: self._code.value(symbol(name)) for name in names})
-        return branch.apart
+    def _branch(self, depth: int = -1) -> Place | None:
+        """The branch that a region is in."""
+        return next((scope.place for scope in self._regions[depth::-1] if scope.is_branch), None)
 
     def _open(
         self,
@@ -177,7 +179,8 @@ class GraphSizes:
     def _assertion(self, op: str, requirement: Requirement, sources: Attribute | None, place: Operation) -> cf.AssertOp:
         with _errors_at(place):
             may_fail = any(map(self._code.may_lack_value, (requirement.lhs, requirement.rhs)))
-            holds = (self._apart(requirement.names) if may_fail else self._code).holds(requirement)
+            with self._code.within(self._branch() if may_fail else None):
+                holds = self._code.holds(requirement)
         return assertion_of(holds, op, requirement, sources, place, self.subjects)
 
 

@@ -5,12 +5,14 @@ another then. What must hold for the values to be those of the dimensions is col
 that extents broadcast, and that nothing leaves 64 bits.
 
 Names may become known later, where an op makes them, and for as long as a region lasts. Each such place has code of its
-own, and what follows from names is emitted at the first place where all of them are known.
+own, and what follows from names is emitted at the first place where all of them are known. What may fail is emitted in
+the branch that asks for it, where `within` says so: elsewhere nobody is told of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Generator, Hashable, Iterable, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
@@ -80,6 +82,8 @@ class DimCode:
         self._atoms: dict[Atom, SSAValue] = {}
         self._products: dict[Monomial, SSAValue] = {}
         self._depth = 0
+        self._floor = self.first
+        """Where what may fail is emitted at the earliest."""
         self._learn(names, self.first)
 
     @property
@@ -90,6 +94,18 @@ class DimCode:
     def know(self, names: Mapping[str, SSAValue]) -> None:
         """`names` are known at the first place as well."""
         self._learn(names, self.first)
+
+    @contextmanager
+    def within(self, place: Place | None) -> Generator[None]:
+        """What may fail is emitted and checked at `place`, or behind it, though its names were known before.
+
+        It is known no more when that place is left. Without a place nothing changes.
+        """
+        before, self._floor = self._floor, self._floor if place is None else place
+        try:
+            yield
+        finally:
+            self._floor = before
 
     def knows(self, name: str) -> bool:
         """Whether the size of a name is known."""
@@ -171,7 +187,7 @@ class DimCode:
 
     def require(self, requirement: Requirement) -> None:
         """Adds a requirement to the checks."""
-        checks = self.place_of(requirement.names).checks_by_text
+        checks = self._checked_at(requirement.names).checks_by_text
         if requirement.text not in checks:
             checks[requirement.text] = Check(self.holds(requirement), requirement.text, requirement)
 
@@ -195,12 +211,14 @@ class DimCode:
     def _sum(self, dim: Polynomial) -> SSAValue:
         """Terms that are added come first, then those that are subtracted."""
         self._check_size(dim)
+        low, _ = self._interval(dim)
+        may_fail = low is None or low < 0
         terms = sorted(dim.terms, key=lambda term: term[1] < 0)
         total = self.value(0) if terms[0][1] < 0 else None
         for monomial, coefficient in terms:
             term = self._term(monomial, abs(coefficient))
             combine = arith.SubiOp if coefficient < 0 else arith.AddiOp
-            total = term if total is None else self._add(combine(total, term))
+            total = term if total is None else self._add(combine(total, term), may_fail=may_fail)
         assert total is not None, "a polynomial has a term"
         return total
 
@@ -231,7 +249,8 @@ class DimCode:
         parts = [self._real_term(atoms, abs(factor)) for atoms, factor in dim.terms]
         total = reduce(lambda some, other: self._add(arith.AddfOp(some, other)), parts)
         fits = self._add(CmpfOp(total, self._real(_SAFE), "olt"))
-        self._note(dim, f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"))
+        checks = self.place_of(names_of(dim)).checks_by_text
+        checks[f"{dim} fits"] = Check(fits, f"{dim} fits in 64 bits")
 
     def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:
         """The size of a term in f64."""
@@ -280,10 +299,10 @@ class DimCode:
             return value
         if low is not None and low >= 0:
             self.require(AtLeast(dim, 1))
-            return self._add(arith.MaxSIOp(value, self.value(1)))
+            return self._add(arith.MaxSIOp(value, self.value(1)), may_fail=True)
         nonzero = self._compare("ne", dim, 0)
-        self._note(dim, f"{dim} != 0", Check(nonzero, f"{dim} is not 0"))
-        return self._add(SelectOp(nonzero, value, self.value(1)))
+        self._checked_at(names_of(dim)).checks_by_text[f"{dim} != 0"] = Check(nonzero, f"{dim} is not 0")
+        return self._add(SelectOp(nonzero, value, self.value(1)), may_fail=True)
 
     def _selection(self, atom: Selection) -> SSAValue:
         values = [self.value(part) for part in atom.parts]
@@ -296,7 +315,7 @@ class DimCode:
 
     def _other_if_one(self, some: SSAValue, other: SSAValue) -> SSAValue:
         is_one = self._add(CmpiOp(some, self.value(1), "eq"))
-        return self._add(SelectOp(is_one, other, some))
+        return self._add(SelectOp(is_one, other, some), may_fail=True)
 
     # --- ops
 
@@ -323,9 +342,9 @@ class DimCode:
         value = values.get(key)
         return value if value is not None and self._places[value].is_open else None
 
-    def _note(self, dim: Dim, key: str, check: Check) -> None:
-        """Adds a check of the value of `dim`."""
-        self.place_of(names_of(dim)).checks_by_text[key] = check
+    def _checked_at(self, names: Iterable[str]) -> Place:
+        """Where it is checked what must hold for `names`."""
+        return max(self.place_of(names), self._floor, key=_depth)
 
     def _interval(self, dim: Dim) -> Interval:
         return interval_of(dim, self._intervals)
@@ -339,9 +358,11 @@ class DimCode:
     def _both(self, some: SSAValue, other: SSAValue) -> SSAValue:
         return self._add(arith.AndIOp(some, other))
 
-    def _add(self, op: Operation) -> SSAValue:
+    def _add(self, op: Operation, *, may_fail: bool = False) -> SSAValue:
         """Emits `op` at the first place where all of its operands are known."""
         place = max((self._places[operand] for operand in op.operands), key=_depth, default=self.first)
+        if may_fail:
+            place = max(place, self._floor, key=_depth)
         value = place.builder.insert(op).results[0]
         self._places[value] = place
         return value

@@ -86,6 +86,24 @@ func.func @main(%c: tensor<i1>, %d: tensor<i1>, %x: !x, %y: !y, %v: tensor<f32>)
 }
 """
 
+# A sum that the sizes of the run may forbid makes what each turn carries longer.
+CARRIED = """
+!x = tensor<?xf32, #relay.dims<n>>
+!y = tensor<?xf32, #relay.dims<m>>
+!k = tensor<?xf32, #relay.dims<k>>
+func.func @main(%turns: tensor<i64>, %x: !x, %y: !y) -> !relay.incomplete {
+  %l = relay.loop(%i, %c : !k = %x : !x) to %turns : tensor<i64> -> !relay.incomplete {
+    %s = relay.add(%x, %y) : (!x, !y) -> !relay.incomplete
+    %t = relay.tuple(%c, %s) : (!k, !relay.incomplete) -> !relay.incomplete
+    %r = relay.concatenate(%t) : (!relay.incomplete) -> !relay.incomplete
+    %n = relay.tuple(%r) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %n : !relay.incomplete
+  }
+  %r = relay.tuple_get_item(%l) {index = 0} : (!relay.incomplete) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+"""
+
 # The callee does not look at a sum that the sizes of the run may forbid.
 IGNORED = """
 !x = tensor<?xf32, #relay.dims<n>>
@@ -239,6 +257,22 @@ def test_what_extents_forbid_fails_where_it_is_needed(level: int) -> None:
                 continue
             found = run([np.array(first), np.array(second), x, y, v])
             assert [float(each) for each in found] == [2 * max(n, m) if first else 7, 2 if second else 7]
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_what_extents_forbid_fails_in_the_turn_that_needs_it(level: int) -> None:
+    module = parse_module(full_context(), CARRIED, "carried.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for turns, (n, m) in product((0, 1, 3), ((2, 2), (1, 4), (2, 3))):
+        x, y = np.ones(n, np.float32), np.ones(m, np.float32)
+        for run in (model.run, partial(run_relay, module)):
+            if (n, m) == (2, 3) and turns:
+                with pytest.raises((ExecutionError, InterpreterError), match=r"C2\] extents: broadcastable"):
+                    run([np.array(turns), x, y])
+                continue
+            (found,) = run([np.array(turns), x, y])
+            np.testing.assert_array_equal(found, [1] * n + [2] * max(n, m) * turns)
 
 
 @pytest.mark.parametrize("level", [0, 3])

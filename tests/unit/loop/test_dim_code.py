@@ -131,6 +131,20 @@ def test_code_stands_where_its_names_become_known() -> None:
     assert code.value(n // 2 + 3 - m) in [op.results[0] for op in again.ops]
 
 
+def test_what_may_fail_stands_in_the_branch_that_asks_for_it() -> None:
+    emitted, branch = Emitted(), Block(arg_types=[IndexType()])
+    place = emitted.code.enter({"k": branch.args[0]}, Builder(InsertPoint.at_end(branch)))
+    with emitted.code.within(place):
+        emitted.code.extent(broadcast(n, m) + 2 * n + symbol("k"))
+    assert emitted.count("arith.select") == 0
+    assert emitted.count("arith.muli") == 1
+    assert "broadcastable(m, n)" in [check.text for check in place.checks]
+    assert not emitted.code.checks
+    emitted.code.leave(place)
+    emitted.code.value(broadcast(n, m))
+    assert [check.text for check in emitted.code.checks] == ["broadcastable(m, n)"]
+
+
 def test_what_may_fail_is_known_before_it_is_emitted() -> None:
     code = Emitted().code
     assert [dim for dim in (n - 3, n // m, n % (m + 1), n // 4, maximum(n // m, 1), broadcast(n, m), n + m, 2 * n)
