@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
 from typing import Final, NamedTuple
@@ -29,7 +29,7 @@ from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
 from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.index_algebra.dim_expressions import Monomial, from_terms, terms_of
 from xrelay.index_algebra.dims import Dim, product, symbol
-from xrelay.passes.graph.calls import calls_in, recursive_functions
+from xrelay.passes.graph.calls import callees_first, calls_in, recursive_functions
 from xrelay.passes.loop.buffer_size import element_size
 from xrelay.passes.loop.extent_bounds import ExtentBounds
 from xrelay.passes.loop.kernel_heap import HEADER, heap_of, with_header
@@ -60,21 +60,30 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
     """The needs of a planned `main`: `functions` are those of its module, whose kernels say what they allocate.
 
     A box counts from where it is allocated to where it is freed: one that a branch gives until what it gives is freed,
-    one that a loop gives until the end, as often as the loop may hold it. Not counted are boxes of which no bound
-    follows from the names, lists, and what functions need that are no kernels.
+    one that a loop gives until the end, as often as the loop may hold it. Functions beside `main` count with their
+    frames, and with kernels of known needs. Not counted are boxes of which no bound follows from the names of `main`,
+    lists, and functions that call themselves or give buffers.
     """
+    graphs = {
+        name: function
+        for name, function in functions.items()
+        if function.body.blocks and LOOP_KERNEL not in function.attributes and name != PLAN
+    }
+    words = dict[str, None]()
     names: dict[SSAValue, Dim] = {
         value: symbol(name) for value, name in zip(dim_arguments(main), dim_names(main), strict=True)
     }
-    bounds, words = ExtentBounds(names), dict[str, None]()
-    boxes = _Boxes(main, bounds, words).most()
+    bounds = ExtentBounds(names)
+    boxes = _Boxes(main, bounds, words).most() + _frames(main, graphs, words)
     kernels, each_thread = _Most(), _Most()
-    for call in ops_of(main, func.CallOp):
-        callee = functions.get(call.callee.string_value())
-        if callee is not None and LOOP_KERNEL in callee.attributes:
-            for most, taken in zip((kernels, each_thread), _taken_by(call, callee, bounds, words), strict=True):
-                most.note(taken)
-    words |= dict.fromkeys(_of_functions(main, functions))
+    for function in graphs.values():
+        for call in ops_of(function, func.CallOp):
+            callee = functions.get(call.callee.string_value())
+            if callee is not None and LOOP_KERNEL in callee.attributes:
+                for most, taken in zip((kernels, each_thread), _taken_by(call, callee, bounds, words), strict=True):
+                    most.note(taken)
+        if any(level_of(op) == "loop" and op.name.startswith(_LIST) for op in all_ops(function)):
+            words["sequences, optionals and closures"] = None
     return MemoryNeeds(boxes, kernels.dim, each_thread.dim, _shortened(list(words)))
 
 
@@ -234,25 +243,35 @@ def _taken_by(
     return taken
 
 
-def _of_functions(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Iterable[str]:
-    """What functions beside `main` that are no kernels need, in words, and lists wherever they are."""
-    others = {
-        name: function
-        for name, function in functions.items()
-        if function.body.blocks and LOOP_KERNEL not in function.attributes and name != PLAN
-    }
-    recursive = recursive_functions({name: calls_in(function, others) for name, function in others.items()})
-    heaps = {name for name, function in functions.items() if heap_of(function)}
-    for name, function in others.items():
-        ops = all_ops(function)
-        if any(level_of(op) == "loop" and op.name.startswith(_LIST) for op in ops):
-            yield "sequences, optionals and closures"
+def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], words: dict[str, None]) -> int:
+    """The bytes that frames of functions beside `main` take at a time, along one way of calls.
+
+    `words` get the functions whose boxes have no bound, which count as nothing: those that are called as closures, too.
+    """
+    calls = {name: calls_in(function, functions) for name, function in functions.items()}
+    order, recursive, called = callees_first(calls), recursive_functions(calls), {main.sym_name.data}
+    for name in reversed(order):
+        if name in called:
+            called |= calls[name].keys()
+    most: dict[str, int] = {}
+    for name in order:
+        own = 0 if functions[name] is main else _frame_of(functions[name])
         if name in recursive:
-            yield f"frames of @{name}, which calls itself"
-        elif function is not main and (
-            any(isinstance(op, memref.AllocOp) for op in ops) or calls_in(function, dict.fromkeys(heaps))
-        ):
-            yield f"what @{name} allocates"
+            words[f"frames of @{name}, which calls itself"] = None
+        elif own is None or (own and name not in called):
+            words[f"what @{name} allocates"] = None
+        else:
+            most[name] = own + max((most.get(callee, 0) for callee in calls[name]), default=0)
+    return most.get(main.sym_name.data, 0)
+
+
+def _frame_of(function: func.FuncOp) -> int | None:
+    """The bytes of the boxes of a function, which are freed where it ends; `None` where no bound is known."""
+    boxes = ops_of(function, memref.AllocOp)
+    sizes = [_box_bytes(op, ExtentBounds({})) for op in boxes if op.parent is function.body.block]
+    known = [size for size in sizes if isinstance(size, int)]
+    gives_buffers = any(isinstance(type, MemRefType) for type in function.function_type.outputs)
+    return None if boxes and (gives_buffers or len(known) < len(boxes)) else sum(known)
 
 
 def _shortened(words: Sequence[str]) -> tuple[str, ...]:

@@ -46,6 +46,43 @@ func.func @main(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.sequence<tensor<?xf
   func.return %s : !relay.sequence<tensor<?xf32>>
 }
 """
+# A function that one beside @main calls has two buffers at a time.
+CALLED = """
+func.func private @fill(%y: memref<4096xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 4096 {
+    %v = arith.constant 1.0 : f32
+    loop.store %v, %y[%i] : memref<4096xf32>
+  }
+  func.return
+}
+func.func private @add(%a: memref<4096xf32>, %b: memref<4096xf32>, %y: memref<4096xf32>)
+    attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to 4096 {
+    %u = loop.load %a[%i] : memref<4096xf32>
+    %v = loop.load %b[%i] : memref<4096xf32>
+    %w = arith.addf %u, %v : f32
+    loop.store %w, %y[%i] : memref<4096xf32>
+  }
+  func.return
+}
+func.func private @two(%y: memref<4096xf32>) {
+  %a = memref.alloc() : memref<4096xf32>
+  %b = memref.alloc() : memref<4096xf32>
+  func.call @fill(%a) : (memref<4096xf32>) -> ()
+  func.call @fill(%b) : (memref<4096xf32>) -> ()
+  func.call @add(%a, %b, %y) : (memref<4096xf32>, memref<4096xf32>, memref<4096xf32>) -> ()
+  func.return
+}
+func.func private @twice(%y: memref<4096xf32>) {
+  func.call @two(%y) : (memref<4096xf32>) -> ()
+  func.call @two(%y) : (memref<4096xf32>) -> ()
+  func.return
+}
+func.func @main(%y: memref<4096xf32> {relay.name = "y"}) attributes {loop.num_outputs = 1 : i64} {
+  func.call @twice(%y) : (memref<4096xf32>) -> ()
+  func.return
+}
+"""
 
 
 def compiled(text: str, threads: int = 1) -> CompiledModel:
@@ -87,6 +124,14 @@ def test_boxes_count_with_the_most_that_there_can_be(n: int) -> None:
     full, none = np.ones((n, 4), np.float32), np.zeros((n, 4), np.float32)
     assert all(runs_within(model, needs.peak, [x]) for x in (full, none))
     assert n == 0 or not runs_within(model, needs.arena + 2 * 2 * 4 * 4 * n - 1, [full])
+
+
+def test_frames_of_functions_beside_main_count() -> None:
+    model = compiled(CALLED)
+    needs = model.memory_needs()
+    assert (needs.boxes, needs.not_counted) == (2 * 4 * 4096 + 64, ())
+    assert runs_within(model, needs.peak, [])
+    assert not runs_within(model, needs.peak - 1, [])
 
 
 def test_what_is_known_when_compiling_needs_no_sizes(tmp_path: Path) -> None:

@@ -95,3 +95,71 @@ func.func @main(%x: memref<?xf32> {loop.dims = #relay.dims<n>}, %p: i1, %n: inde
   memref.dealloc %s : memref<?xf32>
   func.return
 }
+
+// -----
+
+// Functions beside @main count with their frames along one way of calls: @deep beside @near or @far, whichever is more.
+// What @main alone calls has its buffers in the arena.
+// What calls itself, gives buffers, allocates what has no bound, or is called by no name that is known, is not counted.
+// CHECK-LABEL: func.func @main(%x: memref<4xf32>
+// CHECK-SAME: loop.needs = {boxes = 448 : i64, kernels = 1151 : i64, uncounted = ["frames of @again, which calls itself", "what @gives allocates", "what @open allocates", "what @unnamed allocates"]}
+func.func @main(%x: memref<4xf32>, %n: index) attributes {loop.num_outputs = 0 : i64} {
+  func.call @top(%x, %n) : (memref<4xf32>, index) -> ()
+  func.return
+}
+func.func private @top(%x: memref<4xf32>, %n: index) {
+  func.call @near(%x) : (memref<4xf32>) -> ()
+  func.call @far(%x) : (memref<4xf32>) -> ()
+  func.call @open(%n) : (index) -> ()
+  %0 = func.call @gives() : () -> memref<4xf32>
+  memref.dealloc %0 : memref<4xf32>
+  func.call @again(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+func.func private @near(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  func.call @deep(%x) : (memref<4xf32>) -> ()
+  "test.op"(%a) : (memref<16xf32>) -> ()
+  func.return
+}
+func.func private @far(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<32xf32>
+  func.call @deep(%x) : (memref<4xf32>) -> ()
+  "test.op"(%a) : (memref<32xf32>) -> ()
+  func.return
+}
+func.func private @deep(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  %b = memref.alloc() : memref<32xf32>
+  "test.op"(%a, %b) : (memref<16xf32>, memref<32xf32>) -> ()
+  %c256 = arith.constant 256 : index
+  func.call @row(%x, %c256) : (memref<4xf32>, index) -> ()
+  func.return
+}
+func.func private @row(%x: memref<4xf32>, %n: index) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "i" %i to %n {
+    %row = memref.alloc(%n) : memref<?xf32>
+    "test.op"(%row) : (memref<?xf32>) -> ()
+  }
+  func.return
+}
+func.func private @again(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  "test.op"(%a) : (memref<16xf32>) -> ()
+  func.call @again(%x) : (memref<4xf32>) -> ()
+  func.return
+}
+func.func private @gives() -> memref<4xf32> {
+  %a = memref.alloc() : memref<4xf32>
+  func.return %a : memref<4xf32>
+}
+func.func private @open(%n: index) {
+  %a = memref.alloc(%n) : memref<?xf32>
+  "test.op"(%a) : (memref<?xf32>) -> ()
+  func.return
+}
+func.func private @unnamed(%x: memref<4xf32>) {
+  %a = memref.alloc() : memref<16xf32>
+  "test.op"(%a) : (memref<16xf32>) -> ()
+  func.return
+}
