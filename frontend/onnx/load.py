@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import stat
 from os import PathLike
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -21,6 +22,9 @@ ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 
 LARGE: Final = 1 << 20
 """The bytes from which on a model is not parsed whole: its large tensors are read by themselves."""
+
+MOST: Final = (1 << 31) - 1
+"""The bytes that a message of protobuf has at most."""
 
 
 class LoadedModel(NamedTuple):
@@ -69,15 +73,32 @@ def open_model(path: Path) -> LoadedModel:
 
 
 def _read(path: Path, tensors: TensorBytes) -> onnx.ModelProto:
-    """The model in a file; what is no regular file, such as a pipe, is read to its end."""
+    """The model in a file; a pipe is read to its end, a device, which may have none, is refused."""
     try:
         if not path.is_file():
-            return _decode(path.read_bytes(), str(path))
+            return _decode(_piped(path), str(path))
         with opened(path) as content:
             return _parsed(content, tensors, str(path))
     except (OSError, EOFError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise ModelImportError(f"cannot read the model: {reason}", location=str(path)) from error
+
+
+def _piped(path: Path) -> bytes:
+    """The bytes of a pipe; `ModelImportError` for a device, and for more than a model has."""
+    mode = path.stat().st_mode
+    if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+        help = "give a file or a pipe"
+        raise ModelImportError("cannot read the model: it is a device, not a file", location=str(path), help=help)
+    with path.open("rb") as pipe:
+        data = pipe.read(MOST + 1)
+    if len(data) > MOST:
+        raise ModelImportError(
+            f"cannot read the model: the pipe holds more than {MOST} bytes, and no model does",
+            location=str(path),
+            help="weights of a larger model stand in other files, and the model in one beside them",
+        )
+    return data
 
 
 def _parsed(content: Content, tensors: TensorBytes, place: str) -> onnx.ModelProto:

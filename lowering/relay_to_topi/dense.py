@@ -1,21 +1,51 @@
-"""`relay.nn.dense`."""
+"""`relay.nn.dense` and `relay.nn.contrib_dense_pack`."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
+from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.named import MatmulOp
+from xrelay.dialects.topi.named.base import convert
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.half_precision import into_single
+from xrelay.lowering.relay_to_topi.half_precision import in_single, into_single
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
+def _known_block(op: Operation) -> str | None:
+    """Why a packed weight has no `topi.matmul`: how many columns lie together is known when the model runs alone."""
+    block = shape_of(cast(ContribDensePackOp, op).weight.type)[-1]
+    return None if isinstance(block, int) else f"the extent {block} of its blocks has a name"
+
+
+@implements(ContribDensePackOp, "dense_pack.generic", priority=0)
+@in_single
+def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A plain sum of products, with the number of columns in a block that the layout says; C2 is checked before it."""
+    data, weight = emitter.operand(0), emitter.operand(1)
+    block = cast(ContribDensePackOp, emitter.op).block
+    *rows, columns = emitter.result_shape
+    element = emitter.result_type.element_type
+
+    def add(b: Body) -> SSAValue:
+        *at, column = b.spatial
+        (k,) = b.reduction
+        factors = b.read(data, *at, k), b.read(weight, column // block, k, column % block)
+        return b.accumulate_product(b.accumulators[0], *(convert(b, factor, element) for factor in factors))
+
+    names = variables("i", [*rows, columns])
+    depth = {"k": shape_of(data.type)[-1]}
+    return [emitter.compute("dense_pack", names, element, add, reduce=depth, init=[0])]
+
+
 @implements(DenseOp, "dense.matmul")
-@implements(ContribDensePackOp, "dense_pack.matmul")
+@implements(ContribDensePackOp, "dense_pack.matmul", condition=_known_block)
 @into_single
 def build_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """`topi.matmul`: rows of data times rows of the weight, which may be packed."""

@@ -6,7 +6,7 @@ weights; the axis itself is a sum of so many reads. Places are exact in f64, whi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import cast
 
 from xdsl.dialects import arith, math
@@ -77,8 +77,16 @@ def _resized(emitter: TopiEmitter, rule: Resampling, axes: dict[int, AxisPlaces]
     changed = {axis: at for axis, at in axes.items() if at.scale is not None or not rule.keeps(at.extent, at.size)}
     for number, (axis, at) in enumerate(changed.items()):
         last = number == len(changed) - 1
-        data = _resized_axis(emitter, data, axis, taps_of(emitter, at, rule, real), real, target if last else real)
-    return [data if changed else _converted(emitter, data, target)]
+        shape, taps = _kept_shape(emitter, data, axes), taps_of(emitter, at, rule, real)
+        shape[axis] = taps.size
+        data = _resized_axis(emitter, data, shape, axis, taps, real, target if last else real)
+    return [data if changed else _converted(emitter, data, _kept_shape(emitter, data, axes), target)]
+
+
+def _kept_shape(emitter: TopiEmitter, data: SSAValue, axes: Collection[int]) -> list[Dim]:
+    """The data's extents, but those of the result along other axes than `axes`: a block may have a name in the data."""
+    pairs = enumerate(zip(shape_of(data), emitter.result_shape, strict=True))
+    return [own if axis in axes else result for axis, (own, result) in pairs]
 
 
 def _weighed_in(element: Attribute) -> AnyFloat:
@@ -86,19 +94,23 @@ def _weighed_in(element: Attribute) -> AnyFloat:
     return f32 if isinstance(element, AnyFloat) and not isinstance(element, Float64Type) else f64
 
 
-def _converted(emitter: TopiEmitter, data: SSAValue, target: Attribute) -> SSAValue:
+def _converted(emitter: TopiEmitter, data: SSAValue, shape: Sequence[Dim], target: Attribute) -> SSAValue:
     def fill(b: Body) -> SSAValue:
         return finished(b, b.read(data, *b.spatial), target)
 
-    return emitter.compute("resize_cast", variables("i", shape_of(data)), target, fill)
+    return emitter.compute("resize_cast", variables("i", shape), target, fill)
 
 
 def _resized_axis(
-    emitter: TopiEmitter, data: SSAValue, axis: int, taps: Taps, real: Attribute, target: Attribute
+    emitter: TopiEmitter,
+    data: SSAValue,
+    shape: Sequence[Dim],
+    axis: int,
+    taps: Taps,
+    real: Attribute,
+    target: Attribute,
 ) -> SSAValue:
-    """The data with one axis in another size: for each element the sum of those that take part."""
-    shape = list(shape_of(data))
-    shape[axis] = taps.size
+    """The data in `shape`, in which one axis has another size: for each element the sum of those that take part."""
     names = variables("i", shape)
 
     def term(b: Body, number: IndexLike) -> SSAValue:

@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
 from xrelay.dialects.relay.ops.nn_pool import (
@@ -40,6 +41,9 @@ def _channels_first(op: Operation) -> str | None:
     if layout != out_layout:
         return f"layouts {layout} and {out_layout} differ"
     blocked = layout.primal == plain and layout.factor("C") is not None and len(layout) == len(plain) + 1
+    block = shape_of_type(op.operands[0].type)[-1]
+    if blocked and not isinstance(block, int):
+        return f"the extent {block} of its blocks has a name"
     return None if str(layout) == plain or blocked else f"layout {layout} is neither {plain} nor {plain}[x]c"
 
 
@@ -120,7 +124,9 @@ def _over_image(emitter: TopiEmitter, label: str, first: Number, fold: Fold) -> 
         at = [taps[places[number]] if number in places else index for number, index in enumerate(b.spatial)]
         return fold(b, b.accumulators[0], b.read(data, *at))
 
-    names: dict[str, Dim] = {f"i{number}": 1 if number in places else extent for number, extent in enumerate(shape)}
+    # Blocks are as long as the layout says, also where the data's extent has a name.
+    kept = [extent if at.factor is None else at.factor for extent, at in zip(shape, layout.axes, strict=True)]
+    names: dict[str, Dim] = {f"i{number}": 1 if number in places else extent for number, extent in enumerate(kept)}
     reduce = {TAPS[axis]: shape[layout.index(axis)] for axis in op.AXES}
     return emitter.compute(label, names, element, body, reduce=reduce, init=[first]), product(list(reduce.values()))
 

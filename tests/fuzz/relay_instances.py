@@ -29,7 +29,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.irdl import OptionalDef
+from xdsl.irdl import OptionalDef, PropertyDef, VerificationContext
+from xdsl.utils.exceptions import VerifyException
 
 from fuzz.special_values import Array, random_array
 from xrelay.dialects.relay.core.attribute_values import float_array, int_array
@@ -147,9 +148,20 @@ def _change_properties(rng: np.random.Generator, op: RelayOp) -> None:
         if isinstance(definition, OptionalDef) and rng.random() < 0.3:
             op.properties.pop(name, None)
         elif name.endswith("dtype"):
-            op.properties[name] = element_type(str(rng.choice(DTYPES)))
+            drawn = element_type(str(rng.choice(DTYPES)))
+            if _fits(definition, drawn):
+                op.properties[name] = drawn
         elif old is not None:
             op.properties[name] = _other_value(rng, op, name, old)
+
+
+def _fits(definition: PropertyDef, value: Attribute) -> bool:
+    """Whether a property may have this value: the size of a shape is an integer, whatever else is asked for."""
+    try:
+        definition.constr.verify(value, VerificationContext())
+    except VerifyException:
+        return False
+    return True
 
 
 def _other_value(rng: np.random.Generator, op: Operation, name: str, old: Attribute) -> Attribute:

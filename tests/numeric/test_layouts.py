@@ -9,16 +9,19 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.examples import examples
+from support.levels import assert_same, outputs
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.arg_spec import parse_pipeline
 
 from xrelay import relay
+from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.errors import ExecutionError
 from xrelay.interpreters.relay import run_relay
 from xrelay.lowering.registry import load_pass
 from xrelay.passes.catalogue.default_pipeline import default_passes
@@ -234,3 +237,24 @@ def test_classic_blocks_are_transformed_at_their_ends_only(
     assert {op.data_layout.data for op in after.walk() if isinstance(op, Conv2DOp)} == {wanted}
     for left, right in zip(run(before), run(after), strict=True):
         np.testing.assert_allclose(right, left, rtol=1e-4, atol=1e-4)
+
+
+BLOCKED = {
+    "max_pool2d": lambda x: relay.nn.max_pool2d(x, (2, 2), layout="NCHW8c"),
+    "global_avg_pool2d": lambda x: relay.nn.global_avg_pool2d(x, layout="NCHW8c"),
+    "resize2d": lambda x: relay.image.resize2d(x, (3, 4), layout="NCHW8c"),
+    "layout_transform": lambda x: relay.layout_transform(x, "NCHW8c", "NCHW4c"),
+}
+
+
+@pytest.mark.parametrize("name", BLOCKED)
+def test_blocks_whose_extent_has_a_name(name: str) -> None:
+    """The layout says how long they are: the run checks it, and no kernel reads beyond shorter ones."""
+    data = relay.var("x", shape=(1, "m", 6, 5, "b"))
+    module = relay.Module.from_expr(relay.Function([data], BLOCKED[name](data)))
+    rng = np.random.default_rng(0)
+    model = compile(module, threads=1)
+    whole = rng.standard_normal((1, 2, 6, 5, 8)).astype(np.float32)
+    assert_same(model.run([whole]), outputs(module, [whole]), "native", 1e-5)
+    with pytest.raises(ExecutionError, match=r"C2. extent of axis 8c of layout NCHW8c: b == 8 is 4 == 8"):
+        model.run([whole[..., :4]])

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import relay
 from xrelay.api.compile import compile
+from xrelay.errors import ExecutionError
 
 Shape = tuple[int, ...]
 FLIPS = [(False, False), (False, True), (True, False), (True, True)]
@@ -115,3 +116,18 @@ def test_constant_weights(rows: Shape, units: int, *, transpose_b: bool) -> None
     constant = relay.const(weight(*turned((24, units), flip=transpose_b)))
     body = relay.nn.relu(relay.nn.matmul(a, constant, transpose_b=transpose_b) + relay.const(weight(units)))
     check_native(module_of(body), [weight(*rows, 24, seed=1)])
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int8"])
+def test_packed_weights_whose_blocks_have_a_name(dtype: str) -> None:
+    """The layout says how many columns lie together, and the run checks that the weight has them."""
+    data = relay.var("x", shape=("n", 5), dtype=dtype)
+    packed = relay.nn.contrib_dense_pack(data, relay.var("w", shape=("m", 5, "b"), dtype=dtype), "NC8n")
+    module = module_of(packed)
+    left, right = arrays((3, 5), (2, 5, 8), dtype)
+    check_native(module, [left, right])
+    (found,) = compile(module, threads=1).run([left, right])
+    plain = right.transpose(0, 2, 1).reshape(16, 5)
+    np.testing.assert_allclose(found, (left.astype(np.float64) @ plain.T).astype(dtype), rtol=1e-3, atol=1e-5)
+    with pytest.raises(ExecutionError, match="C2"):
+        compile(module, threads=1).run([left, right[:, :, :4]])

@@ -11,22 +11,32 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from typing import TypeAlias
 
 from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
+    FloatAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
     TensorType,
     f32,
+    f64,
     i1,
     i32,
 )
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, ints, string_attribute
+from xrelay.dialects.relay.core.attribute_values import (
+    float_array,
+    floats,
+    int_array,
+    int_attribute,
+    ints,
+    string_attribute,
+)
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
@@ -266,6 +276,30 @@ class AtLeast(Constraint):
 
 
 @dataclass(frozen=True)
+class Finite(Constraint):
+    """Properties are floats that are neither infinite nor NaN, or several."""
+
+    properties: tuple[str, ...]
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        names = " and ".join(f"`{name}`" for name in self.properties)
+        return f"{names} {'are' if len(self.properties) > 1 else 'is'} finite"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Look at each number."""
+        for name in self.properties:
+            for number in _floats(properties[name]):
+                facts.require(isfinite(number), constraint, f"{name} is {number}, it must be finite")
+
+    def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
+        """Infinity."""
+        name = self.properties[0]
+        several = isinstance(properties[name], DenseArrayBase)
+        return list(types), {**properties, name: float_array([inf]) if several else FloatAttr(inf, f64)}
+
+
+@dataclass(frozen=True)
 class OneOf(Constraint):
     """A property is one of some words."""
 
@@ -292,6 +326,11 @@ class OneOf(Constraint):
 def numbers(value: Attribute) -> tuple[int, ...]:
     """The integers of a property that holds one or several."""
     return (value.value.data,) if isinstance(value, IntegerAttr) else ints(value)
+
+
+def _floats(value: Attribute) -> tuple[float, ...]:
+    """The floats of a property that holds one or several."""
+    return (value.value.data,) if isinstance(value, FloatAttr) else floats(value)
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:

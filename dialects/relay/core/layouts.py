@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
-from xrelay.dialects.relay.core.facts import Demands
+from xrelay.dialects.relay.core.facts import Demands, Facts
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.index_algebra.dims import Dim, Shape
 
@@ -22,6 +22,13 @@ def parse_layout(op: Demands, text: str, axes: str, constraint: str) -> Layout:
 def extents_in(op: Demands, layout: Layout, shape: Shape, constraint: str) -> dict[str, Dim]:
     """The extents of the primal axes of `shape` in `layout`."""
     return _fitting(op, lambda: layout.primal_extents(shape), constraint)
+
+
+def require_blocks(facts: Facts, layout: Layout, shape: Shape, constraint: str) -> None:
+    """Demand that inner extents of `shape` that have a name are what the layout says: kernels read that many."""
+    for axis, extent in zip(layout.axes, shape, strict=True):
+        if axis.factor is not None:
+            facts.require_equal(extent, axis.factor, constraint, f"extent of axis {axis} of layout {layout}:")
 
 
 def _fitting(op: Demands, find: Callable[[], FoundT], constraint: str) -> FoundT:

@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import (
     TensorType,
 )
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
-from xdsl.irdl import IRDLOperation, OptionalDef, VerificationContext, result_def, traits_def
+from xdsl.irdl import IRDLOperation, OptionalDef, VarOperandDef, VerificationContext, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
@@ -112,9 +112,17 @@ class RelayOp(IRDLOperation):
 
     def _apply_rule(self, facts: Facts) -> Inference:
         """What the rule gives, once the declared constraints hold."""
+        self._require_operands(len(facts))
         for name, constraint in self.CONSTRAINTS.items():
             constraint.check(name, facts, self.properties)
         return Inference.of(self.infer_type(facts), facts)
+
+    def _require_operands(self, count: int) -> None:
+        """`ConstraintError` for another number of operands than the op declares, which no rule could read."""
+        operands = self.get_irdl_definition().operands
+        if count != len(operands) and not any(isinstance(operand, VarOperandDef) for _, operand in operands):
+            names = ", ".join(name for name, _ in operands)
+            self.require(False, "C0", f"takes {len(operands)} operands ({names}), found {count}")
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraint, Properties, Use, element_of, numbers
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
+from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 
 
@@ -96,6 +96,7 @@ class InLayouts(Constraint):
         for index, (name, axes) in enumerate(self.layouts):
             layout = parse_layout(facts, _text(properties, name), axes, constraint)
             extents_in(facts, layout, facts.shape(index), constraint)
+            require_blocks(facts, layout, facts.shape(index), constraint)
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """One axis more than the layout has."""

@@ -63,6 +63,8 @@ class SortOp(OrderOp):
 
     name = "relay.sort"
 
+    # Declared again, so that it comes first, as in Relay.
+    axis = int_property(-1)
     is_ascend = bool_property(True)
 
     @property
@@ -94,6 +96,8 @@ class ArgsortOp(OrderOp):
 
     name = "relay.argsort"
 
+    # Declared again, so that it comes first, as in Relay.
+    axis = int_property(-1)
     is_ascend = bool_property(True)
     dtype = opt_prop_def()
 
@@ -112,6 +116,8 @@ class FirstOp(OrderOp):
 
     CONSTRAINTS: ClassVar[Constraints] = {**OrderOp.CONSTRAINTS, "C3": OneOf("ret_type", RET_TYPES)}
 
+    # Declared again, so that it comes first, as in Relay.
+    axis = int_property(-1)
     ret_type = string_property("both")
     is_ascend = bool_property(False)
     dtype = opt_prop_def()
@@ -154,7 +160,12 @@ class TopKOp(FirstOp):
 
     name = "relay.topk"
 
+    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
     k = int_property(1)
+    axis = int_property(-1)
+    ret_type = string_property("both")
+    is_ascend = bool_property(False)
+    dtype = opt_prop_def()
 
     def kept_shape(self, facts: Facts) -> Shape:
         """The data's shape with what is kept along the axis; C2."""

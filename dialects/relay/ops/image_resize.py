@@ -14,7 +14,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import floats, ints, string_attribute
-from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf
+from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, Finite, OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -148,6 +148,9 @@ WORDS: Constraints = {
 }
 """What holds of the words of all of them."""
 
+FINITE = Finite(("cubic_alpha", "roi"))
+"""The numbers that places and weights are computed with: an infinite one would make NaN of most of them."""
+
 
 class ResizeOp(ResizingOp, ImageOp):
     """Base of the ops with known sizes; constraints as `image.resize2d` states them."""
@@ -172,10 +175,10 @@ class ResizeOp(ResizingOp, ImageOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C1 to C7."""
+        """C1 to C7 and C12."""
         image = f"NC{axes}"
         fit = {"C1": Layouts((("layout", image),), whole=axes), "C2": InLayouts((("layout", image),))}
-        return {**fit, **WORDS, "C7": Numbers(("size",), (len(axes),), positive=False)}
+        return {**fit, **WORDS, "C7": Numbers(("size",), (len(axes),), positive=False), "C12": FINITE}
 
     @property
     def data_layout(self) -> Layout:
@@ -316,7 +319,7 @@ class DynResizeOp(ResizingOp):
     """
 
     name = "relay.dyn.image.resize"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), **WORDS}
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axes"), **WORDS, "C12": Finite(("cubic_alpha",))}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
 
     data = operand_def()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.irdl import irdl_op_definition, operand_def
+from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.properties import ints_property, string_property
+from xrelay.dialects.relay.core.properties import ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.nn_pool import PoolOp
 from xrelay.index_algebra.dims import Dim
@@ -25,12 +25,9 @@ class AdaptivePoolOp(PoolOp):
     - C4: an axis of which windows are made has elements.
     """
 
-    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
-    data = operand_def()
+    ARGUMENTS: ClassVar[tuple[str, ...]] = ("output_size", *PoolOp.ARGUMENTS)
 
     output_size = ints_property()
-    layout = string_property("")
-    out_layout = string_property("")
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.layouts import extents_in, parse_layout
+from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
@@ -64,12 +64,18 @@ class ContribDensePackOp(RelayOp):
         )
         return layout
 
+    @property
+    def block(self) -> int:
+        """How many columns lie together, by the layout; C2."""
+        return self.layout.factor("N") or 1
+
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C5."""
         data, element = facts.operand(0)
         weight, weight_element = facts.operand(1)
         facts.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
         extents = extents_in(self, self.layout, weight, "C2")
+        require_blocks(facts, self.layout, weight, "C2")
         facts.require_equal(data[-1], extents["C"], "C3", "data's last extent and the weight's C differ:")
         units = optional_int(self.units)
         if units is not None:

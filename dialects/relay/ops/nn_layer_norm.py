@@ -57,6 +57,8 @@ class NormOp(ScaledAlongAxisOp):
     gamma = operand_def()
     beta = operand_def()
 
+    # Declared again, so that it comes first, as in Relay.
+    axis: IntegerAttr[IntegerType] = int_property(1)
     epsilon = float_property(1e-5)
     center = bool_property(True)
     scale = bool_property(True)

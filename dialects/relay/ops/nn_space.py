@@ -80,6 +80,9 @@ class DepthToSpaceOp(PixelBlockOp):
     name = "relay.nn.depth_to_space"
     CONSTRAINTS: ClassVar[Constraints] = {**PixelBlockOp.CONSTRAINTS, "C4": OneOf("mode", ("DCR", "CRD"))}
 
+    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    block_size = int_property()
+    layout = string_property("NCHW")
     mode = string_property("DCR")
 
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
@@ -161,6 +164,8 @@ class BatchToSpaceNdOp(BatchBlockOp):
 
     name = "relay.nn.batch_to_space_nd"
 
+    # Declared again, so that it comes first, as in Relay.
+    block_shape = required_ints_property()
     crops = required_ints_property()
 
     @classmethod
@@ -203,6 +208,8 @@ class SpaceToBatchNdOp(BatchBlockOp):
 
     name = "relay.nn.space_to_batch_nd"
 
+    # Declared again, so that it comes first, as in Relay.
+    block_shape = required_ints_property()
     paddings = required_ints_property()
     pad_value = float_property(0.0)
 

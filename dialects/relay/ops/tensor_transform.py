@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.layouts import require_blocks
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -127,10 +128,12 @@ class LayoutTransformOp(RelayOp):
         shape, element = facts.operand(0)
         source, target = self.layouts
         try:
-            return tensor_type(transform_shape(shape, source, target), element)
+            result = tensor_type(transform_shape(shape, source, target), element)
         except LayoutError as error:
             facts.require(False, "C2", error.message, help=error.help)
             raise
+        require_blocks(facts, source, shape, "C2")
+        return result
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """The operand in its layout is the result, unless blocks are filled up or cut here."""

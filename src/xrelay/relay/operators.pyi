@@ -69,10 +69,10 @@ class _Dyn:
     def topk(
         k: ExprLike,
         data: ExprLike,
+        axis: int | None = -1,
         ret_type: str | None = "both",
         is_ascend: bool | None = False,
         dtype: DType | None = None,
-        axis: int | None = -1,
     ) -> Expr:
         """`relay.topk` whose k is an operand, a number from 0 to the extent of the axis."""
 
@@ -179,54 +179,54 @@ class _Nn:
     @staticmethod
     def adaptive_avg_pool1d(
         data: ExprLike,
+        output_size: Ints | None = (),
         layout: str | None = "NCW",
         out_layout: str | None = "",
-        output_size: Ints | None = (),
     ) -> Expr:
         """The mean of each of `output_size` windows over the width."""
 
     @staticmethod
     def adaptive_avg_pool2d(
         data: ExprLike,
+        output_size: Ints | None = (),
         layout: str | None = "NCHW",
         out_layout: str | None = "",
-        output_size: Ints | None = (),
     ) -> Expr:
         """The mean of each of `output_size` windows over height and width."""
 
     @staticmethod
     def adaptive_avg_pool3d(
         data: ExprLike,
+        output_size: Ints | None = (),
         layout: str | None = "NCDHW",
         out_layout: str | None = "",
-        output_size: Ints | None = (),
     ) -> Expr:
         """The mean of each of `output_size` windows over depth, height and width."""
 
     @staticmethod
     def adaptive_max_pool1d(
         data: ExprLike,
+        output_size: Ints | None = (),
         layout: str | None = "NCW",
         out_layout: str | None = "",
-        output_size: Ints | None = (),
     ) -> Expr:
         """The greatest element of each of `output_size` windows over the width."""
 
     @staticmethod
     def adaptive_max_pool2d(
         data: ExprLike,
+        output_size: Ints | None = (),
         layout: str | None = "NCHW",
         out_layout: str | None = "",
-        output_size: Ints | None = (),
     ) -> Expr:
         """The greatest element of each of `output_size` windows over height and width."""
 
     @staticmethod
     def adaptive_max_pool3d(
         data: ExprLike,
+        output_size: Ints | None = (),
         layout: str | None = "NCDHW",
         out_layout: str | None = "",
-        output_size: Ints | None = (),
     ) -> Expr:
         """The greatest element of each of `output_size` windows over depth, height and width."""
 
@@ -305,8 +305,8 @@ class _Nn:
     @staticmethod
     def batch_to_space_nd(
         data: ExprLike,
-        crops: Ints,
         block_shape: Ints,
+        crops: Ints,
     ) -> Expr:
         """Groups of batches as blocks of `block_shape` places of the axes behind the first, without what `crops` cuts off."""
 
@@ -499,10 +499,9 @@ class _Nn:
     @staticmethod
     def depth_to_space(
         data: ExprLike,
-        *,
-        mode: str | None = "DCR",
         block_size: int,
         layout: str | None = "NCHW",
+        mode: str | None = "DCR",
     ) -> Expr:
         """Groups of channels as square blocks of `block_size` pixels."""
 
@@ -597,10 +596,10 @@ class _Nn:
         gamma: ExprLike,
         beta: ExprLike,
         num_groups: int,
+        axis: int | None = 1,
         epsilon: float | None = 1e-05,
         center: bool | None = True,
         scale: bool | None = True,
-        axis: int | None = 1,
     ) -> Expr:
         """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance of groups of channels."""
 
@@ -623,10 +622,10 @@ class _Nn:
         data: ExprLike,
         gamma: ExprLike,
         beta: ExprLike,
+        axis: int | None = 1,
         epsilon: float | None = 1e-05,
         center: bool | None = True,
         scale: bool | None = True,
-        axis: int | None = 1,
     ) -> Expr:
         """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over all axes but 0 and `axis`."""
 
@@ -853,10 +852,9 @@ class _Nn:
     @staticmethod
     def space_to_batch_nd(
         data: ExprLike,
-        paddings: Ints,
-        *,
-        pad_value: float | None = 0.0,
         block_shape: Ints,
+        paddings: Ints,
+        pad_value: float | None = 0.0,
     ) -> Expr:
         """Blocks of `block_shape` places of the axes behind the first as groups of batches."""
 
@@ -1412,9 +1410,9 @@ def argmin(
 
 def argsort(
     data: ExprLike,
+    axis: int | None = -1,
     is_ascend: bool | None = True,
     dtype: DType | None = None,
-    axis: int | None = -1,
 ) -> Expr:
     """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`."""
 
@@ -2024,8 +2022,8 @@ def sliding_window(
 
 def sort(
     data: ExprLike,
-    is_ascend: bool | None = True,
     axis: int | None = -1,
+    is_ascend: bool | None = True,
 ) -> Expr:
     """The elements in order along `axis`; ascending unless `is_ascend` is false."""
 
@@ -2134,10 +2132,10 @@ def tile(
 def topk(
     data: ExprLike,
     k: int | None = 1,
+    axis: int | None = -1,
     ret_type: str | None = "both",
     is_ascend: bool | None = False,
     dtype: DType | None = None,
-    axis: int | None = -1,
 ) -> Expr:
     """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places."""
 

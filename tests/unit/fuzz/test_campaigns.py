@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from fuzz.campaigns import CAMPAIGNS
 from fuzz.finding import Finding, signature
+from fuzz.relay_instances import random_instance
 from support.examples import examples
 
 
@@ -12,6 +14,13 @@ from support.examples import examples
 def test_the_first_cases_find_nothing(name: str) -> None:
     for seed in range(examples(2)):
         CAMPAIGNS[name].function()(seed)
+
+
+def test_drawn_properties_are_of_their_kind() -> None:
+    """The extents of a shape are asked for as floats now and then, which the op does not have."""
+    modules = [random_instance(np.random.default_rng(seed), "shape_of") for seed in range(60)]
+    assert any("-> tensor<2xi8>" in str(module) for module in modules)
+    assert not any("-> tensor<2xf" in str(module) for module in modules)
 
 
 def test_findings_that_differ_in_numbers_and_names_are_one() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +17,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.errors import ModelImportError
-from xrelay.frontend.onnx import import_onnx
+from xrelay.frontend.onnx import import_onnx, load
 
 
 def main_of(source: onnx.ModelProto, **options: object) -> FuncOp:
@@ -110,6 +112,28 @@ def test_truncated_file(tmp_path: Path) -> None:
 def test_files_that_are_no_models(data: bytes) -> None:
     with pytest.raises(ModelImportError):
         import_onnx(data)
+
+
+def test_a_device_is_no_model() -> None:
+    with pytest.raises(ModelImportError, match="it is a device, not a file"):
+        import_onnx("/dev/zero")
+
+
+def test_a_pipe_is_read_to_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for more than a model has."""
+    data = relu_chain(1).SerializeToString()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    monkeypatch.setattr(load, "MOST", len(data))
+    for rest in (b"", b" "):
+        with ThreadPoolExecutor() as pool:
+            written = pool.submit(pipe.write_bytes, data + rest)
+            if rest:
+                with pytest.raises(ModelImportError, match=f"holds more than {len(data)} bytes"):
+                    import_onnx(pipe)
+            else:
+                assert "relay.nn.relu" in str(import_onnx(pipe))
+            written.result()
 
 
 def test_missing_file(tmp_path: Path) -> None:

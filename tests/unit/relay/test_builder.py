@@ -11,9 +11,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xrelay import relay
 from xrelay.dialects.relay.core.registry import UnknownOpError
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError, InputError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.expr import call
 
 
 def batch_norm(data, gamma=None, beta=None, moving_mean=None, moving_var=None, **kwargs):
@@ -142,6 +144,30 @@ def test_positional_and_named_attributes():
     assert relay.clip(x, 0, 6).shape == x.shape
     assert relay.nn.conv2d(x, np.ones((2, 4, 1, 1), np.float32)).shape == (1, 2, 8, 8)
     assert relay.nn.conv2d(x, np.ones((2, 4, 1, 1), np.float32), padding=1).shape == (1, 2, 10, 10)
+
+
+def test_attributes_stand_in_the_order_of_relay():
+    """What a base class declares does not come behind what its subclasses add."""
+    image, ones = relay.var("x", shape=(1, 8, 4, 6)), np.ones(8, np.float32)
+    assert relay.nn.depth_to_space(image, 2, "NCHW", "CRD").shape == (1, 2, 8, 12)
+    assert relay.nn.space_to_batch_nd(image, (2, 2), ((0, 0), (0, 0)), 1.0).shape == (4, 4, 2, 6)
+    batches = relay.var("y", shape=(4, 8, 2, 3))
+    assert relay.nn.batch_to_space_nd(batches, (2, 2), ((0, 0), (0, 0))).shape == (1, 16, 4, 3)
+    assert relay.nn.adaptive_avg_pool2d(image, (1, 3), "NCHW").shape == (1, 8, 1, 3)
+    assert relay.nn.instance_norm(image, ones, ones, 1, 1e-3, False).shape == image.shape
+    assert relay.nn.group_norm(image, ones, ones, 2, 1, 1e-3, False).shape == image.shape
+    assert relay.topk(image, 2, 1, "values", True).shape == (1, 2, 4, 6)
+    assert relay.argsort(image, 1, False, "int64").dtype == np.int64
+    assert relay.sort(image, 1, False).shape == image.shape
+
+
+def test_too_few_and_too_many_operands():
+    """An op that is made without the function of its name, as passes make them."""
+    x, zero = relay.var("x", shape=(2,)), relay.const(0.0)
+    with pytest.raises(ConstraintError, match=r"nn.pad C0. takes 2 operands \(data, pad_value\), found 1"):
+        call(PadOp, x, pad_width=(1, 1))
+    with pytest.raises(ConstraintError, match=r"takes 2 operands \(data, pad_value\), found 3"):
+        call(PadOp, x, zero, zero, pad_width=(1, 1))
 
 
 def test_errors_name_what_is_wrong():

@@ -159,3 +159,11 @@ func.func @strides(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
   %r = relay.nn.conv2d(%x, %w) {strides = [0, 1]} : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @finite(%x: tensor<1x3x8x8xf32>) {
+  // expected-error@below {{[relay.image.resize2d C12] cubic_alpha is inf, it must be finite}}
+  %r = relay.image.resize2d(%x) {size = [4, 4], cubic_alpha = 0x7FF0000000000000 : f64} : (tensor<1x3x8x8xf32>) -> !relay.incomplete
+  func.return
+}

@@ -13,11 +13,11 @@ func.func @defaults(%x: tensor<4x8xf32>) {
 
 // CHECK-LABEL: @all_attributes(
 func.func @all_attributes(%x: tensor<?x8xui8, #relay.dims<n>>) {
-  // CHECK: relay.sort(%x) {is_ascend = false, axis = 0} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xui8, #relay.dims<n>>
+  // CHECK: relay.sort(%x) {axis = 0, is_ascend = false} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xui8, #relay.dims<n>>
   %s = relay.sort(%x) {axis = 0, is_ascend = false} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xui8, #relay.dims<n>>
-  // CHECK: relay.argsort(%x) {is_ascend = false, dtype = i64, axis = 0} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xi64, #relay.dims<n>>
+  // CHECK: relay.argsort(%x) {axis = 0, is_ascend = false, dtype = i64} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xi64, #relay.dims<n>>
   %a = relay.argsort(%x) {axis = 0, is_ascend = false, dtype = i64} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xi64, #relay.dims<n>>
-  // CHECK: relay.topk(%x) {k = 3, ret_type = "indices", is_ascend = true, dtype = i64, axis = 0} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<3x8xi64>
+  // CHECK: relay.topk(%x) {k = 3, axis = 0, ret_type = "indices", is_ascend = true, dtype = i64} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<3x8xi64>
   %i = relay.topk(%x) {axis = 0, k = 3, ret_type = "indices", is_ascend = true, dtype = i64} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<3x8xi64>
   // CHECK: relay.topk(%x) {k = 0, ret_type = "values"} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xui8, #relay.dims<n>>
   %v = relay.topk(%x) {k = 0, ret_type = "values"} : (tensor<?x8xui8, #relay.dims<n>>) -> tensor<?x8xui8, #relay.dims<n>>
