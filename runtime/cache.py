@@ -13,8 +13,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
 
-import platformdirs
-
 from xrelay import environment
 from xrelay.runtime import llvm
 from xrelay.runtime.abi import ABI_VERSION
@@ -38,6 +36,8 @@ def cache_root() -> Path | None:
     given = environment.cache_folder()
     if given is not None:
         return given
+    import platformdirs  # which a folder that is given spares
+
     with contextlib.suppress(RuntimeError):  # raised by some versions of platformdirs, others give '~/.cache'
         folder = Path(platformdirs.user_cache_dir("xrelay"))
         if folder.is_absolute():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import secrets
 import stat
 from collections.abc import Callable, Generator
 from pathlib import Path
@@ -53,7 +52,7 @@ def write_file(path: Path, fill: Callable[[BinaryIO], object], *, private: bool 
         with target.open("wb") as stream:
             fill(stream)
         return
-    partial = target.with_name(f".{secrets.token_hex(8)}{PARTIAL_SUFFIX}")
+    partial = target.with_name(f".{os.urandom(8).hex()}{PARTIAL_SUFFIX}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _BINARY
     descriptor = os.open(partial, flags, _PRIVATE if private else _SHARED)
     try:

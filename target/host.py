@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -47,6 +46,8 @@ def host_facts() -> HostFacts:
 
 @cache
 def _asked() -> HostFacts:
+    import platform
+
     import llvmlite.binding as llvm
 
     try:

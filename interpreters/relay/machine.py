@@ -79,7 +79,7 @@ class Closure:
     environment: Environment
 
 
-RuntimeValue: TypeAlias = Array | tuple[Value, ...] | Closure
+RuntimeValue: TypeAlias = "Array | tuple[Value, ...] | Closure"
 """A value while the machine runs."""
 
 

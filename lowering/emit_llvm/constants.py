@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import struct
+from typing import Final
 
-import numpy as np
 from xdsl.dialects.builtin import (
     BFloat16Type,
     BytesAttr,
@@ -29,26 +30,37 @@ from xrelay.lowering.emit_llvm.types import TypeTexts
 def float_text(value: float, type_: Attribute) -> str:
     """`value`, rounded to `type_`, as LLVM reads it back without loss; infinities and NaNs included."""
     if isinstance(type_, Float16Type):
-        with np.errstate(over="ignore"):
-            return f"0xH{int(np.float16(value).view(np.uint16)):04X}"
+        return f"0xH{_bits(value, 'e'):04X}"
     if isinstance(type_, BFloat16Type):
         return f"0xR{_bfloat_bits(value):04X}"
     if isinstance(type_, Float32Type):
-        with np.errstate(over="ignore"):
-            value = float(np.float32(value))
+        (value,) = struct.unpack("<f", struct.pack("<I", _bits(value, "f")))
     elif not isinstance(type_, Float64Type):
         raise LoweringError(f"constants of type {type_} cannot be written")
     decimal = f"{value:e}"
-    if np.isfinite(value) and float(decimal) == value:
+    if math.isfinite(value) and float(decimal) == value:
         return decimal
     return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
 
 
+_INTEGERS: Final = {"e": "<H", "f": "<I"}
+"""The integers of as many bits as the floats of `struct`."""
+
+
+def _bits(value: float, code: str) -> int:
+    """The bits of `value` as a float of `struct`, rounded to nearest even; what is too large is infinite."""
+    try:
+        data = struct.pack("<" + code, value)
+    except OverflowError:
+        data = struct.pack("<" + code, math.copysign(math.inf, value))
+    (bits,) = struct.unpack(_INTEGERS[code], data)
+    return bits
+
+
 def _bfloat_bits(value: float) -> int:
     """The bits of `value` rounded to bfloat16, to nearest even."""
-    with np.errstate(over="ignore"):
-        bits = int(np.float32(value).view(np.uint32))
-    if np.isnan(value):
+    bits = _bits(value, "f")
+    if math.isnan(value):
         return bits >> 16 | 0x40
     return (bits + 0x7FFF + (bits >> 16 & 1)) >> 16
 

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-import numpy as np
 from xdsl.context import Context
 from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import (
@@ -34,7 +33,6 @@ from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, with_element
 from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp
-from xrelay.interpreters.rounding import BFLOAT16, cast_once
 from xrelay.lowering.to_llvm.constants import constant, number_attribute
 from xrelay.lowering.to_llvm.one_to_one import OneToOne, call_intrinsic, fast_math, intrinsic
 from xrelay.lowering.to_llvm.ops import WRAPS, compare, one_result, overflowing
@@ -59,8 +57,7 @@ class ConvertConstant(ConversionPattern[arith.ConstantOp]):
         elif isinstance(value, DenseIntOrFPElementsAttr) and is_attribute(type_, VectorType[IntegerType]):
             value = DenseIntOrFPElementsAttr(type_, value.data)  # stored as these integers already
         elif isinstance(value, FloatAttr) and isa(type_, IntegerType):
-            (bits,) = cast_once(np.array([value.value.data]), BFLOAT16).view(np.int16).tolist()
-            value = IntegerAttr(bits, type_)
+            value = IntegerAttr(_bfloat_bits(value.value.data), type_)
         rewriter.replace(op, rewriter.insert(one_result(llvm.ConstantOp, (), type_, {"value": value})))
         return None
 
@@ -109,6 +106,16 @@ class ConvertRoundingDivision(ConversionPattern[arith.FloorDivSIOp | arith.CeilD
         combine = llvm.SubOp if isinstance(op, arith.FloorDivSIOp) else llvm.AddOp
         rewriter.replace(op, insert(combine(quotient.res, one.res)))
         return None
+
+
+def _bfloat_bits(value: float) -> int:
+    """A number as bf16, as the integer that has its bits."""
+    import numpy as np  # which processes that help to compile do without
+
+    from xrelay.interpreters.rounding import BFLOAT16, cast_once
+
+    (bits,) = cast_once(np.array([value]), BFLOAT16).view(np.int16).tolist()
+    return bits
 
 
 def _bits(type_: Attribute) -> int:

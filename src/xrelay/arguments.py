@@ -8,8 +8,6 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import SupportsIndex, TypeGuard, cast
 
-import numpy as np
-
 from xrelay.errors import InputError
 
 Shapes = dict[str, tuple[int, ...]]
@@ -73,6 +71,8 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
+    import numpy as np  # which processes that help to compile do without
+
     if isinstance(value, np.ndarray):
         return value.ndim == 1
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))

@@ -27,10 +27,14 @@ LAZY: dict[str, str] = {
     "dialects/relay/__init__.py": "a part of the dialect comes without the operators",
     "src/xrelay/api/sources.py": "onnx is imported for models of onnx alone",
     "src/xrelay/errors.py": "difflib is needed where something is misspelt",
-    "dialects/relay/structure/weights.py": "files are read where weights lie in them",
-    "dialects/relay/core/dtypes.py": "ml_dtypes is imported for the types that numpy lacks",
+    "dialects/relay/structure/weights.py": "files are read where weights lie in them, and numpy comes with arrays",
+    "dialects/relay/core/dtypes.py": "a process that helps to compile does without numpy",
+    "dialects/relay/core/attribute_values.py": "a process that helps to compile does without numpy",
+    "lowering/to_llvm/convert_arith_to_llvm.py": "a process that helps to compile does without numpy",
+    "runtime/cache.py": "the user's folder is asked for where none is given",
+    "runtime/digests.py": "threads are for contents of many megabytes",
     "runtime/trust.py": "pwd and grp, which only POSIX has, are asked about folders of other owners",
-    "target": "llvmlite is imported where the host is asked for",
+    "target": "llvmlite and platform are imported where the host is asked for",
 }
 """File or folder → why it imports inside of functions."""
 

@@ -8,10 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from operator import index as integer
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
-from numpy import dtype as numpy_dtype_class
-from numpy import generic
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     Float64Type,
@@ -26,6 +24,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.dtypes import element_type
+
+if TYPE_CHECKING:
+    from numpy import dtype as numpy_dtype_class
 
 AttributeValue: TypeAlias = (
     "Attribute | bool | int | float | str | Sequence[float] | Sequence[Sequence[int]] | numpy_dtype_class | None"
@@ -83,6 +84,8 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
         raise ValueError(f"attribute {name!r} has no value")
     if name.endswith("dtype") and not isinstance(value, (bool, int, float)):
         return element_type(cast(str, value))
+    from numpy import generic  # which processes that help to compile do without
+
     if isinstance(value, generic):
         return to_attribute(name, cast(AttributeValue, value.item()), default)
     is_flag = default is not None and default in _FLAGS

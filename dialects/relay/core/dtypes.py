@@ -7,19 +7,23 @@ which are also Relay's.
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-import numpy as np
-from numpy.typing import DTypeLike
 from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
 from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.errors import TypeInferenceError
 
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import DTypeLike
+
 
 @cache
 def _table() -> tuple[tuple[np.dtype, TypeAttribute], ...]:
     import ml_dtypes
+    import numpy as np  # which processes that help to compile do without
 
     signless = [
         (np.dtype(name), IntegerType(bits))
@@ -51,7 +55,7 @@ def numpy_dtype(element_type: Attribute) -> np.dtype:
     return known if known is not None else _DTYPES.add(id(element_type), _find_dtype(element_type), element_type)
 
 
-_DTYPES = IdentityMemo[np.dtype]()
+_DTYPES: IdentityMemo[np.dtype] = IdentityMemo()
 
 
 def _find_dtype(element_type: Attribute) -> np.dtype:
@@ -63,6 +67,8 @@ def _find_dtype(element_type: Attribute) -> np.dtype:
 
 def element_type(dtype: DTypeLike) -> TypeAttribute:
     """The element type of a numpy dtype or its name; `TypeInferenceError` where there is none."""
+    import numpy as np
+
     if dtype == "bfloat16":
         return BFloat16Type()
     try:

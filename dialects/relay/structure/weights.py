@@ -15,8 +15,6 @@ from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
 from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
@@ -30,9 +28,11 @@ from xrelay.errors import ArtifactError, XRelayError
 from xrelay.runtime.json_fields import is_extent, is_list, is_object
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from xrelay.runtime.safetensors_file import Header
 
-Array: TypeAlias = NDArray[Any]
+Array: TypeAlias = "NDArray[Any]"
 
 _DTYPES: Final = {
     "BOOL": "bool",
@@ -214,6 +214,8 @@ def _read_weight(weight: Weight, path: Path, descriptor: int, header: Header) ->
 
 
 def _content_key(array: Array) -> str:
+    import numpy as np  # which processes that help to compile do without
+
     digest = hashlib.blake2b(digest_size=16)
     digest.update(f"{array.dtype}{array.shape}".encode())
     if array.size > 1 and not any(array.strides):
@@ -227,6 +229,8 @@ def _content_key(array: Array) -> str:
 
 def _has_key(array: Array, key: str) -> bool:
     """Whether an array may have got a key: of its elements, or where they are equal, of one seen from every place."""
+    import numpy as np
+
     if _content_key(array) == key:
         return True
     element = array[(0,) * array.ndim] if array.size > 1 else None

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from xrelay.errors import ArtifactError
-from xrelay.runtime.cache import ObjectCache
 from xrelay.runtime.digests import content_key
 from xrelay.runtime.json_fields import JsonFields, parse_json_object
+
+if TYPE_CHECKING:
+    from xrelay.runtime.cache import ObjectCache
 
 FOLDER: Final = "kernels"
 """The folder of the records in the cache."""

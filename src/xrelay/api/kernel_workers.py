@@ -49,10 +49,14 @@ class KernelWorkers:
     """The processes of one compilation."""
 
     def __init__(self, processes: Sequence[subprocess.Popen[bytes]], task: Mapping[str, object], identity: str):
-        """`task` is their first message, `identity` the answer that it must have; see `start`."""
-        self._task, self._identity = task, identity
+        """`task` is their first message, `identity` the answer that it must have; see `start`.
+
+        They get it at once, and load what it asks for while the graph is optimised.
+        """
+        self._identity = identity
         self._idle = list(processes)
         self._processes = tuple(processes)
+        self._told = {process for process in processes if _tell(process, task)}
         self._lock = threading.Lock()
         self._taken: dict[str, Wanted] = {}
         self._answers: SimpleQueue[Answer] = SimpleQueue()
@@ -138,7 +142,7 @@ class KernelWorkers:
 
     def _agrees(self, process: subprocess.Popen[bytes]) -> bool:
         """Whether a worker compiles as this process does."""
-        answer = _asked(process, self._task)
+        answer = _answer(process) if process in self._told else None
         try:
             return answer is not None and answer.text("identity") == self._identity
         except ArtifactError:
@@ -160,12 +164,24 @@ class KernelWorkers:
 
 def _asked(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> JsonFields | None:
     """The answer to a message; `None` from a worker that is no more."""
-    if process.stdin is None or process.stdout is None:
-        return None
+    return _answer(process) if _tell(process, message) else None
+
+
+def _tell(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bool:
+    """Writes a message; gives whether the pipe to a worker took it."""
     try:
-        write_message(process.stdin, message)
-        return read_message(process.stdout)
-    except (OSError, ValueError, ArtifactError):  # the pipe is broken, or closed
+        if process.stdin is not None:
+            write_message(process.stdin, message)
+        return process.stdin is not None
+    except (OSError, ValueError):  # the pipe is broken, or closed
+        return False
+
+
+def _answer(process: subprocess.Popen[bytes]) -> JsonFields | None:
+    """The next message of a worker; `None` from one that is no more."""
+    try:
+        return None if process.stdout is None else read_message(process.stdout)
+    except (OSError, ValueError, ArtifactError):
         return None
 
 

@@ -4,8 +4,14 @@
 def evaluate(op: L1NormalizeOp, data: Array) -> Array: …
 """
 
-from xrelay.dialects.relay.structure.weights import Array
+from typing import Any, TypeAlias
+
+from numpy.typing import NDArray
+
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, evaluates
+
+Array: TypeAlias = NDArray[Any]
+"""An array of numpy."""
 
 __all__ = ["Array", "InterpreterError", "Value", "evaluates"]
