@@ -1,16 +1,18 @@
 """The readable form of attributes in relay's text: `{strides = [2, 2], channels = 32, epsilon = 1.0e-05}`.
 
 `[2, 2]` is `array<i64: 2, 2>`, `[0.0, 1.0]` is `array<f64: 0.0, 1.0>`, an integer is i64, a number with a point is f64,
-`true` is i1; everything else is written as xDSL writes it. What is written so is read back as the same attribute.
+`true` is i1; everything else is written as xDSL writes it, `["a", {b = 1 : i32}]` as well. What is written so
+is read back as the same attribute.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
     AnyFloat,
+    ArrayAttr,
     DenseArrayBase,
     FloatAttr,
     IndexType,
@@ -64,30 +66,45 @@ def _parse_entry(parser: Parser) -> tuple[str, Attribute]:
 
 def parse_value(parser: Parser) -> Attribute:
     """Parse one attribute value in the readable form."""
-    numbers = parser.parse_optional_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_number(allow_boolean=False)
-    )
-    if numbers is not None:
-        integers = [number for number in numbers if isinstance(number, int)]
-        if len(integers) == len(numbers):
-            return DenseArrayBase.from_list(i64, integers)
-        return float_array(numbers)
+    items = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_item(parser))
+    if items is not None:
+        return _list_of(items, parser)
     boolean = parser.parse_optional_boolean()
     if boolean is not None:
         return IntegerAttr(int(boolean), i1)
+    item = _parse_item(parser)
+    if isinstance(item, Attribute):
+        return item
+    return IntegerAttr(item, i64) if isinstance(item, int) else FloatAttr(item, f64)
+
+
+def _parse_item(parser: Parser) -> int | float | Attribute:
+    """Parses a number without a type, or any other attribute."""
     # Infinities are printed as the bits that they are, which xDSL reads.
     is_in_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
     number = None if is_in_bits else parser.parse_optional_number(allow_boolean=False)
     if number is None:
         return parser.parse_attribute()
-    if parser.parse_optional_punctuation(":"):
-        type = parser.parse_type()
-        if isinstance(type, IntegerType) and isinstance(number, int):
-            return IntegerAttr(number, type)
-        if isinstance(type, AnyFloat) and isinstance(number, float):
-            return FloatAttr(number, type)
-        parser.raise_error(f"expected a number with a type of its kind, found {number} : {type}")
-    return IntegerAttr(number, i64) if isinstance(number, int) else FloatAttr(number, f64)
+    if not parser.parse_optional_punctuation(":"):
+        return number
+    type = parser.parse_type()
+    if isinstance(type, IntegerType | IndexType) and isinstance(number, int):
+        return IntegerAttr(number, type)
+    if isinstance(type, AnyFloat) and isinstance(number, float):
+        return FloatAttr(number, type)
+    return parser.raise_error(f"expected a number with a type of its kind, found {number} : {type}")
+
+
+def _list_of(items: Sequence[int | float | Attribute], parser: Parser) -> Attribute:
+    """Numbers without types are a dense array, other attributes an array attribute."""
+    numbers = [item for item in items if not isinstance(item, Attribute)]
+    others = [item for item in items if isinstance(item, Attribute)]
+    if numbers and others:
+        parser.raise_error(f"expected a type for each number of a list or for none, found {numbers[0]} without one")
+    if others:
+        return ArrayAttr(others)
+    integers = [number for number in numbers if isinstance(number, int)]
+    return DenseArrayBase.from_list(i64, integers) if len(integers) == len(numbers) else float_array(numbers)
 
 
 def _print_entry(printer: Printer, name: str, value: Attribute) -> None:

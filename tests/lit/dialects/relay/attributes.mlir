@@ -15,3 +15,12 @@ func.func @open(%x: tensor<3xf32>) -> tensor<3xf32> {
       : (tensor<3xf32>) -> tensor<3xf32>
   func.return %y : tensor<3xf32>
 }
+
+// Lists of numbers without types are dense; any others are array attributes.
+// CHECK-LABEL: func.func @lists
+// CHECK: relay.exp(%x) {a.words = [{is = "extent 0"}, "b"], a.typed = [1 : i32, 2.000000e+00 : f32], a.dense = [1, 2], a.bits = [0x7f800000 : f32], a.rows = {{\[\[}}1 : i64, 2 : i64], []]}
+func.func @lists(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %y = relay.exp(%x) {a.words = [{is = "extent 0"}, "b"], a.typed = [1 : i32, 2.0 : f32], a.dense = [1, 2],
+                      a.bits = [0x7f800000 : f32], a.rows = [[1, 2], []]} : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %y : tensor<3xf32>
+}

@@ -44,3 +44,11 @@ func.func @two_results(%x: tensor<4xf32>) {
   %r = relay.exp(%x) : (tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>)
   func.return
 }
+
+// -----
+
+func.func @some_types(%x: tensor<4xf32>) {
+  // expected-error@below {{expected a type for each number of a list or for none, found 1 without one}}
+  %r = relay.exp(%x) {mytool.note = [1, 2 : i32]} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
