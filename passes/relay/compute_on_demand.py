@@ -46,14 +46,14 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.dialects.builtin import TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp
@@ -205,7 +205,8 @@ class _Walk:
             flag, value = self._flag_and_value(end, InsertPoint.before(last))
             packed = TupleOp.call(yielded(region), flag, value)
             last.operands = [self._insert(packed, InsertPoint.before(last))]
-        type = yielded(branches.regions[0]).type
+        # What the branches yielded before may be of another extent in each: the result has a name for it.
+        type = tuple_type([branches.results[0].type, TensorType(i1, []), self.result.type])
         new = IfOp(branches.operands[0], type, *(branches.detach_region(region) for region in list(branches.regions)))
         new.attributes.update(branches.attributes)
         new.location = branches.location

@@ -44,6 +44,11 @@ def _tensor_type(dims: Shape, element_type: Attribute) -> AnyTensorType:
     return TensorType(element_type, extents, encoding if encoding is not None else NoneAttr())
 
 
+def tuple_type(fields: Iterable[Attribute]) -> TupleType:
+    """The tuple of fields of these types."""
+    return TupleType(tuple(cast(TypeAttribute, field) for field in fields))
+
+
 def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
     """The function type from `inputs` to `outputs`; functions and ops in the text share few signatures."""
     key = (*map(id, inputs), None, *map(id, outputs))

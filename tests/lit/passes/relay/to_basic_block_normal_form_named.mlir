@@ -191,3 +191,32 @@ func.func @demands(%c: tensor<i1>, %z: tensor<f32>, %x: tensor<?xf32, #relay.dim
   }
   func.return %r, %s : tensor<f32>, tensor<f32>
 }
+
+// What branches of two extents yield keeps its name where they come to tell of %e as well, which the second choice needs.
+// CHECK-LABEL: func.func @two_extents
+// CHECK-NEXT:    %[[P:.*]] = relay.if %c : tensor<i1> -> tuple<tensor<?xf32, #relay.dims<d>>, tensor<i1>, tensor<4xf32>> attributes {relay.binds = #relay.bounds<d>} {
+// CHECK:         %r = relay.tuple_get_item(%[[P]]) {index = 0} : {{.*}} -> tensor<?xf32, #relay.dims<d>>
+// CHECK:         func.return %r, %{{.*}} : tensor<?xf32, #relay.dims<d>>, tensor<f32>
+func.func @two_extents(%c: tensor<i1>, %x: tensor<4xf32>, %y: tensor<?xf32, #relay.dims<m>>)
+    -> (tensor<?xf32, #relay.dims<d>>, tensor<f32>) {
+  %e = func.call @costly(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.if %c : tensor<i1> -> tensor<?xf32, #relay.dims<d>> attributes {relay.binds = #relay.bounds<d>} {
+    %s = relay.strided_slice(%e) {begin = [4], end = [4]} : (tensor<4xf32>) -> tensor<0xf32>
+    relay.yield %s : tensor<0xf32>
+  } else {
+    relay.yield %y : tensor<?xf32, #relay.dims<m>>
+  }
+  %z = relay.constant dense<1.0> : tensor<f32>
+  %t = relay.if %c : tensor<i1> -> tensor<f32> {
+    %s = relay.sum(%e) : (tensor<4xf32>) -> tensor<f32>
+    relay.yield %s : tensor<f32>
+  } else {
+    relay.yield %z : tensor<f32>
+  }
+  func.return %r, %t : tensor<?xf32, #relay.dims<d>>, tensor<f32>
+}
+
+func.func private @costly(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %e = func.call @costly(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %e : tensor<4xf32>
+}
