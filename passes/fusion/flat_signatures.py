@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TupleType
-from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild
 
 
@@ -38,7 +38,7 @@ def flat_type(type: Attribute) -> Attribute:
     """A tuple type of the leaves of a tuple type; any other as it is."""
     if not isinstance(type, TupleType):
         return type
-    return TupleType(tuple(cast(TypeAttribute, leaf) for leaf in leaf_types([type])))
+    return tuple_type(leaf_types([type]))
 
 
 def repeated(

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.container_types import ClosureType
+from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
 
@@ -20,7 +19,7 @@ def data_type(type: Attribute) -> Attribute:
     if isinstance(type, TupleType):
         fields = [data_type(field) for field in type.types]
         if any(new is not old for new, old in zip(fields, type.types, strict=True)):
-            return TupleType(tuple(cast(TypeAttribute, field) for field in fields))
+            return tuple_type(fields)
     return type
 
 

@@ -16,10 +16,10 @@ from typing import cast
 import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue, TypeAttribute
+from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
 from xrelay.dialects.attribute_names import RECURSION
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type, tuple_type
 from xrelay.dialects.relay.ops.tensor_elementwise import SubtractOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.structure.call import AnyCall
@@ -175,7 +175,7 @@ def _write_descent(recursion: Recursion, writer: Writer) -> tuple[list[SSAValue]
     body.end(goes_on, *following, number, *(values[parameter] for parameter in frame))
     stacked = [tensor_type([ANY, *shape_of(parameter.type)], element_type_of(parameter.type)) for parameter in frame]
     initial = [*writer.block.args, writer.constant(0)]
-    loop = LoopOp(None, writer.constant(True), initial, _tuple([*types, COUNT, *stacked]), Region(body.block))
+    loop = LoopOp(None, writer.constant(True), initial, tuple_type([*types, COUNT, *stacked]), Region(body.block))
     loop.attributes[RECURSION] = recursion.function.sym_name
     fields = writer.unpack(writer.add(loop))
     return fields[: len(types)], fields[len(types)], fields[len(types) + 1 :]
@@ -243,7 +243,7 @@ def _write_ascent(
         values |= dict(zip(recursion.frame, rows, strict=True))
     _copy_way_back(recursion, body, values)
     body.end(*(_of(values, value) for value in recursion.results))
-    return writer.unpack(writer.add(LoopOp(count, None, results, _tuple(types), Region(body.block))))
+    return writer.unpack(writer.add(LoopOp(count, None, results, tuple_type(types), Region(body.block))))
 
 
 def _copy_way_back(recursion: Recursion, writer: Writer, values: Values) -> None:
@@ -281,7 +281,3 @@ def _yielded(block: Block) -> SSAValue:
 
 def _of(values: Values, value: SSAValue) -> SSAValue:
     return values.get(value, value)
-
-
-def _tuple(types: Sequence[Attribute]) -> TupleType:
-    return TupleType(tuple(cast(TypeAttribute, type) for type in types))

@@ -8,10 +8,9 @@ the body make, mean nothing behind the loop: the result has others.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.types import (
@@ -22,6 +21,7 @@ from xrelay.dialects.relay.core.types import (
     is_complete,
     shape_of,
     tensor_type,
+    tuple_type,
     with_dims,
 )
 from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, most_iterations, own_names, without_names
@@ -85,7 +85,7 @@ def _expected_yield(op: LoopOp, carried: Sequence[Attribute], solver: TypeSolver
         return IncompleteType()
     stacked = [IncompleteType()] * (len(result.types) - len(carried))
     condition = [] if op.condition is None else [CONDITION]
-    return _tuple([*condition, *carried, *stacked])
+    return tuple_type([*condition, *carried, *stacked])
 
 
 def _infer_result(op: LoopOp, arguments: Sequence[Attribute], own: frozenset[str], solver: TypeSolver) -> None:
@@ -95,7 +95,7 @@ def _infer_result(op: LoopOp, arguments: Sequence[Attribute], own: frozenset[str
         return
     iterations = None if op.condition is not None else _most(op, solver)
     leading = symbol(ITERATIONS) if iterations is None else iterations
-    inner = _tuple([*arguments, *(_stack(type, leading) for type in op.yielded_types(end)[1])])
+    inner = tuple_type([*arguments, *(_stack(type, leading) for type in op.yielded_types(end)[1])])
     found = {name for dim in dims_in(inner) for name in dim.names}
     # The trip count may be found out later, and the names of what ops of the body make.
     if found and solver.postpone(op):
@@ -132,7 +132,3 @@ def _demands(op: LoopOp, types: Sequence[Attribute], about: str, solver: TypeSol
         expected = wanted if isinstance(wanted, int) else wanted.substitute(bindings)
         if given != expected and not isinstance(given, AnyDim) and not isinstance(expected, AnyDim):
             yield Equal(given, expected, constraint="C0", about=about)
-
-
-def _tuple(types: Sequence[Attribute]) -> TupleType:
-    return TupleType(tuple(cast(TypeAttribute, type) for type in types))

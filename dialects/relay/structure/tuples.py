@@ -14,7 +14,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tuple_type
 from xrelay.index_algebra.dims import ANY, product
 
 
@@ -48,7 +48,7 @@ class TupleOp(RelayOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of the operands' types."""
-        return TupleType(tuple(cast(TypeAttribute, type) for type in facts))
+        return tuple_type(facts)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's fields."""
