@@ -102,7 +102,7 @@ func.func @claimed(%x: tensor<?xf32, #relay.dims<n>>, %v: tensor<f32>) -> tensor
 // CHECK-LABEL: func.func @parts
 // CHECK-NEXT:    %[[S:.*]] = relay.strided_slice(%x) {begin = [-1], end = [0], strides = [-2]} : (tensor<6x4xf32>) -> tensor<3x4xf32>
 // CHECK-NEXT:    %[[T:.*]] = relay.tile(%[[S]]) {reps = [2, 1, 2]} : (tensor<3x4xf32>) -> tensor<2x3x8xf32>
-// CHECK-NEXT:    %[[K:.*]] = relay.topk(%[[T]]) {k = 2, ret_type = "values", axis = 1} : (tensor<2x3x8xf32>) -> tensor<2x2x8xf32>
+// CHECK-NEXT:    %[[K:.*]] = relay.topk(%[[T]]) {k = 2, axis = 1, ret_type = "values"} : (tensor<2x3x8xf32>) -> tensor<2x2x8xf32>
 // CHECK-NEXT:    func.return %[[K]]
 func.func @parts(%x: tensor<6x4xf32>) -> !relay.incomplete {
   %begin = relay.constant dense<[-1]> : tensor<1xi64>
