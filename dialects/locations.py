@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -92,7 +93,7 @@ def source_names(location: Attribute) -> list[str]:
 
 def sources_of(op: Operation) -> ArrayAttr[StringAttr] | None:
     """The names of the nodes of the model that `op` is from; `None` where it is from none."""
-    return _strings(source_names(op.location))
+    return _strings(tuple(source_names(op.location)))
 
 
 def sources_or_place(op: Operation) -> ArrayAttr[StringAttr] | None:
@@ -100,8 +101,9 @@ def sources_or_place(op: Operation) -> ArrayAttr[StringAttr] | None:
     names = source_names(op.location)
     if not names and (place := location_of(op)) is not None:
         names = [place]
-    return _strings(names)
+    return _strings(tuple(names))
 
 
-def _strings(texts: Sequence[str]) -> ArrayAttr[StringAttr] | None:
+@lru_cache(maxsize=4096)
+def _strings(texts: tuple[str, ...]) -> ArrayAttr[StringAttr] | None:
     return ArrayAttr([StringAttr(text) for text in texts]) if texts else None

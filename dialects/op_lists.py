@@ -6,6 +6,7 @@ times longer than to look the class up.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache
 from typing import TypeVar, cast
 
@@ -27,14 +28,23 @@ def ops_in(place: Region | Block) -> list[Operation]:
 
 def ops_of(top: Operation | Region | Block, *kinds: type[OpT]) -> list[OpT]:
     """The ops of these classes, or classes derived from them, among `top` and all below it, in program order."""
-    inside = all_ops(top) if isinstance(top, Operation) else ops_in(top)
+    inside = ops_in(top) if isinstance(top, Region | Block) else all_ops(top)
     return cast("list[OpT]", [op for op in inside if is_kind(type(op), kinds)])
 
 
 @cache
 def is_kind(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
-    """Whether `kind` is one of `kinds`, or derived from one."""
-    return issubclass(kind, kinds)
+    """Whether `kind` is one of `kinds`, or derived from one.
+
+    To say no, `issubclass` of an abstract class asks each class derived from that, and all remember the answer: of the
+    hundreds of classes of ops that takes longer than what is done with the ops.
+    """
+    return any(each in kind.__mro__ for each in kinds)
+
+
+def derived(kinds: Iterable[type[Operation]], base: type[OpT]) -> list[type[OpT]]:
+    """Those of `kinds` that are `base` or derived from it."""
+    return cast("list[type[OpT]]", [kind for kind in kinds if is_kind(kind, (base,))])
 
 
 def _collected(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:

@@ -21,7 +21,7 @@ from xdsl.ir.affine import (
 )
 
 from xrelay.index_algebra.affine_products import binary
-from xrelay.index_algebra.linear_form import LinearForm, atom_form
+from xrelay.index_algebra.linear_form import LinearForm, atom_form, constant_form
 from xrelay.index_algebra.symbolic_quotients import Interval, Ranges, divided
 
 
@@ -40,7 +40,7 @@ def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
     """The normal form of `expr`; with a box, quotients and remainders that the bounds decide are resolved."""
     # Exact types: `isinstance` of an abstract class takes ten times longer, and nothing is asked more often.
     if type(expr) is AffineConstantExpr:
-        return LinearForm((), expr.value)
+        return constant_form(expr.value)
     if type(expr) is AffineBinaryOpExpr:
         return _combine(expr.kind, linear_form(expr.lhs, box), linear_form(expr.rhs, box), box)
     return atom_form(expr)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, lru_cache
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -24,13 +25,13 @@ class LinearForm:
         """The form as an expression: terms in a fixed order, the constant last, nested to the left."""
         result: AffineExpr | None = None
         for atom, coefficient in self.terms:
-            term = atom if coefficient == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, _const(coefficient))
+            term = atom if coefficient == 1 else AffineBinaryOpExpr(AffineBinaryOpKind.Mul, atom, const(coefficient))
             result = term if result is None else AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, term)
         if result is None:
-            return _const(self.constant)
+            return const(self.constant)
         if self.constant == 0:
             return result
-        return AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, _const(self.constant))
+        return AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, const(self.constant))
 
     def scaled(self, factor: int) -> LinearForm:
         """Every coefficient times `factor`."""
@@ -60,10 +61,29 @@ class LinearForm:
 
 def atom_form(atom: AffineExpr) -> LinearForm:
     """The form that is nothing but `atom`."""
-    return LinearForm(((atom, 1),))
+    return _dim_form(atom.position) if type(atom) is AffineDimExpr else LinearForm(((atom, 1),))
 
 
-def _const(value: int) -> AffineExpr:
+@cache
+def _dim_form(position: int) -> LinearForm:
+    return LinearForm(((dim(position), 1),))
+
+
+@lru_cache(maxsize=4096)
+def constant_form(value: int) -> LinearForm:
+    """The form that is nothing but a number."""
+    return LinearForm((), value)
+
+
+@cache
+def dim(position: int) -> AffineDimExpr:
+    """Dimension `position`. Kernels have a handful, which stand in each of thousands of expressions."""
+    return AffineDimExpr(position)
+
+
+@lru_cache(maxsize=4096)
+def const(value: int) -> AffineConstantExpr:
+    """A number as an expression; the same few stand in every kernel."""
     return AffineConstantExpr(value)
 
 

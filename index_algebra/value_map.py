@@ -8,15 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Generic, overload
 
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 
 from xrelay.index_algebra.affine_bounds import Box, simplify, substitute
+from xrelay.index_algebra.linear_form import const, dim
 
 OperandT = TypeVar("OperandT", bound=Hashable, default=SSAValue)
 """What a dimension stands for: an SSA value; at the topi level a named dimension too."""
@@ -61,12 +62,12 @@ class ValueMap(Generic[OperandT]):
     @staticmethod
     def identity(values: Sequence[SSAValue]) -> ValueMap:
         """One expression per value: the value itself."""
-        return ValueMap.make([AffineDimExpr(k) for k in range(len(values))], values)
+        return ValueMap.make([dim(k) for k in range(len(values))], values)
 
     @staticmethod
     def constant(*values: int) -> ValueMap:
         """Expressions without operands."""
-        return ValueMap(tuple(AffineConstantExpr(value) for value in values), ())
+        return _constant(values)
 
     def attr(self) -> AffineMapAttr:
         """The map as an op stores it, beside `operands`."""
@@ -132,8 +133,8 @@ class Space(Generic[OperandT]):
 
     def lift(self, value_map: ValueMap[OperandT]) -> tuple[AffineExpr, ...]:
         """The expressions of `value_map` over this space."""
-        renaming = {d: AffineDimExpr(self.position(value)) for d, value in enumerate(value_map.operands)}
-        return tuple(substitute(expr, renaming) for expr in value_map.exprs)
+        renaming = {d: dim(self.position(value)) for d, value in enumerate(value_map.operands)}
+        return tuple([substitute(expr, renaming) for expr in value_map.exprs])
 
 
 def join_maps(maps: Sequence[ValueMap[GivenT]]) -> ValueMap[GivenT]:
@@ -141,6 +142,11 @@ def join_maps(maps: Sequence[ValueMap[GivenT]]) -> ValueMap[GivenT]:
     space = Space[GivenT]()
     exprs = [expr for value_map in maps for expr in space.lift(value_map)]
     return ValueMap.make(exprs, space.values)
+
+
+@lru_cache(maxsize=4096)
+def _constant(values: tuple[int, ...]) -> ValueMap:
+    return ValueMap(tuple([const(value) for value in values]), ())
 
 
 def symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
@@ -159,7 +165,7 @@ def _renumber(expr: AffineExpr, operands: Sequence[GivenT], kept: dict[GivenT, i
     # longer, and nothing is built anew for an expression that is canonical.
     if type(expr) is AffineDimExpr:
         position = kept.setdefault(operands[expr.position], len(kept))
-        return expr if position == expr.position else AffineDimExpr(position)
+        return expr if position == expr.position else dim(position)
     if type(expr) is AffineBinaryOpExpr:
         lhs, rhs = _renumber(expr.lhs, operands, kept), _renumber(expr.rhs, operands, kept)
         return expr if lhs is expr.lhs and rhs is expr.rhs else AffineBinaryOpExpr(expr.kind, lhs, rhs)

@@ -175,7 +175,7 @@ def _stands_alone(kernel: func.FuncOp) -> bool:
     """Whether no op in a kernel refers to a symbol of the module."""
     inside = [op for op in all_ops(kernel) if op is not kernel]
     kinds = {type(each) for op in inside for each in (*op.properties.values(), *op.attributes.values())}
-    return not any(issubclass(kind, SymbolRefAttr) for kind in kinds)
+    return not any(SymbolRefAttr in kind.__mro__ for kind in kinds)
 
 
 def _calls(module: ModuleOp) -> dict[str, list[func.CallOp]]:

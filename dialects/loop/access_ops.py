@@ -79,12 +79,12 @@ class LoadOp(CheckedOp):
     @property
     def index(self) -> ValueMap:
         """The index expressions."""
-        return remembered(self, (self.map_attr, self._operands), _index)
+        return remembered(self, (self.map_attr, self._operands), _index_of_load)
 
     @index.setter
     def index(self, value: ValueMap) -> None:
         self.map_attr = value.attr()
-        self.operands = (self.memref, *value.operands)
+        self.operands = (self._operands[0], *value.operands)
 
     @override
     @classmethod
@@ -143,12 +143,12 @@ class StoreOp(CheckedOp):
     @property
     def index(self) -> ValueMap:
         """The index expressions."""
-        return remembered(self, (self.map_attr, self._operands), _index)
+        return remembered(self, (self.map_attr, self._operands), _index_of_store)
 
     @index.setter
     def index(self, value: ValueMap) -> None:
         self.map_attr = value.attr()
-        self.operands = (self.value, self.memref, *value.operands)
+        self.operands = (*self._operands[:2], *value.operands)
 
     @override
     @classmethod
@@ -193,8 +193,15 @@ class WeightOp(IRDLOperation):
         super().__init__(properties={"weight": weight}, result_types=[result_type])
 
 
-def _index(access: LoadOp | StoreOp) -> ValueMap:
-    return ValueMap.from_attr(access.map_attr, tuple(access.index_operands))
+# The operands of the map are the last ones; xDSL finds them anew by the op's definition whenever it is asked.
+
+
+def _index_of_load(load: LoadOp) -> ValueMap:
+    return ValueMap.from_attr(load.map_attr, tuple(load.operands)[1:])
+
+
+def _index_of_store(store: StoreOp) -> ValueMap:
+    return ValueMap.from_attr(store.map_attr, tuple(store.operands)[2:])
 
 
 def _parse_access(parser: Parser) -> tuple[SSAValue, ValueMap, dict[str, Attribute]]:
@@ -211,8 +218,9 @@ def _parse_access(parser: Parser) -> tuple[SSAValue, ValueMap, dict[str, Attribu
 
 
 def _print_access(printer: Printer, op: LoadOp | StoreOp) -> None:
-    printer.print_ssa_value(op.memref)
+    memref = op.memref
+    printer.print_ssa_value(memref)
     print_affine_exprs(printer, op.map_attr.data.results, tuple(op.index_operands))
     printer.print_op_attributes(op.attributes)
     printer.print_string(" : ")
-    printer.print_attribute(op.memref.type)
+    printer.print_attribute(memref.type)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, IntegerType, MemRefType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 from xdsl.utils.exceptions import VerifyException
 
@@ -77,11 +78,12 @@ def verify_extents(function: FuncOp) -> None:
 
 # --- what is computed from extents
 
-_QUOTIENTS: dict[type[Operation], AffineBinaryOpKind] = {
+_QUOTIENTS: Final[dict[type[Operation | Block], AffineBinaryOpKind]] = {
     arith.DivUIOp: AffineBinaryOpKind.FloorDiv,
     arith.RemUIOp: AffineBinaryOpKind.Mod,
     arith.CeilDivUIOp: AffineBinaryOpKind.CeilDiv,
 }
+_ARITHMETIC: Final = frozenset({arith.AddiOp, arith.SubiOp, arith.MuliOp, *_QUOTIENTS})
 
 
 def expression_of(value: int | SSAValue) -> ValueMap:
@@ -91,69 +93,84 @@ def expression_of(value: int | SSAValue) -> ValueMap:
     """
     if isinstance(value, int):
         return ValueMap.constant(value)
-    if isinstance(value, BlockArgument):
-        return ValueMap.identity((value,))
+    parts = _parts(value)
+    if not parts:
+        return _without_parts(value)
     known: dict[SSAValue, ValueMap] = {}
-    pending = [value]
+    pending = [(value, parts)]
     while pending:
-        parts = _parts(pending[-1])
-        missing = [part for part in parts if part not in known]
+        last, parts = pending[-1]
+        missing: list[tuple[SSAValue, tuple[SSAValue, ...]]] = []
+        for part in parts:
+            if part not in known and (below := _parts(part)):
+                missing.append((part, below))
+            elif part not in known:
+                known[part] = _without_parts(part)
         if missing:
             pending += missing
         else:
-            last = pending.pop()
-            known[last] = _expression(last, {part: known[part] for part in parts})
+            pending.pop()
+            known[last] = _expression(last, parts, [known[part] for part in parts])
     return known[value]
 
 
-def _expression(value: SSAValue, parts: Mapping[SSAValue, ValueMap]) -> ValueMap:
-    """The expression of `value` from those of its operands, remembered as long as these are the same."""
-    if not isinstance(value, OpResult):
-        return ValueMap.identity((value,))
+def _without_parts(value: SSAValue) -> ValueMap:
+    """A number for a constant; any other value stands for itself."""
+    op = value.owner
+    if type(op) is arith.ConstantOp and isinstance(op.value, IntegerAttr):
+        return ValueMap.constant(op.value.value.data)
+    return ValueMap.identity((value,))
 
-    def expression(op: Operation) -> ValueMap:
-        return _combined(value, [parts[part] for part in _parts(value)])
 
-    told = (part for operand, part in parts.items() if isinstance(operand, OpResult))
-    are_extents = (is_index_argument(operand) for part in parts.values() for operand in part.operands)
-    content = value.op.properties.get("value")
-    return remembered(value.op, (content, *value.op.operands, *told, *are_extents), expression)
+def _expression(value: SSAValue, parts: tuple[SSAValue, ...], told: Sequence[ValueMap]) -> ValueMap:
+    """The expression of `value` from those of its `parts`, remembered as long as these are the same."""
+
+    def expression(_: Operation) -> ValueMap:
+        return _combined(value, told)
+
+    op = value.owner
+    assert isinstance(op, Operation), "arithmetic makes it"
+    # Maps of block arguments are made for each question; they follow from the arguments.
+    made = [each for part, each in zip(parts, told, strict=True) if type(part.owner) in _ARITHMETIC]
+    are_extents = [is_index_argument(operand) for each in told for operand in each.operands]
+    return remembered(op, (*parts, *_contents(parts), *made, *are_extents), expression)
+
+
+def _contents(parts: tuple[SSAValue, ...]) -> list[Attribute]:
+    """The numbers among `parts`, which may be changed where they stand."""
+    return [
+        part.op.properties["value"] for part in parts if type(part) is OpResult and type(part.op) is arith.ConstantOp
+    ]
 
 
 def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
     """The operands of the arithmetic that makes a value."""
-    op = value.owner
-    if isinstance(op, arith.AddiOp | arith.SubiOp | arith.MuliOp | arith.DivUIOp | arith.RemUIOp | arith.CeilDivUIOp):
+    # Exact types: asked for every index, and `isinstance` of abstract classes takes ten times longer.
+    if type(value) is OpResult and type(op := value.op) in _ARITHMETIC:
         return tuple(op.operands)
     return ()
 
 
 def _combined(value: SSAValue, parts: Sequence[ValueMap]) -> ValueMap:
     """The expression of `value` from those of its `_parts`."""
-    op = value.owner
-    if isinstance(op, arith.ConstantOp) and isinstance(op.value, IntegerAttr):
-        return ValueMap.constant(op.value.value.data)
-    if parts:
-        space = Space()
-        (left,), (right,) = (space.lift(part) for part in parts)
-        box = [(0, MAX_EXTENT) if is_index_argument(operand) else None for operand in space.values]
-        expr = _applied(op, left, right, box)
-        if expr is not None:
-            return ValueMap.make([simplify(expr, box)], space.values)
-    return ValueMap.identity([value])
+    space = Space()
+    (left,), (right,) = [space.lift(part) for part in parts]
+    box = [(0, MAX_EXTENT) if is_index_argument(operand) else None for operand in space.values]
+    expr = _applied(type(value.owner), left, right, box)
+    return ValueMap.identity([value]) if expr is None else ValueMap.make([simplify(expr, box)], space.values)
 
 
-def _applied(op: Operation | Block, left: AffineExpr, right: AffineExpr, box: Box) -> AffineExpr | None:
+def _applied(kind: type[Operation | Block], left: AffineExpr, right: AffineExpr, box: Box) -> AffineExpr | None:
     """What an arithmetic op computes, where that is an affine expression; `None` where it is none."""
-    if isinstance(op, arith.AddiOp):
+    if kind is arith.AddiOp:
         return left + right
-    if isinstance(op, arith.SubiOp):
+    if kind is arith.SubiOp:
         return left - right
-    if not isinstance(left, AffineConstantExpr) and not isinstance(right, AffineConstantExpr):
+    if type(left) is not AffineConstantExpr and type(right) is not AffineConstantExpr:
         return None
-    if isinstance(op, arith.MuliOp):
+    if kind is arith.MuliOp:
         return AffineBinaryOpExpr(AffineBinaryOpKind.Mul, left, right)
     known = bounds(left, box)
-    if known is None or known[0] < 0 or not isinstance(right, AffineConstantExpr) or right.value <= 0:
+    if known is None or known[0] < 0 or type(right) is not AffineConstantExpr or right.value <= 0:
         return None
-    return AffineBinaryOpExpr(_QUOTIENTS[type(op)], left, right) if isinstance(op, tuple(_QUOTIENTS)) else None
+    return AffineBinaryOpExpr(_QUOTIENTS[kind], left, right)

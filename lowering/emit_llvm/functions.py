@@ -190,10 +190,13 @@ class FunctionText:
         """Remember what `last` passes to the arguments of its successors."""
         origin = self._blocks[block]
         if type(last) is llvm.BrOp:
-            edges = [(last.successor, tuple(last.operands))]
+            edges = [(last.successors[0], tuple(last.operands))]
         elif type(last) is llvm.CondBrOp:
-            edges = [(last.then_block, tuple(last.then_arguments)), (last.else_block, tuple(last.else_arguments))]
-            if last.then_block is last.else_block and edges[0][1] != edges[1][1]:
+            then, otherwise = last.successors
+            values = tuple(last.operands)
+            middle = 1 + len(then.args)  # behind the condition stand the arguments of the one, then of the other
+            edges = [(then, values[1:middle]), (otherwise, values[middle:])]
+            if then is otherwise and edges[0][1] != edges[1][1]:
                 raise LoweringError(
                     "llvm.cond_br passes different values to the same block twice", location=describe_place(last)
                 )

@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
+from xrelay.dialects.op_making import make
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.loop.index_arith import IndexArith
@@ -104,8 +105,7 @@ class Emitter:
         """The constant of this (typed) value, one for each scope."""
         ops = self._scopes[-1].ops
         if value not in ops:
-            # As the constructor, which takes most of its time to sort its arguments, does.
-            ops[value] = arith.ConstantOp.create(result_types=(value.get_type(),), properties={"value": value})
+            ops[value] = make(arith.ConstantOp, result_types=(value.get_type(),), properties={"value": value})
         return ops[value].results[0]
 
     def index(self, value: int) -> SSAValue:

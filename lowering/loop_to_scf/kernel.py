@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
-from xrelay.dialects.levels import level_of
+from xrelay.dialects.levels import level_of, level_of_class
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import (
     BlockOp,
@@ -31,6 +31,7 @@ from xrelay.dialects.loop import (
     ValueMap,
 )
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
+from xrelay.dialects.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
@@ -121,22 +122,29 @@ class KernelWriter:
                 self._emitter.add(memref.DeallocOp.get(self._values.get(op.memref)))
 
     def _statement(self, op: Operation) -> None:
+        # Exact types first: each of the cases below asks an abstract class, and most ops are one of these.
+        if type(op) is LoadOp:
+            place = self._place(op)
+            self._define(op, load(self._emitter, place, self._values.lanes))
+        elif type(op) is StoreOp:
+            store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
+        elif type(op) is ForOp:
+            self._loop(op)
+        elif type(op) is scf.IfOp:
+            self._if(op)
+        elif type(op) is arith.ConstantOp:
+            self._constant(op)
+        elif level_of_class(type(op)) in ("arith", "math"):
+            self._arithmetic(op)
+        else:
+            self._other_statement(op)
+
+    def _other_statement(self, op: Operation) -> None:
         match op:
-            case ForOp():
-                self._loop(op)
-            case LoadOp():
-                place = self._place(op)
-                self._define(op, load(self._emitter, place, self._values.lanes))
-            case StoreOp():
-                store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
             case RowOp():
                 self._row(op)
-            case scf.IfOp():
-                self._if(op)
             case CheckedIndexOp():
                 write_checked_index(op, self._values, self._emitter)
-            case arith.ConstantOp():
-                self._constant(op)
             case memref.AllocOp() if op in self._on_stack:
                 self._local_buffer(op)
             case memref.AllocOp() if self._flat.allocate(op):
@@ -147,8 +155,6 @@ class KernelWriter:
                 raise self._failure(op, "run loop-lower-blocks before convert-loop-to-scf")
             case scf.YieldOp():
                 pass
-            case _ if level_of(op) in ("arith", "math"):
-                self._arithmetic(op)
             case _:
                 self._copy(op)
 
@@ -170,8 +176,9 @@ class KernelWriter:
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""
-        buffer, index = self._values.get(op.memref), self._flat.index_of(op.memref, self._values.access(op.index))
-        layout, lanes = self._layouts.get(op.memref), self._values.lanes
+        memref = op.memref
+        buffer, index = self._values.get(memref), self._flat.index_of(memref, self._values.access(op.index))
+        layout, lanes = self._layouts.get(memref), self._values.lanes
         if layout is not None and lanes is not None:
             index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())
         return Place(buffer, index)
@@ -279,7 +286,7 @@ class KernelWriter:
         self._name_index(loop, body.args[0])
         with emit.inside(body):
             self._block(loop.body.block)
-            emit.add(scf.YieldOp.create())
+            emit.add(make(scf.YieldOp))
         emit.location = loop.location
         limits = emit.index(0), self._extent(loop), emit.index(1)
         new = emit.add(scf.ForOp.create(operands=limits, regions=(Region(body),)))

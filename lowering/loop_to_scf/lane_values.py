@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from xdsl.dialects import arith, vector
 from xdsl.dialects.builtin import (
@@ -47,7 +48,7 @@ class LaneContext:
 
     def vector_of(self, element: Attribute) -> VectorType:
         """The vector type with one element for each lane."""
-        return VectorType(element, [self.count])
+        return lanes_of(element, self.count)
 
     def position(self, index: ValueMap) -> int | None:
         """Which operand of `index` is the lane's number; None if it is the same for all lanes."""
@@ -69,13 +70,25 @@ def splat(emitter: Emitter, value: SSAValue, count: int) -> SSAValue:
         return value
     if isinstance(value, OpResult) and isinstance(value.op, arith.ConstantOp):
         constant = value.op.value
-        if isinstance(constant, IntegerAttr):
-            integers = VectorType(constant.type, [count])
-            return emitter.constant(DenseIntOrFPElementsAttr.from_list(integers, [constant.value.data]))
-        if isinstance(constant, FloatAttr):
-            floats = VectorType(constant.type, [count])
-            return emitter.constant(DenseIntOrFPElementsAttr.from_list(floats, [constant.value.data]))
-    return emitter.add(vector.BroadcastOp(value, VectorType(value.type, [count]))).vector
+        if isinstance(constant, IntegerAttr | FloatAttr):
+            return emitter.constant(_same_in_all(constant, count))
+    return emitter.add(vector.BroadcastOp(value, lanes_of(value.type, count))).vector
+
+
+@lru_cache(maxsize=1024)
+def lanes_of(element: Attribute, count: int) -> VectorType:
+    """`vector<count x element>`; kernels have few, which stand at hundreds of ops."""
+    return VectorType(element, [count])
+
+
+@lru_cache(maxsize=1024)
+def _same_in_all(constant: IntegerAttr[IntegerType | IndexType] | FloatAttr, count: int) -> DenseIntOrFPElementsAttr:
+    """The vector of `count` times this number."""
+    if isinstance(constant, IntegerAttr):
+        integers = VectorType(constant.type, [count])
+        return DenseIntOrFPElementsAttr.from_list(integers, [constant.value.data])
+    floats = VectorType(constant.type, [count])
+    return DenseIntOrFPElementsAttr.from_list(floats, [constant.value.data])
 
 
 def number(emitter: Emitter, value: int, type: Attribute) -> SSAValue:

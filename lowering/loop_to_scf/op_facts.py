@@ -11,8 +11,8 @@ from enum import IntEnum
 from functools import cache
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import UnregisteredOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import IntegerAttr, UnregisteredOp
+from xdsl.ir import Block, Operation
 from xdsl.pattern_rewriter import RewritePattern
 from xdsl.traits import (
     ConstantLike,
@@ -28,6 +28,8 @@ from xdsl.traits import (
     RecursiveMemoryEffect,
     SymbolOpInterface,
 )
+
+from xrelay.dialects.op_lists import is_kind
 
 
 class Effects(IntEnum):
@@ -67,8 +69,16 @@ class OpFacts:
         if self.folder is None and not self.patterns:
             return False
         if self.needs_constant:
-            return arith.ConstantOp in {type(operand.owner) for operand in op.operands}
+            return _may_fold([operand.owner for operand in op.operands])
         return True
+
+
+def _may_fold(owners: Sequence[Operation | Block]) -> bool:
+    """Whether arithmetic on results of `owners` may fold: on an integer behind a variable where that is 0 or a unit."""
+    constants = [op for op in owners if type(op) is arith.ConstantOp]
+    if len(constants) == 1 and constants[0] is owners[-1] and isinstance(value := constants[0].value, IntegerAttr):
+        return abs(value.value.data) <= 1
+    return bool(constants)
 
 
 def facts_of(op: Operation) -> OpFacts:
@@ -81,7 +91,7 @@ def _facts(kind: type[Operation]) -> OpFacts:
     is_known = not issubclass(kind, UnregisteredOp)
     folder = kind.get_trait(HasFolder) if not kind.has_trait(ConstantLike, value_if_unregistered=True) else None
     traits = kind.get_traits_of_type(HasCanonicalizationPatternsTrait)
-    binary = arith.SignlessIntegerBinaryOperation | arith.FloatingPointLikeBinaryOperation
+    binary = (arith.SignlessIntegerBinaryOperation, arith.FloatingPointLikeBinaryOperation)
     return OpFacts(
         is_terminator=not is_known or kind.has_trait(IsTerminator),
         is_isolated=not is_known or kind.has_trait(IsolatedFromAbove),
@@ -90,7 +100,7 @@ def _facts(kind: type[Operation]) -> OpFacts:
         is_recursive=kind.has_trait(RecursiveMemoryEffect, value_if_unregistered=False),
         folder=folder,
         patterns=[pattern for trait in traits for pattern in trait.get_patterns(kind)],
-        needs_constant=issubclass(kind, binary),
+        needs_constant=is_kind(kind, binary),
     )
 
 

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.op_making import make
 from xrelay.errors import LoweringError
 
 
@@ -55,4 +56,4 @@ def constant(value: float, type_: Attribute) -> llvm.ConstantOp:
     else:
         assert isinstance(attribute, DenseIntOrFPElementsAttr | FloatAttr), "number_attribute makes these three kinds"
         result = attribute.get_type()
-    return llvm.ConstantOp.create(result_types=(result,), properties={"value": attribute})
+    return make(llvm.ConstantOp, result_types=(result,), properties={"value": attribute})

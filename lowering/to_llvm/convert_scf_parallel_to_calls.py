@@ -147,14 +147,13 @@ def _function_around(op: Operation) -> FuncOp:
 
 def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp]]:
     """Returns the values that the loop captures, in order of first use, and the constants to repeat in its function."""
-    inside: set[SSAValue] = set()
-    for block in op.walk_blocks():
-        inside.update(block.args)
-        for inner in block.ops:
-            inside.update(inner.results)
+    found = all_ops(op)
+    inside: set[SSAValue] = {value for inner in found if inner is not op for value in inner.results}
+    for region in [region for inner in found if inner.regions for region in inner.regions]:
+        inside.update(*[block.args for block in region.blocks])
     values: dict[SSAValue, None] = {}
     constants: dict[arith.ConstantOp, None] = {}
-    for operand in [operand for reader in all_ops(op) for operand in reader.operands]:
+    for operand in [operand for reader in found for operand in reader.operands]:
         if operand in inside:
             continue
         if isinstance(operand.owner, arith.ConstantOp):
@@ -262,9 +261,10 @@ def _body_function(
         clone.result.name_hint = number.result.name_hint
         block.add_op(clone)
         values[number.result] = clone.result
-    for inner in walk_ops(op):
-        if any(operand in values for operand in inner.operands):
-            inner.operands = [values.get(operand, operand) for operand in inner.operands]
+    for inner in all_ops(op):
+        operands = tuple(inner.operands)
+        if not values.keys().isdisjoint(operands):
+            inner.operands = [values.get(operand, operand) for operand in operands]
 
     one = arith.ConstantOp.from_int_and_width(1, INDEX)
     body = op.body.detach_block(0)

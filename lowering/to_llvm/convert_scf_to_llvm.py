@@ -121,12 +121,14 @@ def _convert_body(function: func.FuncOp) -> None:
 
 def _rebuild(function: func.FuncOp) -> None:
     rewriter, source, counts = RebuildingRewriter(llvm_types()), function.body.block, RECORDER.get()
+    moved: list[Operation] = []
 
     def visit(op: Operation) -> None:
         if type(op) is UnrealizedConversionCastOp and not _is_between_memrefs(op):
             rewriter.look_through(op)
         elif _is_kept(type(op)):
             rewriter.keep(op, writer.block)
+            moved.append(op)
         else:
             rewriter.begin(op)
             convert_one(op, _TABLE, rewriter, counts)
@@ -140,8 +142,9 @@ def _rebuild(function: func.FuncOp) -> None:
     writer.write(source, entry)
     old = function.detach_region(function.body)
     function.add_region(body)
-    for op in ops_in(old):
-        op.operands = ()  # some are of ops that moved
+    if any(op.results for op in moved):
+        for op in ops_in(old):
+            op.operands = ()  # some are of ops that moved
     dispose(old)
 
 

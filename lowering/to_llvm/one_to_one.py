@@ -11,6 +11,7 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import FixedBitwidthType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.op_lists import is_kind
 from xrelay.lowering.to_llvm.ops import EXACT, intrinsic_call
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 
@@ -26,7 +27,7 @@ class OneToOne(ConversionPattern[Operation]):
 
     def handles(self, op_type: type[Operation]) -> bool:
         """Whether `op_type` is the source class or one derived from it."""
-        return issubclass(op_type, self.source)
+        return is_kind(op_type, (self.source,))
 
     def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
         """Build the new op in the place of `op`."""

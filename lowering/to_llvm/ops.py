@@ -26,6 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from xrelay.dialects.op_making import make
 from xrelay.dialects.upstream.arith_extras import with_element
 from xrelay.lowering.to_llvm.types import PTR
 
@@ -53,7 +54,7 @@ def one_result(
     kind: type[OpT], operands: Sequence[SSAValue], type_: Attribute, properties: Mapping[str, Attribute] | None = None
 ) -> OpT:
     """An op of class `kind` with these operands, a result of `type_`, and these properties."""
-    return kind.create(operands=operands, result_types=(type_,), properties=properties or {})
+    return make(kind, operands, (type_,), properties if properties is not None else {})
 
 
 def overflowing(
@@ -113,7 +114,7 @@ def store(
     properties = _access(alignment)
     if nontemporal:
         properties["nontemporal"] = _UNIT
-    return llvm.StoreOp.create(operands=(value, pointer), properties=properties)
+    return make(llvm.StoreOp, (value, pointer), properties=properties)
 
 
 def _access(alignment: int | None) -> dict[str, Attribute]:
@@ -129,10 +130,11 @@ def on_stack(count: SSAValue, type_: Attribute, alignment: int) -> llvm.AllocaOp
 
 def call(callee: SymbolRefAttr, operands: Sequence[SSAValue], result: Attribute | None) -> llvm.CallOp:
     """`%r = llvm.call @callee(operands)`."""
-    return llvm.CallOp.create(
-        operands=operands,
-        result_types=() if result is None else (result,),
-        properties={
+    return make(
+        llvm.CallOp,
+        operands,
+        () if result is None else (result,),
+        {
             "callee": callee,
             "fastmathFlags": EXACT,
             "CConv": _C_CONVENTION,
@@ -179,12 +181,12 @@ def cast(value: SSAValue, type_: Attribute) -> UnrealizedConversionCastOp:
 
 def result_of(value: SSAValue) -> llvm.ReturnOp:
     """`llvm.return %value`."""
-    return llvm.ReturnOp.create(operands=(value,))
+    return make(llvm.ReturnOp, (value,))
 
 
 def branch(target: Block, values: Sequence[SSAValue] = ()) -> llvm.BrOp:
     """`llvm.br ^target(values)`."""
-    return llvm.BrOp.create(operands=values, successors=(target,))
+    return make(llvm.BrOp, values, successors=(target,))
 
 
 def choose(
@@ -195,21 +197,20 @@ def choose(
     values: Sequence[SSAValue],
 ) -> llvm.CondBrOp:
     """`llvm.cond_br %condition, ^then(then_values), ^otherwise(values)`."""
-    return llvm.CondBrOp.create(
-        operands=(condition, *then_values, *values),
-        successors=(then, otherwise),
-        properties={"operandSegmentSizes": indices((1, len(then_values), len(values)))},
-    )
+    sizes = indices((1, len(then_values), len(values)))
+    operands = (condition, *then_values, *values)
+    return make(llvm.CondBrOp, operands, properties={"operandSegmentSizes": sizes}, successors=(then, otherwise))
 
 
 def intrinsic_call(
     name: str, operands: Sequence[SSAValue], result: Attribute | None, fast: llvm.FastMathAttr = EXACT
 ) -> llvm.CallIntrinsicOp:
     """`llvm.call_intrinsic "name"(operands)`, `name` with its overloads."""
-    return llvm.CallIntrinsicOp.create(
-        operands=operands,
-        result_types=() if result is None else (result,),
-        properties={
+    return make(
+        llvm.CallIntrinsicOp,
+        operands,
+        () if result is None else (result,),
+        {
             "intrin": StringAttr(name),
             "op_bundle_sizes": _NO_BUNDLES,
             "operandSegmentSizes": indices((len(operands), 0)),

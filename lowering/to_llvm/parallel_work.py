@@ -68,17 +68,14 @@ class WorkEstimate:
         return self._sum([self._of_op(op) for op in block.ops])
 
     def _of_op(self, op: Operation) -> Amount | None:
-        match op:
-            case scf.ForOp():
-                trips, inside = self._trips(op), self._of_block(op.body.block)
-                return None if trips is None or inside is None else self._product(trips, inside)
-            case scf.IfOp():
-                parts = [self._of_block(region.block) for region in op.regions if region.blocks]
-                return self._sum(parts)
-            case _ if op.regions:
-                return None
-            case _:
-                return _elements(op)
+        if not op.regions:
+            return _elements(op)
+        if isinstance(op, scf.ForOp):
+            trips, inside = self._trips(op), self._of_block(op.body.block)
+            return None if trips is None or inside is None else self._product(trips, inside)
+        if isinstance(op, scf.IfOp):
+            return self._sum([self._of_block(region.block) for region in op.regions if region.blocks])
+        return None
 
     def _trips(self, loop: scf.ForOp) -> Amount | None:
         """How often a loop runs; `None` where that depends on what is computed inside of the parallel loop."""

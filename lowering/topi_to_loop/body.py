@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, ValueMap
+from xrelay.dialects.op_making import copy
 from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, is_inside
@@ -78,7 +79,7 @@ class BodyLowering:
                 raise LoweringError(f"'{op.name}' has no meaning in a body", location=describe_place(op))
             case _:
                 moved = {o: self._computed(self._moved[o], target) for o in op.operands if o in self._moved}
-                return _add(target, op.clone({**self._values, **moved} if moved else self._values))
+                return _add(target, copy(op, {**self._values, **moved} if moved else self._values))
 
     def _index(self, place: IndexMap) -> ValueMap:
         index = self._sizes.lowered(place)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from xrelay.dialects.op_lists import derived
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.core.types import is_complete
@@ -53,7 +54,7 @@ def composites() -> tuple[type[CompositeOp], ...]:
 @lru_cache(maxsize=4)
 def _composites_among(ops: tuple[type[RelayOp], ...]) -> tuple[type[CompositeOp], ...]:
     """The composite ones of `ops`: to ask all classes takes longer than to go through a small program."""
-    return tuple(op for op in ops if issubclass(op, CompositeOp))
+    return tuple(derived(ops, CompositeOp))
 
 
 def expand_composites(top: Operation, *wanted: Expansion) -> None:

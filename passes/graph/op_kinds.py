@@ -12,6 +12,7 @@ from typing import TypeGuard
 
 from xdsl.ir import Operation
 
+from xrelay.dialects.op_lists import is_kind
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
@@ -96,7 +97,7 @@ def short_name(op: Operation) -> str:
 
 @cache
 def _is_relay_class(op: type[Operation]) -> bool:
-    return issubclass(op, RelayOp)
+    return is_kind(op, (RelayOp,))
 
 
 @cache
@@ -109,4 +110,4 @@ def _kind_of_class(op: type[Operation]) -> OpKind:
     known = _KINDS.get(op)
     if known is not None:
         return known
-    return OpKind.OPERATOR if issubclass(op, RelayOp) else OpKind.OTHER
+    return OpKind.OPERATOR if is_kind(op, (RelayOp,)) else OpKind.OTHER

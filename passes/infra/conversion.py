@@ -34,7 +34,7 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.locations import fuse_locations, location_of
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.op_lists import all_ops, is_kind
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 
@@ -270,7 +270,7 @@ class ConversionPattern(ABC, Generic[OpT]):
 
     def handles(self, op_type: type[Operation]) -> bool:
         """Whether this pattern takes ops of class `op_type`."""
-        return issubclass(op_type, self.op_types)
+        return is_kind(op_type, self.op_types)
 
     @abstractmethod
     def rewrite(self, op: OpT, rewriter: ConversionRewriter) -> str | None:

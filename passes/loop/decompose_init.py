@@ -112,7 +112,8 @@ def _copy_around(loop: ForOp, inner: Operation, names: Names) -> ForOp:
     copy.location = loop.location
     copy.body.block.add_op(inner)
     for op in ops_in(copy.body):
-        op.operands = [copy.index if operand is loop.index else operand for operand in op.operands]
+        if loop.index in (operands := tuple(op.operands)):
+            op.operands = [copy.index if operand is loop.index else operand for operand in operands]
     return copy
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
 from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.op_making import make
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
 from xrelay.index_algebra.affine_products import factors_of
@@ -59,10 +60,7 @@ class IndexArith:
     def _without_wrap(
         self, kind: type[arith.AddiOp | arith.MuliOp], lhs: SSAValue, rhs: SSAValue, flags: arith.IntegerOverflowAttr
     ) -> SSAValue:
-        # There are hundreds in a kernel, and a constructor takes most of its time to sort its arguments.
-        return self._result(
-            kind.create(operands=(lhs, rhs), result_types=(lhs.type,), properties={"overflowFlags": flags})
-        )
+        return self._result(make(kind, (lhs, rhs), (lhs.type,), {"overflowFlags": flags}))
 
     def _sum(self, form: LinearForm, space: ValueMap) -> SSAValue:
         box = self._box(space)

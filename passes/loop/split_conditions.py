@@ -8,7 +8,7 @@ along the others it is asked once, before what does not change it.
 from __future__ import annotations
 
 from collections import defaultdict, deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
@@ -23,6 +23,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.op_making import copies, copy
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
 from xrelay.passes.loop.index_questions import Limits, affine, answer_of, limits_of, told
@@ -71,25 +72,48 @@ def split_conditions(function: FuncOp) -> None:
     """Splits in one function, in place."""
     if not any(map(_is_unrolled, ops_of(function, CmpiOp))):
         return
-    names = Names(function)
-    pending = deque(ops_of(function, ForOp))
+    names, questions = Names(function), _Questions()
+    pending = deque(loop for loop in ops_of(function, ForOp) if loop.kind is LoopKind.UNROLLED)
     while pending:
-        pending += _cut(pending.popleft(), names)
+        pending += _cut(pending.popleft(), names, questions)
     for most in range(MAX_CHOICES, 0, -1):
-        for scope, choices in _choices(function).items():
-            if len(choices) <= most:
-                _choose(scope, choices[0], names)
+        chosen = [
+            _choose(scope, choices[0], names)
+            for scope, choices in _choices(function, questions).items()
+            if len(choices) <= most
+        ]
+        if not any(chosen):
+            return  # what a scope may have fewer of was among these
+
+
+class _Questions:
+    """The limits of comparisons, which are found once for each: to follow an index to the loops takes long."""
+
+    def __init__(self) -> None:
+        self._limits: dict[CmpiOp, Limits | None] = {}
+
+    def limits(self, test: CmpiOp) -> Limits | None:
+        """What `limits_of` gives."""
+        if test not in self._limits:
+            self._limits[test] = limits_of(test)
+        return self._limits[test]
+
+    def forget(self, tests: Iterable[CmpiOp]) -> None:
+        """Ask anew about `tests`: a loop around them has changed."""
+        for test in tests:
+            self._limits.pop(test, None)
 
 
 # --- along unrolled loops
 
 
-def _cut(loop: ForOp, names: Names) -> list[ForOp]:
+def _cut(loop: ForOp, names: Names, questions: _Questions) -> list[ForOp]:
     """Cuts an unrolled loop into parts that answer a question in one way; gives the loops in copies of its body."""
     extent = loop.extent
     if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
         return []
-    asked = [limits for test in ops_of(loop, CmpiOp) if (limits := limits_of(test)) and _depend(limits, loop)]
+    tests = ops_of(loop, CmpiOp)
+    asked = [limits for test in tests if (limits := questions.limits(test)) and _depend(limits, loop)]
     if not asked:
         return []
     answers = list(zip(*(_answers(limits, loop, extent) for limits in dict.fromkeys(asked)), strict=True))
@@ -98,7 +122,10 @@ def _cut(loop: ForOp, names: Names) -> list[ForOp]:
         iterations = list(run)
         open_ones = [(each, each + 1) for each in iterations]
         parts += open_ones if None in answer else [(iterations[0], iterations[-1] + 1)]
-    return _part(loop, parts, names) if 1 < len(parts) <= MAX_PARTS else []
+    if not 1 < len(parts) <= MAX_PARTS:
+        return []
+    questions.forget(tests)
+    return _part(loop, parts, names)
 
 
 def _depend(limits: Limits, loop: ForOp) -> bool:
@@ -128,9 +155,9 @@ def _part(loop: ForOp, parts: Sequence[tuple[int, int]], names: Names) -> list[F
     """Replaces a loop by its parts, of which those of one iteration are no loops; gives the loops inside of copies."""
     assert loop.parent is not None
     inside: list[ForOp] = []
-    copies = [loop.clone() for _ in parts[1:]]
-    loop.parent.insert_ops_after(copies, loop)
-    for part, (first, end) in zip((loop, *copies), parts, strict=True):
+    others = [copy(loop) for _ in parts[1:]]
+    loop.parent.insert_ops_after(others, loop)
+    for part, (first, end) in zip((loop, *others), parts, strict=True):
         if part is not loop:
             names.rename_inside(part, "part")
             inside += [each for each in ops_of(part, ForOp) if each is not part]
@@ -153,12 +180,12 @@ def _is_unrolled(test: CmpiOp) -> bool:
     return any(loop.kind is LoopKind.UNROLLED for loop in enclosing_loops(test))
 
 
-def _choices(function: FuncOp) -> dict[Block, list[list[CmpiOp]]]:
+def _choices(function: FuncOp, questions: _Questions) -> dict[Block, list[list[CmpiOp]]]:
     """The open questions of unrolled loops, equal ones together, by the block that could answer them once for all."""
     found: defaultdict[Block, defaultdict[Limits, list[CmpiOp]]] = defaultdict(lambda: defaultdict(list))
     wanted: set[tuple[Block, Limits]] = set()
     for test in ops_of(function, CmpiOp):
-        limits = limits_of(test)
+        limits = questions.limits(test)
         if limits is None or answer_of(limits) is not None:
             continue
         scope, is_unrolled = _scope(test, [value for limit in limits for value in limit.operands])
@@ -184,33 +211,32 @@ def _scope(test: CmpiOp, values: Sequence[SSAValue]) -> tuple[Block | None, bool
     return (block if inside else None), is_unrolled
 
 
-def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> None:
-    """Asks once in `scope`, with a copy of what stands around `tests` for each answer."""
+def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> bool:
+    """Asks once in `scope`, with a copy of what stands around `tests` for each answer; False where that cannot be."""
     chosen = _around(scope, tests)
     while any(isinstance(op, memref.AllocOp) for each in chosen for op in all_ops(each)):
         # A buffer of a tile is made once: the question moves to where that is done.
         if len(chosen) > 1 or not isinstance(chosen[0], ForOp) or chosen[0].kind is LoopKind.UNROLLED:
-            return
+            return False
         scope = chosen[0].body.block
         chosen = _around(scope, tests)
     ops: list[Operation] = []
     left, right = (compute(affine(side), ops) for side in (tests[0].lhs, tests[0].rhs))
     question = CmpiOp(left, right, tests[0].predicate.value.data)
-    values: dict[SSAValue, SSAValue] = {}
-    # Copies read what copies in front of them make.
-    copies = [op.clone(values) for op in chosen]
-    for op in copies:
+    copied = copies(chosen, {})
+    for op in copied:
         names.rename_inside(op, "else")
-    pairs = zip(_all_of(chosen), _all_of(copies), strict=True)
+    pairs = zip(_all_of(chosen), _all_of(copied), strict=True)
     asked = set[Operation](tests)
     others = [copy for op, copy in pairs if op in asked]
     scope.insert_ops_before([*ops, question], chosen[0])
     for op in chosen:
         op.detach()
-    then, otherwise = (Region(Block([*each, scf.YieldOp()])) for each in (chosen, copies))
+    then, otherwise = (Region(Block([*each, scf.YieldOp()])) for each in (chosen, copied))
     scope.insert_ops_after([scf.IfOp(question, [], then, otherwise)], question)
     _answer(tests, answer=True)
     _answer(others, answer=False)
+    return True
 
 
 def _all_of(ops: Sequence[Operation]) -> list[Operation]:

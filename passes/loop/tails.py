@@ -24,6 +24,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
 from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.op_making import copy
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form
@@ -146,7 +147,7 @@ def _cut(loop: ForOp, all_bounds: Sequence[TailBounds], names: Names) -> list[tu
     alive = [(first, last) for first, last in pairwise(cuts) if first < end_of_all]
     if loop.kind is LoopKind.PARALLEL and len(alive) == 2 and alive[1][0] in partial:
         return _fork(loop, alive[0][1], names)
-    parts = [loop, *(loop.clone() for _ in alive[1:])] if alive else []
+    parts = [loop, *(copy(loop) for _ in alive[1:])] if alive else []
     if parts:
         loop.parent.insert_ops_after(parts[1:], loop)
     inside: list[tuple[ForOp, bool]] = []
@@ -198,7 +199,7 @@ def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
 
     The minimum changes no value: it says, to the limits of what is inside, that only full tiles get there.
     """
-    rest = loop.clone()
+    rest = copy(loop)
     names.rename_inside(rest, "tail")
     forked = ForOp(loop.loop_name, full + 1, kind=loop.kind, no_unroll=loop.no_unroll)
     forked.location, forked.index.name_hint = loop.location, loop.index.name_hint

@@ -29,6 +29,7 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from xrelay.dialects.op_lists import derived
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.core.types import element_type_of, tensor_type
@@ -47,7 +48,7 @@ class QnnLegalizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        functions = [kind for kind in relay_ops().values() if issubclass(kind, QnnFunctionOp)]
+        functions = derived(relay_ops().values(), QnnFunctionOp)
         rewrite(op, {kind: LookUpFunction() for kind in functions if not issubclass(kind, QnnSoftmaxOp)})
 
 

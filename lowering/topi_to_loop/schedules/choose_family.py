@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
+from xrelay.dialects.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.batch_matmul import schedule_batch_matmul
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_nchw
@@ -78,4 +79,4 @@ def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
             reason = f"{name}: {'; '.join([*draft.reasons, *refused])}"
             return KernelSchedule(name, draft.schedule.attr, reason, draft.kernel)
     reason = "; ".join(["none: no family takes the kernel", *refused])
-    return KernelSchedule("none", ScheduleAttr([]), reason, kernel.clone())
+    return KernelSchedule("none", ScheduleAttr([]), reason, copy(kernel))

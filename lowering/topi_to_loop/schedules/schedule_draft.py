@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import IndexType
 
 from xrelay.dialects.loop import BlockOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import Vectorize
+from xrelay.dialects.op_making import copy
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, least
@@ -26,7 +27,7 @@ class ScheduleDraft:
     """
 
     def __init__(self, kernel: func.FuncOp, target: Target):
-        self.schedule = Schedule(kernel.clone())
+        self.schedule = Schedule(copy(kernel))
         self.target = target
         self.reasons: list[str] = []
         self._done: set[str] = set()

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
+from xrelay.dialects.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
 from xrelay.plugins import load_plugins
@@ -65,7 +66,7 @@ def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
     rewrite = rewrite_of(type(step))
     if getattr(step, "tail", None) is Tail.OVERLAP or has_overlap(kernel):
         # Whether the last tiles can be moved back shows when they are: on a copy, before the kernel is touched.
-        trial = kernel.clone()
+        trial = copy(kernel)
         rewrite(trial, step)
         check_tails(trial, step)
     rewrite(kernel, step)
