@@ -88,9 +88,8 @@ class KernelWriter:
                 self._emitter.ranges[replacement] = (0, MAX_EXTENT)
         self._on_stack = buffers_on_stack(function)
         with self._emitter.scope(new):
-            for argument in old.args:
-                if isinstance(argument.type, MemRefType):
-                    self._flat.note_argument(argument)
+            for argument in [each for each in old.args if isinstance(each.type, MemRefType)]:
+                self._flat.note_argument(argument)
             self._block(old)
         dispose(function.detach_region(function.body))
         function.add_region(Region(new))
@@ -124,8 +123,7 @@ class KernelWriter:
     def _statement(self, op: Operation) -> None:
         # Exact types first: each of the cases below asks an abstract class, and most ops are one of these.
         if type(op) is LoadOp:
-            place = self._place(op)
-            self._define(op, load(self._emitter, place, self._values.lanes))
+            self._define(op.result, load(self._emitter, self._place(op), self._values.lanes))
         elif type(op) is StoreOp:
             store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
         elif type(op) is ForOp:
@@ -136,7 +134,7 @@ class KernelWriter:
             self._constant(op)
         elif level_of_class(type(op)) in ("arith", "math"):
             self._arithmetic(op)
-        else:
+        elif type(op) is not scf.YieldOp:
             self._other_statement(op)
 
     def _other_statement(self, op: Operation) -> None:
@@ -153,16 +151,14 @@ class KernelWriter:
                 self._copy(op, [MemRefType(op.memref.type.element_type, op.memref.type.get_shape())])
             case BlockOp():
                 raise self._failure(op, "run loop-lower-blocks before convert-loop-to-scf")
-            case scf.YieldOp():
-                pass
             case _:
                 self._copy(op)
 
-    def _define(self, op: Operation, value: SSAValue) -> None:
-        """`value` stands for the one result of `op`."""
+    def _define(self, old: SSAValue, value: SSAValue) -> None:
+        """`value` stands for `old`, whose name it takes if it has none."""
         if value.name_hint is None:
-            value.name_hint = op.results[0].name_hint
-        self._values.set(op.results[0], value)
+            value.name_hint = old.name_hint
+        self._values.set(old, value)
 
     def _row(self, op: RowOp) -> None:
         if self._values.lanes is not None:
@@ -176,9 +172,9 @@ class KernelWriter:
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""
-        memref = op.memref
-        buffer, index = self._values.get(memref), self._flat.index_of(memref, self._values.access(op.index))
-        layout, lanes = self._layouts.get(memref), self._values.lanes
+        given = op.memref
+        buffer, index = self._values.get(given), self._flat.index_of(given, self._values.access(op.index))
+        layout, lanes = self._layouts.get(given), self._values.lanes
         if layout is not None and lanes is not None:
             index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())
         return Place(buffer, index)
@@ -224,8 +220,7 @@ class KernelWriter:
         )
         self._emitter.add(new)
         for old, result in zip(op.results, new.results, strict=True):
-            result.name_hint = old.name_hint
-            self._values.set(old, result)
+            self._define(old, result)
 
     @staticmethod
     def _failure(op: Operation, reason: str) -> LoweringError:
@@ -246,7 +241,7 @@ class KernelWriter:
         buffer = self._emitter.on_stack(on_stack(layout.type_of(op.memref.type)))
         buffer.location = op.location
         self._layouts[op.memref] = layout
-        self._define(op, buffer.memref)
+        self._define(op.memref, buffer.memref)
 
     # --- loops
 
@@ -356,9 +351,7 @@ class KernelWriter:
         else:
             results = self._branching_if(op, self._values.get(op.cond))
         for old, new in zip(op.results, results, strict=True):
-            if new.name_hint is None:
-                new.name_hint = old.name_hint
-            self._values.set(old, new)
+            self._define(old, new)
 
     def _branch(self, region: Region) -> list[SSAValue]:
         """Writes a branch here; what it yields."""
