@@ -7,11 +7,11 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr
+from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAttr, VectorType
 from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
@@ -58,7 +58,8 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
     copied = {name: op for name, op in defined.items() if _is_copied(op)}
     references = {name: _references(op) for name, op in defined.items() if name not in copied}
     pieces: list[Piece] = []
-    for names in _components(references):
+    components = [_by_pipeline(names, defined, references) for names in _components(references)]
+    for names in (names for parts in components for names in parts):
         outside = sorted(_used(names, references, copied).difference(names))
         copies = [copied[name].clone() for name in outside if name in copied]
         declarations = [_declaration(declared.get(name, defined.get(name))) for name in outside if name not in copied]
@@ -105,6 +106,30 @@ def _components(references: dict[str, set[str]]) -> list[list[str]]:
         if component:
             components.append([name for name in references if name in component])
     return [component for component in components if component]
+
+
+def _by_pipeline(
+    names: list[str], defined: Mapping[str, Operation], references: Mapping[str, set[str]]
+) -> list[list[str]]:
+    """Some symbols, in two parts where some of their functions store vectors and others numbers alone.
+
+    LLVM has a pipeline for each kind (`vector_passes.py`), and that for numbers costs several times as much where code
+    is vectors. Tables go with the functions that use them; where both kinds use one, all stay together.
+    """
+    stored = {name: _stored_kinds(defined[name]) for name in names}
+    scalar = {name for name, kinds in stored.items() if kinds and VectorType not in kinds}
+    if not scalar or not any(VectorType in kinds for kinds in stored.values()) or not _GLUE.isdisjoint(names):
+        return [names]
+    tables = {used for name in scalar for used in references[name] if isinstance(defined.get(used), llvm.GlobalOp)}
+    rest = [name for name in names if name not in scalar and name not in tables]
+    if any(not tables.isdisjoint(references[name]) for name in rest):
+        return [names]
+    return [rest, [name for name in names if name in scalar or name in tables]]
+
+
+def _stored_kinds(op: Operation) -> set[type[Attribute]]:
+    """The kinds of what a function stores, pointers left out."""
+    return {type(store.value.type) for store in ops_of(op, llvm.StoreOp)} - {llvm.LLVMPointerType}
 
 
 def _piece(

@@ -213,6 +213,42 @@ llvm.func @main(%p: !llvm.ptr) -> i32 { %0 = llvm.call @k0(%p) : (!llvm.ptr) -> 
     assert "\n".join(texts).count("declare i32 @outside") == 2
 
 
+@pytest.mark.parametrize(
+    ("kind", "reads", "parts"),
+    [
+        ("vector<4xf32>", "", [["k", "vectors"], ["numbers"]]),
+        ("f32", "", [["k", "numbers", "vectors"]]),
+        ("vector<4xf32>", "%t = llvm.mlir.addressof @table : !llvm.ptr", [["k", "numbers", "vectors"]]),
+    ],
+    ids=["both kinds", "numbers alone", "a table of both"],
+)
+def test_code_of_numbers_leaves_code_of_vectors(kind: str, reads: str, parts: list[list[str]]) -> None:
+    """LLVM has a pipeline for each, and that for numbers takes long where code is vectors."""
+    text = f"""
+llvm.mlir.global internal @table() : i32
+llvm.func @k(%p: !llvm.ptr) -> i32 {{
+  %r = llvm.call @numbers(%p) : (!llvm.ptr) -> i32
+  %s = llvm.call @vectors(%p) : (!llvm.ptr) -> i32
+  llvm.return %s : i32 }}
+llvm.func @numbers(%p: !llvm.ptr) -> i32 {{
+  %t = llvm.mlir.addressof @table : !llvm.ptr
+  %f = llvm.load %p : !llvm.ptr -> f32
+  llvm.store %f, %p : f32, !llvm.ptr
+  %0 = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %0 : i32 }}
+llvm.func @vectors(%p: !llvm.ptr) -> i32 {{
+  {reads}
+  %f = llvm.load %p : !llvm.ptr -> {kind}
+  llvm.store %f, %p : {kind}, !llvm.ptr
+  %0 = llvm.mlir.constant(0 : i32) : i32
+  llvm.return %0 : i32 }}
+"""
+    texts = [piece.text for piece in llvm_texts(parse_module(full_context(), text, "t.mlir"), xrelay.Target.host())]
+    defined = [sorted(line.split("@")[1].split("(")[0] for line in t.splitlines() if "define" in line) for t in texts]
+    assert defined == parts
+    assert ["@table = " in each for each in texts] == ["numbers" in names for names in parts]
+
+
 COUNTER = "llvm.br ^l(%r : i32) ^l(%j: i32): llvm.store %j, %p : i32, !llvm.ptr"
 AGAIN = """%s = llvm.call @{callee}(%p) : (!llvm.ptr) -> i32
   %again = llvm.icmp "eq" %s, %j : i32
