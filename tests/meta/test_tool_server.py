@@ -9,8 +9,10 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import IO
 
 import pytest
+from support.tool_server.direct import ServedProcess, served_subprocess
 from support.tool_server.launch import HERE, start, stop
 
 BIN = Path(sys.executable).parent
@@ -48,7 +50,7 @@ def run(
     return done.returncode, done.stdout, done.stderr
 
 
-@pytest.mark.parametrize(
+COMMANDS = pytest.mark.parametrize(
     ("command", "code"),
     [
         (["xrelay-opt", "-p", "canonicalize"], 0),
@@ -64,11 +66,55 @@ def run(
         (["python", "-m", "this"], 0),
     ],
 )
+
+
+@COMMANDS
 def test_a_shim_ends_as_the_script(shims: Path, command: list[str], code: int) -> None:
     text = "builtin.module {}"
     script = run(BIN, command, text)
     assert run(shims, command, text) == script
     assert script[0] == code
+
+
+def start_directly(shims: Path, command: list[str], stdin: IO[str] | int, **variables: str):
+    """A process as lit starts it."""
+    return served_subprocess([str(shims)], {tool: BIN / tool for tool in TOOLS}).Popen(
+        command,
+        cwd=str(HERE),
+        executable=str(shims / command[0]),
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=ENVIRONMENT | variables,
+        close_fds=True,
+        universal_newlines=True,
+        errors="replace",
+    )
+
+
+@COMMANDS
+def test_without_a_shim_it_ends_as_the_script(shims: Path, tmp_path: Path, command: list[str], code: int) -> None:
+    text = "builtin.module {}"
+    (tmp_path / "text").write_text(text)
+    with (tmp_path / "text").open() as stdin:
+        process = start_directly(shims, command, stdin)
+    assert isinstance(process, ServedProcess) == ("-m" not in command)
+    assert (process.communicate(), process.wait()) == (run(BIN, command, text)[1:], code)
+
+
+def test_processes_without_shims_are_a_pipeline(shims: Path) -> None:
+    first = start_directly(shims, ["python", "-c", "print(input() + '\\n' * 100_000)"], subprocess.PIPE)
+    second = start_directly(shims, ["python", "-c", "import sys; print(len(sys.stdin.read()))"], first.stdout)
+    first.stdin.write("é\n")
+    first.stdin.close()
+    assert second.communicate() == ("100002\n", "")
+    assert (first.wait(), second.wait(), first.stderr.read()) == (0, 0, "")
+
+
+def test_without_a_shim_another_environment_gets_one(shims: Path) -> None:
+    process = start_directly(shims, ["python", "-c", IS_FORK], subprocess.PIPE, PYTHONPATH=str(HERE))
+    assert isinstance(process, subprocess.Popen)
+    assert process.communicate()[0] == "False\n"
 
 
 def test_an_uncaught_exception_is_shown(shims: Path) -> None:
@@ -136,7 +182,7 @@ def test_a_server_that_ends_does_not_leave_a_run_behind() -> None:
 
 
 def test_a_shim_imports_itself_and_what_is_built_in() -> None:
-    """Each of thirteen hundred commands of the text tests waits for it: `typing` alone doubled its time."""
+    """Commands wait for it that lit does not start, as those of scripts: `typing` alone doubled its time."""
     code = f"import sys; sys.path.append({str(HERE)!r}); import shim; print(*sys.modules)"
     before, after = (
         set(

@@ -9,5 +9,6 @@ What a test sees is what the script alone does, but for five things: modules tha
 are loaded already, what is remembered of dialects and passes is so before a text test runs them (warm.py), all runs
 share one hash seed, the umask is the server's, and the traceback of an exception that a script lets out begins with the
 server's frames. `lit --param tools=scripts tests/lit` runs the scripts themselves.
+lit itself asks the server without a shim in between (direct.py).
 Python tests that run many commands take `served` (served.py).
 """

@@ -21,6 +21,7 @@ class Request(NamedTuple):
     folder: str
     environment: dict[bytes, bytes]
     files: list[int]
+    wants_pid: bool = False
 
 
 def is_python(program: str) -> bool:

@@ -77,6 +77,9 @@ class ToolServer:
             with suppress(OSError):
                 os.setpgid(pid, pid)
             self.running[pid] = shim
+            if request.wants_pid:
+                with suppress(OSError):
+                    shim.sendall(pid.to_bytes(HEADER, "little"))
         for file in request.files:
             os.close(file)
         return None
@@ -117,8 +120,8 @@ def receive(shim: socket.socket) -> Request | None:
         for file in files:
             os.close(file)
         return None
-    program, arguments, folder, environment = marshal.loads(body)
-    return Request(program, arguments, folder, environment, files)
+    program, arguments, folder, environment, wants_pid = marshal.loads(body)
+    return Request(program, arguments, folder, environment, files, wants_pid)
 
 
 def answer(shim: socket.socket, message: bytes) -> None:

@@ -47,12 +47,19 @@ def _send(address: str, program: str) -> _socket.socket:
     """Hand over everything a process gets from its parent: the open files go as such, the rest as bytes."""
     connection = _socket.socket(_socket.AF_UNIX, _socket.SOCK_STREAM)
     connection.connect(address)
-    body = marshal.dumps((program, sys.argv[1:], posix.getcwd(), posix.environ))
+    text = message(program, sys.argv[1:], posix.getcwd(), posix.environ)
     files = b"".join(file.to_bytes(4, sys.byteorder) for file in (0, 1, 2))
-    header = len(body).to_bytes(HEADER, "little")
-    connection.sendmsg([header], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
-    connection.sendall(body)
+    connection.sendmsg([text[:HEADER]], [(_socket.SOL_SOCKET, _socket.SCM_RIGHTS, files)])
+    connection.sendall(text[HEADER:])
     return connection
+
+
+def message(
+    program: str, arguments: "list[str]", folder: str, environment: "dict[bytes, bytes]", *, wants_pid: bool = False
+) -> bytes:
+    """What the server gets beside open files; with `wants_pid` its first answer is the child's number, in 8 bytes."""
+    body = marshal.dumps((program, arguments, folder, environment, wants_pid))
+    return len(body).to_bytes(HEADER, "little") + body
 
 
 def _die_of(number: int) -> None:

@@ -1,0 +1,159 @@
+"""lit's processes without shims: what a test starts is a fork of the server at once, and no process in front of it.
+
+A shim takes 8 ms, as long as the work of a small tool, and the text tests start some 1,600.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import IO, Self, TypeAlias
+
+from support.tool_server.shim import HEADER, REFUSED, message
+
+_LOCALE = {b"LC_ALL", b"LC_CTYPE", b"LANG"}
+_File: TypeAlias = "int | IO[str] | IO[bytes] | None"
+
+
+def served_subprocess(folders: Sequence[str], programs: Mapping[str, Path]) -> ModuleType:
+    """The module `subprocess` for lit: its `Popen` asks the servers of these folders for their `programs`, by name."""
+
+    def popen(
+        args: Sequence[str],
+        *,
+        cwd: str,
+        executable: str,
+        stdin: _File,
+        stdout: _File,
+        stderr: _File,
+        env: dict[str, str],
+        close_fds: bool,
+        universal_newlines: bool,
+        errors: str,
+    ) -> ServedProcess | subprocess.Popen[str]:
+        folder, name = os.path.split(executable)
+        if folder in folders and name in programs:
+            request = str(programs[name]), list(args[1:]), str(cwd), _variables(env)
+            with _Ends(stdin, stdout, stderr) as ends:
+                connection, pid = _asked(f"{folder}/socket", message(*request, wants_pid=True), ends.theirs)
+                if pid is not None:
+                    return ServedProcess(connection, pid, ends.ours())
+        return subprocess.Popen(
+            args,
+            cwd=cwd,
+            executable=executable,
+            stdin=stdin,
+            stdout=stdout,
+            stderr=stderr,
+            env=env,
+            close_fds=close_fds,
+            universal_newlines=universal_newlines,
+            errors=errors,
+        )
+
+    module = ModuleType(subprocess.__name__, subprocess.__doc__)
+    module.__dict__.update(vars(subprocess), Popen=popen)
+    return module
+
+
+def _variables(environment: Mapping[str, str]) -> dict[bytes, bytes]:
+    """The variables that Python sees where it starts with these: it adds one if none says what the locale is."""
+    known = {os.fsencode(name): os.fsencode(value) for name, value in environment.items()}
+    return known if _LOCALE & known.keys() else {**known, b"LC_CTYPE": b"C.UTF-8"}
+
+
+def _asked(address: str, text: bytes, files: Sequence[int]) -> tuple[socket.socket, int | None]:
+    """A connection to the server that was sent a message and files, and the fork.
+
+    `None` where there is no server, or where it refuses: a shim knows what to do then.
+    """
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.connect(address)
+        socket.send_fds(connection, [text[:HEADER]], files)
+        connection.sendall(text[HEADER:])
+        answer = connection.recv(HEADER)
+    except OSError:
+        answer = REFUSED
+    if answer in (b"", REFUSED):
+        connection.close()
+        return connection, None
+    return connection, int.from_bytes(answer, "little")
+
+
+class _Ends:
+    """Both ends of the three streams of a process that is to be; those of pipes that nobody has taken are closed."""
+
+    def __init__(self, *given: _File):
+        """The streams as `Popen` takes them."""
+        self.theirs: list[int] = []
+        self._closed: list[int] = []
+        self._ours: list[int | None] = []
+        for number, stream in enumerate(given):
+            self._add(number, stream)
+
+    def _add(self, number: int, stream: _File) -> None:
+        ours = None
+        if stream == subprocess.PIPE:
+            reads, writes = os.pipe()
+            theirs, ours = (reads, writes) if number == 0 else (writes, reads)
+            self._closed.append(theirs)
+        elif stream == subprocess.STDOUT:
+            theirs = self.theirs[1]
+        else:
+            theirs = number if stream is None else stream if isinstance(stream, int) else stream.fileno()
+        self.theirs.append(theirs)
+        self._ours.append(ours)
+
+    def ours(self) -> list[IO[str] | None]:
+        """This process's ends of pipes, which are the caller's from now on."""
+        files, self._ours = self._ours, []
+        return [
+            None if file is None else open(file, "r" if number else "w", errors="replace")
+            for number, file in enumerate(files)
+        ]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for file in (*self._closed, *self._ours):
+            if file is not None:
+                os.close(file)
+
+
+class ServedProcess:
+    """A fork of the server, as lit knows processes. Where lit's worker ends before it, the server ends the fork."""
+
+    def __init__(self, connection: socket.socket, pid: int, streams: Sequence[IO[str] | None]):
+        """The fork `pid`, of whose end the server tells through the connection."""
+        self.pid = pid
+        self.stdin, self.stdout, self.stderr = streams
+        self._connection = connection
+        self._code: int | None = None
+
+    def communicate(self) -> tuple[str | None, str | None]:
+        """What the process has to say, to its end."""
+        said: list[str] = []
+        thread = None
+        stdout, stderr = self.stdout, self.stderr
+        if stderr is not None:
+            thread = threading.Thread(target=lambda: said.append(stderr.read()))
+            thread.start()
+        out = None if stdout is None else stdout.read()
+        if thread is not None:
+            thread.join()
+        self.wait()
+        return out, said[0] if said else None
+
+    def wait(self) -> int:
+        """The exit code, or the number of a signal below 0; 1 where the server ended before the process."""
+        if self._code is None:
+            self._code = int(self._connection.recv(HEADER) or b"1")
+            self._connection.close()
+        return self._code
