@@ -7,7 +7,7 @@ import re
 import pytest
 
 from xrelay.runtime.native import assembly, compile_ir
-from xrelay.runtime.vector_passes import hide_counters, is_vector_code
+from xrelay.runtime.vector_passes import VECTOR_PASSES, hide_counters, is_vector_code
 
 _LOOP = """define void @f(ptr %x, ptr noalias %y) {{
 entry:
@@ -126,3 +126,8 @@ def test_what_counts_so_is_compiled_to_the_same_loop() -> None:
     code = assembly(text, cpu="x86-64-v4", features="")
     assert "expect" not in code
     assert len(re.findall(r"\b(?:incq|addq)\b", code)) <= 2
+
+
+def test_few_passes_see_unrolled_code() -> None:
+    """It is the largest; what combining its instructions would find, code generation finds too."""
+    assert VECTOR_PASSES[VECTOR_PASSES.index("LoopUnroll") + 1 :] == ("SROA", "SimplifyCFG")
