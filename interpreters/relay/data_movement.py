@@ -10,7 +10,14 @@ import numpy as np
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
-from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReshapingOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_shape import (
+    BatchFlattenOp,
+    ExpandDimsOp,
+    ReshapeOp,
+    ReshapingOp,
+    ReverseReshapeOp,
+    SqueezeOp,
+)
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -27,7 +34,7 @@ def evaluate_constant(op: ConstantOp) -> Array:
     return op.array
 
 
-@evaluates(ReshapeOp, BatchFlattenOp, SqueezeOp, ExpandDimsOp)
+@evaluates(ReshapeOp, ReverseReshapeOp, BatchFlattenOp, SqueezeOp, ExpandDimsOp)
 def evaluate_reshape(op: ReshapingOp, data: Array) -> Array:
     """The same elements in the shape that the op's rule gives for this very array."""
     return data.reshape(_extents(op.result_shape(Facts(op.name, op.operand_types), data.shape)))

@@ -70,8 +70,12 @@ def sums_and_counts(op: AvgPoolOp, data: Array) -> tuple[Array, Array]:
 
 @evaluates(*GLOBAL_AVG_POOLS)
 def evaluate_global_avg_pool(op: PoolOp, data: Array) -> Array:
-    """The mean over the spatial axes, summed in double precision."""
+    """The mean over the spatial axes, summed in double precision; of integers truncated, and 0 of none."""
     plain = _plain(op, data)
+    if data.dtype.kind in "iu":
+        whole = np.asarray(np.sum(plain, axis=_spatial(plain), keepdims=True, dtype=np.int64))
+        count = np.full(whole.shape, max(prod(plain.shape[2:]), 1), np.int64)
+        return _laid_out(op, truncated_quotient(whole, count).astype(data.dtype))
     total = np.sum(plain, axis=_spatial(plain), keepdims=True, dtype=np.float64)
     return _laid_out(op, (total / np.float64(prod(plain.shape[2:]))).astype(data.dtype))
 

@@ -6,10 +6,10 @@ import numpy as np
 
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp, QnnConv2DTransposeOp, QnnFilterOp
 from xrelay.dialects.relay.ops.qnn_pool import QnnAvgPool2DOp
-from xrelay.dialects.relay.ops.qnn_product import QnnBatchMatmulOp, QnnDenseOp
+from xrelay.dialects.relay.ops.qnn_product import QnnBatchMatmulOp, QnnContribDensePackOp, QnnDenseOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.convolution import evaluate_conv, evaluate_conv_transpose
-from xrelay.interpreters.relay.layouts import from_plain
+from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.pooling import sums_and_counts
 from xrelay.interpreters.relay.quantized import along, distance, ratio, scaled, shifted
 from xrelay.interpreters.relay.registry import evaluates
@@ -21,6 +21,16 @@ def evaluate_dense(
 ) -> Array:
     """The product with the transposed weight."""
     left, right = distance(data, zero_point.reshape(())), distance(weight, along(weight_zero_point, weight, 0))
+    return np.asarray(np.matmul(left, right.T))
+
+
+@evaluates(QnnContribDensePackOp)
+def evaluate_dense_pack(
+    op: QnnContribDensePackOp, data: Array, weight: Array, zero_point: Array, weight_zero_point: Array, *scales: Array
+) -> Array:
+    """The product with the transposed weight, whose blocks are laid side by side again."""
+    plain = to_plain(weight, op.layout, "NC")
+    left, right = distance(data, zero_point.reshape(())), distance(plain, along(weight_zero_point, plain, 0))
     return np.asarray(np.matmul(left, right.T))
 
 

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
-from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -21,6 +21,7 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 
 
 @implements(ReshapeOp, "reshape.generic")
+@implements(ReverseReshapeOp, "contrib_reverse_reshape.generic")
 @implements(BatchFlattenOp, "batch_flatten.generic")
 @implements(SqueezeOp, "squeeze.generic")
 @implements(ExpandDimsOp, "expand_dims.generic")

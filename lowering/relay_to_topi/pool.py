@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
 from typing import cast
 
 from xdsl.dialects.builtin import AnyFloat
@@ -25,12 +26,13 @@ from xrelay.dialects.topi.named.pool import Kind, lowest
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim, product
+from xrelay.index_algebra.dims import Dim, maximum, product
 from xrelay.index_algebra.windows import sides_of
 from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.strategies import Build, implements
+from xrelay.lowering.relay_to_topi.wide_integers import in_long, is_whole
 
 TOPI_OPS: dict[str, type[named.PoolOp]] = {"W": named.Pool1dOp, "HW": named.Pool2dOp, "DHW": named.Pool3dOp}
 """The named pool over each choice of spatial axes."""
@@ -105,8 +107,22 @@ def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layou
 
 
 def _summed(kind: Kind, build: Build) -> Build:
-    """`build`, adding up in f32 where it adds up."""
-    return in_single(build) if kind == "avg" else build
+    """`build`, adding up floats in f32 at least and integers in i64 where it adds up."""
+    return _mean(build) if kind == "avg" else build
+
+
+def _mean(build: Build) -> Build:
+    """`build`, which takes means of f32, f64 and i64, for elements of any size."""
+    of_floats, of_integers = in_single(build), in_long(build)
+
+    @wraps(build)
+    def mean(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        element = element_of(emitter.operand(0))
+        if not isinstance(element, AnyFloat) and not is_whole(element):
+            raise LoweringError(f"{emitter.op.name} of {element}: only numbers have a mean", help="cast them before")
+        return of_floats(emitter) if isinstance(element, AnyFloat) else of_integers(emitter)
+
+    return mean
 
 
 Fold = Callable[[Body, SSAValue, SSAValue], SSAValue]
@@ -137,12 +153,10 @@ def _in_out_layout(emitter: TopiEmitter, result: SSAValue) -> SSAValue:
     return result if layout == out_layout else relayout(emitter, result, layout, out_layout)
 
 
-@in_single
+@_mean
 def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over the spatial axes, then a division by how many they are."""
     element = element_of(emitter.operand(0))
-    if not isinstance(element, AnyFloat):
-        raise LoweringError(f"{emitter.op.name} of {element}: only floats have a mean")
     sums, count = _over_image(emitter, "global_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
 
     # The mean of no elements is not a number: zero times infinity.
@@ -152,7 +166,10 @@ def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.divide(b.constant(1, element), b.size(count, element))
 
     def mean(b: Body) -> SSAValue:
-        return b.times(b.read(sums, *b.spatial), scale(b))
+        total = b.read(sums, *b.spatial)
+        if isinstance(element, AnyFloat):
+            return b.times(total, scale(b))
+        return b.divide(total, b.size(maximum(1, count), element))
 
     names = variables("i", shape_of(sums))
     label = f"nn_{emitter.op.name.rpartition('.')[2]}"

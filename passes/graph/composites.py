@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.op_lists import derived
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
+from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.target.strategy import is_implemented
 
@@ -43,7 +48,23 @@ class ExpandComposite(RewritePattern):
         emit = Emitter(rewriter, op)
         for part in parts:
             emit.insert(part)
-        emit.replace(value)
+        emit.replace(_where_demands_hold(emit, op, parts, value))
+
+
+def _where_demands_hold(emit: Emitter, op: CompositeOp, parts: Sequence[Operation], value: SSAValue) -> SSAValue:
+    """`value`, behind what `op` demands and none of its parts does, as of a scale that only other programs look at."""
+    made = {_key(demand) for part in parts for demand in requirements_of(part)}
+    demands = RequirementsAttr.of([demand for demand in requirements_of(op) if _key(demand) not in made])
+    if demands is None or not isinstance(value.type, TensorType):
+        return value
+    require = RequireOp.create(operands=[value], result_types=[op.results[0].type], properties={"demands": demands})
+    return emit.insert(require).results[0]
+
+
+def _key(demand: Requirement) -> tuple[object, ...]:
+    """What is demanded, whatever for."""
+    kept = demand.canonical()
+    return type(kept), kept.lhs, kept.rhs
 
 
 def composites() -> tuple[type[CompositeOp], ...]:

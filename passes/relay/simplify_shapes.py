@@ -18,6 +18,7 @@ from xrelay.dialects.relay.ops.tensor_shape import (
     ExpandDimsOp,
     ReshapeOp,
     ReshapingOp,
+    ReverseReshapeOp,
     SqueezeOp,
 )
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
@@ -62,7 +63,7 @@ def _reshape_behind(value: SSAValue) -> ReshapingOp | None:
     return op if isinstance(op, _RESHAPES) and is_static(op.operands[0].type) else None
 
 
-_RESHAPES = (ReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp, ReshapeLikeOp)
+_RESHAPES = (ReshapeOp, ReverseReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp, ReshapeLikeOp)
 
 
 class JoinTransposes(RewritePattern):
@@ -177,7 +178,7 @@ def _collapse(emit: Emitter, op: CollapseSumLikeOp, shape: Sequence[int]) -> Non
 
 
 SHAPE_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
-    **dict.fromkeys((ReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp), (JoinReshapes(),)),
+    **dict.fromkeys((ReshapeOp, ReverseReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp), (JoinReshapes(),)),
     TransposeOp: (JoinTransposes(),),
     LayoutTransformOp: (JoinLayoutTransforms(),),
     **dict.fromkeys(

@@ -31,27 +31,35 @@ def run_case(seed: int) -> None:
     rng = np.random.default_rng(seed)
     names = sorted(relay_ops())
     name = names[int(rng.integers(len(names)))]
+    run_op(rng, name)
+
+
+def run_op(rng: np.random.Generator, name: str) -> bool:
+    """One use of the operator of this name; whether it has native code, and results that agree."""
     for _ in range(TRIES):
         module = random_instance(rng, name)
         if module is not None and is_small(module):
-            check(rng, name, module)
-            return
+            return check(rng, name, module)
+    return False
 
 
-def check(rng: np.random.Generator, name: str, module: ModuleOp) -> None:
-    """Native code for a random CPU and level against the interpreter; raises `Finding`."""
+def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
+    """Native code for a random CPU and level against the interpreter; raises `Finding`.
+
+    False where there is nothing to compare: the op has no native code, or both fail where they run.
+    """
     inputs = random_arguments(rng, module, _domains(rng, module))
     expected = _interpreted(module, inputs)
     target, level = TARGETS[int(rng.integers(len(TARGETS)))], int(rng.integers(4))
     try:
         compiled = xrelay.compile(module.clone(), target=target, opt_level=level, threads=1, cache=False)
     except LoweringError:
-        return
+        return False
     try:
         found = compiled.run(inputs)
     except ExecutionError as error:
         if isinstance(expected, str):
-            return
+            return False
         raise Finding(f"{name}: only native code fails", str(error), _files(module)) from error
     if isinstance(expected, str):
         raise Finding(f"{name}: only the interpreter fails", expected, _files(module))
@@ -59,6 +67,7 @@ def check(rng: np.random.Generator, name: str, module: ModuleOp) -> None:
     problem = disagreement(results, found, expected, f"{target} at level {level}")
     if problem and not excused(found, expected, lambda k: _disturbed_run(module, inputs, k)):
         raise Finding(f"{name}: native code departs from the interpreter", problem, _files(module))
+    return True
 
 
 def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str:

@@ -128,6 +128,17 @@ def test_products_are_those_of_distances(dtypes: tuple[str, str]) -> None:
     np.testing.assert_array_equal(got, left @ (stack.astype(np.int32) + 1).transpose(0, 2, 1))
 
 
+@pytest.mark.parametrize("zeros", [[5], [1, 2, -3, 4, 0, 7, -8, 2]], ids=["one", "each"])
+def test_packed_products_are_those_of_plain_weights(zeros: list[int]) -> None:
+    """Whose zero points are packed alike."""
+    data, plain = numbers("uint8", 3, 17), numbers("int8", 8, 17, seed=1)
+    packed = np.ascontiguousarray(plain.reshape(2, 4, 17).transpose(0, 2, 1))
+    left, right = data.astype(np.int32) - np.int32(7), plain - i32(zeros)[:, None]
+    scales = f32(0.5), f32([1] * len(zeros))
+    got = applied("qnn.contrib_dense_pack", data, packed, i32(7), i32(zeros), *scales, weight_layout="NC4n")
+    np.testing.assert_array_equal(got, left @ right.T)
+
+
 @pytest.mark.grid(8)
 @pytest.mark.parametrize("include", [True, False])
 @pytest.mark.parametrize("ceil", [True, False])

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 from onnx.reference import ReferenceEvaluator
 from support.examples import examples
+from support.one_op import applied
 
 from xrelay.interpreters.relay import apply_op
 
@@ -140,3 +141,22 @@ def test_integer_pools():
     data = np.arange(-8, 8, dtype=np.int32).reshape(1, 1, 4, 4)
     assert apply_op("nn.max_pool2d", data, pool_size=2, padding=1)[0, 0, 0, 0] == -8
     assert apply_op("nn.avg_pool2d", data, pool_size=2, strides=2).tolist() == [[[[-5, -3], [2, 4]]]]
+
+
+@pytest.mark.grid(2)
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
+@pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
+def test_means_of_integers_are_truncated_sums_of_64_bits(dtype: str, layout: str):
+    """In native code as in the interpreter: their own type does not hold the sum of a window."""
+    limits, shape = np.iinfo(dtype), (1, 5, 6, 7)
+    data = np.random.default_rng(0).integers(max(limits.min, -(2**50)), min(limits.max, 2**50), shape).astype(dtype)
+    window = {"pool_size": (3, 3), "strides": (2, 2), "padding": (1, 1), "layout": layout}
+    for include in (True, False):
+        applied("nn.avg_pool2d", data, **window, count_include_pad=include, ceil_mode=include)
+    axes = (2, 3) if layout == "NCHW" else (1, 2)
+    exact = np.trunc(data.astype(object).sum(axes, keepdims=True) / np.prod([shape[axis] for axis in axes]))
+    np.testing.assert_allclose(applied("nn.global_avg_pool2d", data, layout=layout), exact.astype(np.float64), atol=1)
+
+
+def test_the_mean_of_no_integers_is_zero():
+    assert applied("nn.global_avg_pool2d", np.zeros((1, 2, 0, 3), np.int8)).tolist() == [[[[0]], [[0]]]]

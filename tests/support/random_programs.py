@@ -30,8 +30,6 @@ F16, F32, F64 = (np.dtype(name) for name in ("float16", "float32", "float64"))
 BF16 = np.dtype(ml_dtypes.bfloat16)
 HALVES = (F16, BF16)
 I8, I32, I64, U8, BOOL = (np.dtype(name) for name in ("int8", "int32", "int64", "uint8", "bool"))
-MOST_ELEMENTS = 2000
-"""Of a tensor that is used further."""
 SPECIAL = (np.nan, np.inf, -np.inf, -0.0, 0.0)
 
 
@@ -48,6 +46,8 @@ class Profile:
     discontinuous functions of others, and dtypes be mixed at will. Otherwise a small error in a value stays small."""
     control: bool = True
     """Whether there are branches, closures, bindings and functions."""
+    most_elements: int = 2000
+    """Of a tensor that is used further."""
 
 
 EXACT = Profile((F32, F32, F64, F16, BF16), exact=True)
@@ -117,7 +117,7 @@ class Program:
         """Let further steps use `value`, unless it is too large."""
         if not isinstance(value.type, TensorType):
             self.scopes[-1].tuples.append(value)
-        elif 0 < int(np.prod(extents(value))) <= MOST_ELEMENTS:
+        elif 0 < int(np.prod(extents(value))) <= self.profile.most_elements:
             self.scopes[-1].tensors.append(value)
         return value
 
@@ -196,6 +196,26 @@ def random_module(choices: Choices, profile: Profile) -> ModuleOp:
         p.inputs = list(scope.block.args)
         add_steps(p, 1 + p.below(profile.steps))
         p.function("main", types, add_results(p), scope.block)
+    module = ModuleOp(p.functions)
+    module.verify()
+    return module
+
+
+def random_forest(choices: Choices, profile: Profile, count: int) -> ModuleOp:
+    """A valid module whose `@main` is `count` graphs beside each other, which share nothing.
+
+    Passes and compilations of one module cost less than those of several; a result's number tells which graph it is of.
+    """
+    from support.random_steps import add_results, add_steps
+
+    p, block, results = Program(choices, profile), Block(), list[SSAValue]()
+    for _ in range(count):
+        tree = Scope(block)
+        tree.tensors.extend(block.insert_arg(_input_type(p), len(block.args)) for _ in range(1 + p.below(3)))
+        p.inputs, p.scopes = list(tree.tensors), [tree]
+        add_steps(p, 1 + p.below(profile.steps))
+        results += add_results(p)
+    p.function("main", list(block.arg_types), results, block)
     module = ModuleOp(p.functions)
     module.verify()
     return module

@@ -20,7 +20,6 @@ from support.random_programs import (
     I8,
     I32,
     I64,
-    MOST_ELEMENTS,
     SPECIAL,
     U8,
     Program,
@@ -439,7 +438,7 @@ def concatenate(p: Program, x: SSAValue) -> SSAValue:
 
     fields = [x, *(p.pick([v for v in reversed(p.tensors()) if joins(v)]) for _ in range(1 + p.below(2)))]
     joined = p.call(join.ConcatenateOp, p.call(TupleOp, *fields), axis=axis)
-    few = int(np.prod(extents(joined))) <= MOST_ELEMENTS
+    few = int(np.prod(extents(joined))) <= p.profile.most_elements
     return scaled(p, joined, axis) if is_float(x) and few and p.chance(30) else joined
 
 

@@ -19,6 +19,10 @@ Elements: TypeAlias = tuple[Dim, ...]
 """The elements of an integer tensor in row-major order, each a number or an expression over named dimensions."""
 
 
+MOST_EXTENT = (1 << 63) - 1
+"""No extent is greater: native code holds them in 64 bits."""
+
+
 @dataclass(frozen=True)
 class MadeExtent:
     """An extent that an op makes: the placeholder that stands for it, a name for it, and what it never exceeds."""
@@ -150,7 +154,7 @@ class Facts(Sequence[Attribute]):
 
         `message` is said in place of both where it certainly is less.
         """
-        room = dim - least
+        room = -1 if isinstance(least, int) and least > MOST_EXTENT else dim - least
         if isinstance(room, int):
             said = f"{what} {dim} is less than {least}" if message is None else message
             self.require(room >= 0, constraint, said)

@@ -42,14 +42,14 @@ class ShapeOperandOp(RelayOp):
         return True
 
     def wanted(self, facts: Facts) -> tuple[Elements | None, int]:
-        """The elements of the shape as far as they are known, and how many there are; C1."""
+        """The elements of the shape as far as they are known, and how many there are; C1. Of none all are known."""
         type, extents = facts.tensor(1), facts.shape(1)
         count = extents[0] if len(extents) == 1 else None
         if not isinstance(count, int) or not isinstance(type.element_type, IntegerType):
             text = f"{self.SECOND} must be a vector of integers of known length, found {type}"
             facts.require(False, "C1", text)
             return None, 0
-        return facts.elements(1), count
+        return (facts.elements(1) if count else ()), count
 
 
 @register_relay_op

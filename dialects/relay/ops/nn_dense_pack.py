@@ -8,7 +8,7 @@ from typing import ClassVar
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.facts import Demands, Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -17,6 +17,23 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+
+
+def packed_layout(op: Demands, text: str, constraint: str) -> Layout:
+    """The layout of a packed weight: NC with N in blocks."""
+    layout = parse_layout(op, text, "NC", constraint)
+    op.require(
+        [str(axis)[-1] for axis in layout.axes] == ["N", "C", "n"],
+        constraint,
+        f"weight_layout must be NC with N in blocks, found {layout}",
+        help="write e.g. NC16n",
+    )
+    return layout
+
+
+def packed_block(layout: Layout) -> int:
+    """How many columns of a packed weight lie together."""
+    return layout.factor("N") or 1
 
 
 @register_relay_op
@@ -55,19 +72,12 @@ class ContribDensePackOp(RelayOp):
     @property
     def layout(self) -> Layout:
         """The weight's layout; C2."""
-        layout = parse_layout(self, self.weight_layout.data, "NC", "C2")
-        self.require(
-            [str(axis)[-1] for axis in layout.axes] == ["N", "C", "n"],
-            "C2",
-            f"weight_layout must be NC with N in blocks, found {layout}",
-            help="write e.g. NC16n",
-        )
-        return layout
+        return packed_layout(self, self.weight_layout.data, "C2")
 
     @property
     def block(self) -> int:
         """How many columns lie together, by the layout; C2."""
-        return self.layout.factor("N") or 1
+        return packed_block(self.layout)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C5."""

@@ -21,10 +21,13 @@ from xrelay.dialects.relay.core.element_constraints import (
     scales_and_zero_points,
 )
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.layouts import extents_in, require_blocks
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.properties import optional_int, optional_int_property
+from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn_dense_pack import packed_block, packed_layout
 from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each
 from xrelay.dialects.relay.structure.composite import Parts
 
@@ -149,3 +152,69 @@ class QnnBatchMatmulOp(QnnProductOp):
         x, y, x_zero_point, y_zero_point, *_ = parts.operands
         left, right = distance(parts, x, number(parts, x_zero_point)), distance(parts, y, number(parts, y_zero_point))
         return parts.op("nn.batch_matmul", left, right)
+
+
+@register_relay_op
+@irdl_op_definition
+class QnnContribDensePackOp(QnnProductOp):
+    """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units), of i32.
+
+    `result[…, j] = sum over k of (data[…, k] - input_zero_point) * (weight[j // b, k, j % b] - kernel_zero_point)`: the
+    weight is that of `qnn.dense` transformed from layout `NC` to `weight_layout`. Its scale and its zero point are one
+    number each, or one for each unit.
+
+    Constraints:
+    - C6: `weight_layout` is NC with N in blocks, e.g. NC16n, and the weight has its rank and inner extent.
+    - C7: the last axis of the data is as long as the weight's C.
+    - C8: `units`, where given, is the weight's N.
+    - C9: scale and zero point of the weight are one number each, or one for each unit.
+
+    Example:
+    ```mlir
+    %y = relay.qnn.contrib_dense_pack(%x, %w, %zx, %zw, %sx, %sw) {weight_layout = "NC8n"} : (tensor<2x64xui8>,
+        tensor<2x64x8xi8>, tensor<i32>, tensor<16xi32>, tensor<f32>, tensor<16xf32>) -> tensor<2x16xi32>
+    ```
+
+    """
+
+    name = "relay.qnn.contrib_dense_pack"
+    CONSTRAINTS: ClassVar[Constraints] = {**QnnProductOp.CONSTRAINTS, "C5": RankOf(0, 1), "C10": OneOrAlong((2, 4))}
+
+    data = operand_def()
+    weight = operand_def()
+    input_zero_point = operand_def()
+    kernel_zero_point = operand_def()
+    input_scale = operand_def()
+    kernel_scale = operand_def()
+
+    weight_layout = string_property("NC8n")
+    units = optional_int_property()
+    out_dtype = prop_def(default_value=i32)
+
+    @property
+    def layout(self) -> Layout:
+        """The weight's layout; C6."""
+        return packed_layout(self, self.weight_layout.data, "C6")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The data's shape with the last extent replaced by the units; C6 to C9."""
+        *outer, depth = facts.shape(0)
+        extents = extents_in(self, self.layout, facts.shape(1), "C6")
+        require_blocks(facts, self.layout, facts.shape(1), "C6")
+        facts.require_equal(depth, extents["C"], "C7", "data's last extent and the weight's C differ:")
+        units = optional_int(self.units)
+        if units is not None:
+            facts.require_equal(extents["N"], units, "C8", "the weight's N and units differ:")
+        for parameter in (3, 5):
+            require_one_or_each(facts, parameter, extents["N"], "C9", "units")
+        return tensor_type((*outer, extents["N"]), i32)
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The product of distances; zero points of the units are packed as the weight is."""
+        data, weight, zero_point, weight_zero_point, *_ = parts.operands
+        if shape_of(weight_zero_point.type):
+            one = shape_of(weight_zero_point.type) == (1,)
+            blocks = parts.op("reshape", weight_zero_point, newshape=(1, 1) if one else (-1, packed_block(self.layout)))
+            weight_zero_point = parts.op("expand_dims", blocks, axis=1)
+        left, right = distance(parts, data, number(parts, zero_point)), distance(parts, weight, weight_zero_point)
+        return parts.op("nn.contrib_dense_pack", left, right, weight_layout=self.weight_layout.data)

@@ -105,6 +105,41 @@ class ReshapeOp(ReshapingOp):
 
 @register_relay_op
 @irdl_op_definition
+class ReverseReshapeOp(ReshapingOp):
+    """The same elements in another shape, given by Relay's codes, which are read from the last to the first.
+
+    The codes mean what they mean in `relay.reshape`, between the extents and the codes both in reverse order: with
+    `[-1, 0]` the last extent is kept, where `reshape` would look for it at the second place. So the two codes by which
+    -4 splits an extent stand in front of it, the inner one next to it.
+
+    Constraints:
+    - C1: the codes are well-formed: known, at most one -1, -4 behind two extents.
+    - C2: the codes do not use more extents than the data has.
+    - C3: the element counts are equal, and divisible where -1 or -4 divides.
+
+    Example:
+    ```mlir
+    %y = relay.contrib_reverse_reshape(%x) {newshape = [-1, 0]} : (tensor<10x5x4xf32>) -> tensor<50x4xf32>
+    ```
+
+    """
+
+    name = "relay.contrib_reverse_reshape"
+
+    newshape = required_ints_property()
+
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept a single number as shape."""
+        return ReshapeOp.normalize(attributes)
+
+    def result_shape(self, facts: Facts, shape: Shape) -> Shape:
+        """Follow the codes backwards; C1 to C3."""
+        return reshaped(facts, shape[::-1], ints(self.newshape)[::-1], allow_zero=False)[::-1]
+
+
+@register_relay_op
+@irdl_op_definition
 class BatchFlattenOp(ReshapingOp):
     """All axes after the first become one.
 

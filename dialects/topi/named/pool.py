@@ -103,8 +103,10 @@ class PoolOp(WindowOp):
             raise VerifyException(
                 f"[{self.name} C1] result {self.tensor.type} and data {self.data.type} differ in type"
             )
-        if self.kind.data not in ("max", "avg") or (self.kind.data == "avg" and not isinstance(element, AnyFloat)):
-            raise VerifyException(f'[{self.name} C3] kind "{self.kind.data}" of {element}; "max", or "avg" of floats')
+        has_mean = isinstance(element, AnyFloat) or element == i64
+        if self.kind.data not in ("max", "avg") or (self.kind.data == "avg" and not has_mean):
+            text = '"max", or "avg" of floats or i64'
+            raise VerifyException(f'[{self.name} C3] kind "{self.kind.data}" of {element}; {text}')
         self._verify_extents(data, result)
 
     def _verify_extents(self, data: Sequence[Dim], result: Sequence[Dim]) -> None:
@@ -184,7 +186,9 @@ class PoolOp(WindowOp):
             divisor = b.constant(constant, element)
             for count in counts:
                 integer = b.add(arith.IndexCastOp(count, i64))
-                divisor = b.times(divisor, b.add(arith.SIToFPOp(integer, float_type(element))))
+                whole = element == i64
+                factor = integer if whole else b.add(arith.SIToFPOp(integer, float_type(element)))
+                divisor = b.times(divisor, factor)
             return [b.divide(value, divisor)]
 
         return compute(label, self.image_variables(shape), [element], body)
@@ -233,7 +237,7 @@ class Pool2dOp(PoolOp):
 
     - C1: data and result have the same rank, 4 or 5, and element type.
     - C2: kernel, strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
-    - C3: kind is "max" or "avg"; avg is of floats.
+    - C3: kind is "max" or "avg"; avg is of floats, or of i64, whose mean is truncated.
     - C4: batch, channels and block are kept; each image extent of the result lies between the number of windows that
       fit into the padded image and the number counting a partial last one, and is at least 1.
 

@@ -974,6 +974,20 @@ class _Qnn:
         """The quantised tensors of a tuple one after the other along `axis`, each requantised to the result's scale."""
 
     @staticmethod
+    def contrib_dense_pack(
+        data: ExprLike,
+        weight: ExprLike,
+        input_zero_point: ExprLike,
+        kernel_zero_point: ExprLike,
+        input_scale: ExprLike,
+        kernel_scale: ExprLike,
+        weight_layout: str | None = "NC8n",
+        units: int | None = None,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units), of i32."""
+
+    @staticmethod
     def conv2d(
         data: ExprLike,
         weight: ExprLike,
@@ -1518,6 +1532,12 @@ def concatenate(
     axis: int | None = 0,
 ) -> Expr:
     """The tensors of a tuple one after the other along `axis`."""
+
+def contrib_reverse_reshape(
+    data: ExprLike,
+    newshape: Ints,
+) -> Expr:
+    """The same elements in another shape, given by Relay's codes, which are read from the last to the first."""
 
 def copy(
     data: ExprLike,
@@ -2241,6 +2261,7 @@ __all__ = [
     "collapse_sum_like",
     "compress",
     "concatenate",
+    "contrib_reverse_reshape",
     "copy",
     "cos",
     "cosh",

@@ -64,6 +64,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "concatenate": lambda op: op.call(TupleOp.call(image(), image()), axis=1),
     "split": lambda op: op.call(image(), indices_or_sections=2, axis=1),
     "reshape": lambda op: op.call(image(), newshape=(1, -1)),
+    "contrib_reverse_reshape": lambda op: op.call(image(), newshape=(1, -1)),
     "squeeze": lambda op: op.call(image(), axis=(0,)),
     "expand_dims": lambda op: op.call(image(), axis=1),
     "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),

@@ -38,3 +38,12 @@ func.func @repetitions(%x: tensor<4xf32>, %s: tensor<i64>) {
   %r = relay.dyn.tile(%x, %s) : (tensor<4xf32>, tensor<i64>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+// A shape without elements is known: that of one number.
+func.func @no_elements(%x: tensor<0x1xf32>, %s: tensor<0xi64>) {
+  // expected-error@below {{[relay.dyn.reshape C3]}}
+  %r = relay.dyn.reshape(%x, %s) : (tensor<0x1xf32>, tensor<0xi64>) -> !relay.incomplete
+  func.return
+}

@@ -45,3 +45,48 @@ func.func @stacks(%a0: tensor<2x4x8xi8>, %a1: tensor<3x4x8xi8>, %a2: tensor<i32>
   %r = relay.qnn.batch_matmul(%a0, %a1, %a2, %a3, %a4, %a5) : (tensor<2x4x8xi8>, tensor<3x4x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @pack_layout(%a0: tensor<2x4xi8>, %a1: tensor<2x4x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C6] weight_layout must be NC with N in blocks, found NC}}
+  %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {weight_layout = "NC"}
+      : (tensor<2x4xi8>, tensor<2x4x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @pack_block(%a0: tensor<2x4xi8>, %a1: tensor<2x4x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C6] axis 16n of layout NC16n has extent 8}}
+  %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {weight_layout = "NC16n"}
+      : (tensor<2x4xi8>, tensor<2x4x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @pack_depth(%a0: tensor<2x4xi8>, %a1: tensor<2x5x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C7] data's last extent and the weight's C differ: 4 != 5}}
+  %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {weight_layout = "NC8n"}
+      : (tensor<2x4xi8>, tensor<2x5x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @pack_units(%a0: tensor<2x4xi8>, %a1: tensor<2x4x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<f32>) {
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C8] the weight's N and units differ: 16 != 10}}
+  %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {units = 10}
+      : (tensor<2x4xi8>, tensor<2x4x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @pack_scales(%a0: tensor<2x4xi8>, %a1: tensor<2x4x8xi8>, %a2: tensor<i32>, %a3: tensor<i32>, %a4: tensor<f32>, %a5: tensor<2xf32>) {
+  // expected-error@below {{[relay.qnn.contrib_dense_pack C9] extents of operand #5 and of the units: 2 != 16}}
+  %r = relay.qnn.contrib_dense_pack(%a0, %a1, %a2, %a3, %a4, %a5) {weight_layout = "NC8n"}
+      : (tensor<2x4xi8>, tensor<2x4x8xi8>, tensor<i32>, tensor<i32>, tensor<f32>, tensor<2xf32>) -> !relay.incomplete
+  func.return
+}

@@ -21,6 +21,17 @@ func.func @reshape_merge(%x: tensor<2x3x4xf32>) {
   func.return
 }
 
+// CHECK-LABEL: @reverse_reshape(
+func.func @reverse_reshape(%x: tensor<10x5x4xf32>) {
+  // CHECK: %a = relay.contrib_reverse_reshape(%x) {newshape = [-1, 0]} : (tensor<10x5x4xf32>) -> tensor<50x4xf32>
+  %a = relay.contrib_reverse_reshape(%x) {newshape = [-1, 0]} : (tensor<10x5x4xf32>) -> tensor<50x4xf32>
+  // CHECK: %b = relay.contrib_reverse_reshape(%x) {newshape = [0, -3]} : (tensor<10x5x4xf32>) -> tensor<10x20xf32>
+  %b = relay.contrib_reverse_reshape(%x) {newshape = [0, -3]} : (tensor<10x5x4xf32>) -> tensor<10x20xf32>
+  // CHECK: {newshape = [0, 0, 2, -1, -4]} : (tensor<10x5x4xf32>) -> tensor<10x5x2x2xf32>
+  %c = relay.contrib_reverse_reshape(%x) {newshape = [0, 0, 2, -1, -4]} : (tensor<10x5x4xf32>) -> tensor<10x5x2x2xf32>
+  func.return
+}
+
 // CHECK-LABEL: @reshape_split(
 func.func @reshape_split(%x: tensor<12x4xf32>) {
   // CHECK: %r = relay.reshape(%x) {newshape = [-4, 3, -1, 0]} : (tensor<12x4xf32>) -> tensor<3x4x4xf32>

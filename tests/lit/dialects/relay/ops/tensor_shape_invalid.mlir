@@ -117,3 +117,27 @@ func.func @expand_dims_count(%x: tensor<2x3x4xf32>) {
   %r = relay.expand_dims(%x) {axis = 0, num_newaxis = -1} : (tensor<2x3x4xf32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @backwards_split(%x: tensor<2x3x4xf32>) {
+  // expected-error@below {{[relay.contrib_reverse_reshape C1] -4 needs two extents after it}}
+  %r = relay.contrib_reverse_reshape(%x) {newshape = [2, -4]} : (tensor<2x3x4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @backwards_use(%x: tensor<2x3x4xf32>) {
+  // expected-error@below {{[relay.contrib_reverse_reshape C2] codes [0, 0, 0, 0] use more than the 3 extents}}
+  %r = relay.contrib_reverse_reshape(%x) {newshape = [0, 0, 0, 0]} : (tensor<2x3x4xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @backwards_count(%x: tensor<2x3x4xf32>) {
+  // expected-error@below {{[relay.contrib_reverse_reshape C3] 24 elements modulo 5: 4 != 0}}
+  %r = relay.contrib_reverse_reshape(%x) {newshape = [-1, 5]} : (tensor<2x3x4xf32>) -> !relay.incomplete
+  func.return
+}

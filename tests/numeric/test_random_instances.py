@@ -1,0 +1,50 @@
+"""Random uses of Relay's operators, and random graphs at every level: all of them compute what numpy says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from fuzz.relay_ops import run_op
+from hypothesis import HealthCheck, Phase, assume, given, settings
+from hypothesis import strategies as st
+from support.choices import Drawn
+from support.examples import examples
+from support.levels import assert_same, check_levels, outputs
+from support.random_programs import NATIVE, random_forest, random_inputs
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.api.compile import compile
+from xrelay.dialects.relay.core.registry import relay_ops
+
+SMALL = replace(NATIVE, steps=3, most_elements=60)
+GRAPHS = 10
+"""How many graphs stand in one module."""
+
+
+@settings(
+    max_examples=examples(200),
+    derandomize=True,
+    suppress_health_check=[HealthCheck.filter_too_much, HealthCheck.too_slow],
+    # `make fuzz` tries others each time. A smaller seed is no simpler instance.
+    phases=[Phase.explicit, Phase.generate],
+)
+@given(st.sampled_from(sorted(relay_ops())), st.integers(0, 2**32 - 1))
+def test_native_code_of_a_random_instance_is_what_numpy_says(name: str, seed: int) -> None:
+    """Of other extents, known or named, element types and properties; at any level, for several CPUs."""
+    assume(run_op(np.random.default_rng(seed), name))
+
+
+@st.composite
+def forests(draw: st.DrawFn) -> ModuleOp:
+    return random_forest(Drawn(draw), SMALL, GRAPHS)
+
+
+@settings(max_examples=examples(200 // GRAPHS), derandomize=True)
+@given(forests())
+def test_random_graphs_are_the_same_at_every_level(module: ModuleOp) -> None:
+    inputs = random_inputs(module)
+    expected = outputs(module, inputs)
+    native = compile(module.clone(), cache=False, threads=1).run(list(inputs))
+    assert_same(native, expected, "native", 1e-4)
+    check_levels(module, inputs, 1e-4)
