@@ -142,11 +142,16 @@ def simplify(expr: AffineExpr, box: Box = ()) -> AffineExpr:
 
     `simplify(d0 * 4 + d1 - d0 * 4)` is `d1`; `simplify((d0 * 4 + d1) floordiv 4)` with `d1` in `[0, 3]` is `d0`.
     """
+    # Most indices are a dimension or a number, here and below.
+    if type(expr) is AffineDimExpr or type(expr) is AffineConstantExpr:
+        return expr
     return linear_form(expr, box).expr()
 
 
 def bounds(expr: AffineExpr, box: Box) -> Interval | None:
     """An interval that holds every value of `expr` over `box` (tight for linear ones); `None` if unknown."""
+    if type(expr) is AffineDimExpr:
+        return _dim_bounds(expr, box)
     return _form_bounds(linear_form(expr, box), box)
 
 
@@ -200,6 +205,8 @@ def _corners(left: Interval, right: Interval, operation: Callable[[int, int], in
 
 def stride(expr: AffineExpr, dim: int) -> int | None:
     """How much `expr` grows when dimension `dim` grows by one; `None` if that is not a constant."""
+    if type(expr) is AffineDimExpr:
+        return int(expr.position == dim)
     result = 0
     for atom, coefficient in linear_form(expr).terms:
         if type(atom) is AffineDimExpr:

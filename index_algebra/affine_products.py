@@ -23,6 +23,13 @@ Order = tuple[int, int, str]
 
 def binary(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
     """The operation `kind` of two expressions, folded where it is one of constants."""
+    if type(lhs) is AffineDimExpr or type(lhs) is AffineBinaryOpExpr:
+        # xDSL asks abstract classes of both sides, and of sides of the left one, before it makes what stands here.
+        if type(rhs) is not AffineConstantExpr:
+            return AffineBinaryOpExpr(kind, lhs, rhs)
+        if type(lhs) is AffineDimExpr and (kind is AffineBinaryOpKind.Add or kind is AffineBinaryOpKind.Mul):
+            is_unit = rhs.value == (0 if kind is AffineBinaryOpKind.Add else 1)
+            return lhs if is_unit else AffineBinaryOpExpr(kind, lhs, rhs)
     if kind is AffineBinaryOpKind.Add or type(rhs) is AffineConstantExpr:
         return AffineExpr.binary(kind, lhs, rhs)
     if kind is AffineBinaryOpKind.Mul and type(lhs) is AffineConstantExpr:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Generic, overload
+from typing import Final, Generic, overload
 
 from typing_extensions import TypeVar
 from xdsl.dialects.builtin import AffineMapAttr
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineConstantExpr, AffineDimExpr, AffineExpr, AffineMap, AffineSymExpr
 
 from xrelay.index_algebra.affine_bounds import Box, simplify, substitute
 from xrelay.index_algebra.linear_form import const, dim
@@ -23,6 +23,8 @@ OperandT = TypeVar("OperandT", bound=Hashable, default=SSAValue)
 """What a dimension stands for: an SSA value; at the topi level a named dimension too."""
 
 GivenT = TypeVar("GivenT", bound=Hashable)
+
+_SIMPLE: Final[frozenset[type[AffineExpr]]] = frozenset({AffineDimExpr, AffineConstantExpr})
 
 
 @dataclass(frozen=True)
@@ -91,6 +93,8 @@ class ValueMap(Generic[OperandT]):
 
     def substitute(self, replacements: Mapping[OperandT, ValueMap[OperandT]]) -> ValueMap[OperandT]:
         """Each operand that is a key replaced by the one expression of its `ValueMap`."""
+        if len(self.exprs) == 1 and type(only := self.exprs[0]) is AffineDimExpr:
+            return replacements.get(self.operands[only.position], self)
         space = Space(self.operands)
         mapping = {
             d: space.lift(replacements[value])[0] for d, value in enumerate(self.operands) if value in replacements
@@ -109,6 +113,8 @@ class ValueMap(Generic[OperandT]):
 
     def simplified(self, box: Mapping[OperandT, tuple[int, int]] | None = None) -> ValueMap[OperandT]:
         """Every expression simplified, with the intervals of operands where `box` gives them."""
+        if {type(expr) for expr in self.exprs} <= _SIMPLE:
+            return self
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]
         return ValueMap.make([simplify(expr, intervals) for expr in self.exprs], self.operands)
 

@@ -99,10 +99,11 @@ class CmpiOp(arith.CmpiOp):
 
     def __init__(self, operand1: Operation | SSAValue, operand2: Operation | SSAValue, arg: int | str):
         lhs, rhs = SSAValue.get(operand1), SSAValue.get(operand2)
-        IRDLOperation.__init__(
+        # Made as it is: a constructor takes most of its time to sort what it is given.
+        Operation.__init__(
             self,
-            operands=[lhs, rhs],
-            result_types=[with_element(lhs.type, i1)],
+            operands=(lhs, rhs),
+            result_types=(with_element(lhs.type, i1),),
             properties={"predicate": _predicate(arg, arith.CMPI_COMPARISON_OPERATIONS)},
         )
 

@@ -11,6 +11,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError
@@ -111,11 +112,12 @@ def _memory_step(place: Place, lanes: LaneContext) -> int | None:
 
 
 def _load_scalar(emitter: Emitter, place: Place) -> SSAValue:
-    return emitter.add(memref.LoadOp.get(place.buffer, emitter.affine_all(place.index))).res
+    operands = (place.buffer, *emitter.affine_all(place.index))
+    return emitter.add(make(memref.LoadOp, operands, (place.type.element_type,))).results[0]
 
 
 def _store_scalar(emitter: Emitter, place: Place, value: SSAValue) -> None:
-    emitter.add(memref.StoreOp.get(value, place.buffer, emitter.affine_all(place.index)))
+    emitter.add(make(memref.StoreOp, (value, place.buffer, *emitter.affine_all(place.index))))
 
 
 def _load_uniform(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
@@ -171,7 +173,7 @@ def _load_vector(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue
     indices = emitter.affine_all(lanes.at(place.index, 0))
     type = lanes.vector_of(place.type.element_type)
     if lanes.mask is None:
-        return emitter.add(vector.LoadOp(place.buffer, indices, type)).result
+        return emitter.add(make(vector.LoadOp, (place.buffer, *indices), (type,))).results[0]
     nothing = zeros(emitter, type)
     return emitter.add(vector.MaskedLoadOp(place.buffer, indices, lanes.mask.value, nothing)).result
 
@@ -180,7 +182,7 @@ def _store_vector(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneCo
     value = splat(emitter, value, lanes.count)
     indices = emitter.affine_all(lanes.at(place.index, 0))
     if lanes.mask is None:
-        emitter.add(vector.StoreOp(value, place.buffer, indices))
+        emitter.add(make(vector.StoreOp, (value, place.buffer, *indices)))
     else:
         emitter.add(vector.MaskedStoreOp(place.buffer, indices, lanes.mask.value, value))
 

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerAt
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, OpResult, SSAValue
 
+from xrelay.dialects.op_making import make
 from xrelay.dialects.upstream.arith_extras import ARITH, SelectOp
 from xrelay.lowering.loop_to_scf.conditions import Condition, conjunction
 from xrelay.lowering.loop_to_scf.emitter import Emitter
@@ -32,10 +33,8 @@ def elementwise(op: Operation, values: Values, emitter: Emitter) -> None:
     if lanes is not None and any(is_vector(operand) for operand in operands):
         new = _on_lanes(op, operands, emitter, lanes)
     else:
-        new = type(op).create(
-            operands=operands, result_types=op.result_types, properties=op.properties, attributes=op.attributes
-        )
-        emitter.add(new)
+        new = emitter.add(make(type(op), operands, op.result_types, op.properties))
+        new.attributes.update(op.attributes)
         _note_range(new, emitter)
     for old, result in zip(op.results, new.results, strict=True):
         result.name_hint = old.name_hint
@@ -55,9 +54,9 @@ def _on_lanes(op: Operation, operands: Sequence[SSAValue], emitter: Emitter, lan
         vectors[1] = emitter.add(SelectOp(lanes.mask.value, vectors[1], ones)).result
     cls = _ON_VECTORS.get(op.name, type(op))
     types = [lanes.vector_of(result.type) for result in op.results]
-    return emitter.add(
-        cls.create(operands=vectors, result_types=types, properties=op.properties, attributes=op.attributes)
-    )
+    new = emitter.add(make(cls, vectors, types, op.properties))
+    new.attributes.update(op.attributes)
+    return new
 
 
 def _note_range(op: Operation, emitter: Emitter) -> None:
@@ -132,4 +131,4 @@ def _fused_multiply_add(op: Operation, values: Values, emitter: Emitter, lanes: 
         scaled = emitter.add(arith.MulfOp(parts[0], parts[1], product.fastmath)).result
         return emitter.add(arith.AddfOp(scaled, parts[2], op.fastmath)).result
     a, b, c = (splat(emitter, part, lanes.count) for part in parts)
-    return emitter.add(vector.FMAOp(a, b, c)).res
+    return emitter.add(make(vector.FMAOp, (a, b, c), (c.type,))).results[0]

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import TypeAlias, TypeVar
 
 from xdsl.dialects import arith
@@ -24,7 +23,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.dialects.op_making import make
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import ValueMap
-from xrelay.passes.loop.index_arith import IndexArith
+from xrelay.passes.loop.index_arith import IndexArith, index_number
 
 Constant: TypeAlias = IntegerAttr[IntegerType | IndexType] | FloatAttr | DenseIntOrFPElementsAttr | DenseResourceAttr
 """The values that `arith.constant` can have."""
@@ -112,7 +111,7 @@ class Emitter:
         """The index constant `value`."""
         indices = self._scopes[-1].indices
         if value not in indices:
-            indices[value] = self.constant(_index_attr(value))
+            indices[value] = self.constant(index_number(value))
         return indices[value]
 
     def range_of(self, value: ValueMap) -> tuple[int, int] | None:
@@ -126,9 +125,3 @@ class Emitter:
     def affine_all(self, value: ValueMap) -> list[SSAValue]:
         """Computes every expression of `value`."""
         return [self.affine(value[position]) for position in range(len(value))]
-
-
-@lru_cache(maxsize=4096)
-def _index_attr(value: int) -> IntegerAttr[IndexType]:
-    """An index number; the same few stand in every kernel."""
-    return IntegerAttr.from_index_int_value(value)

@@ -392,7 +392,7 @@ class KernelWriter:
             with emit.inside(block):
                 if lanes is not None:
                     values[:] = [splat(emit, v, lanes.count) if n in vectors else v for n, v in enumerate(values)]
-                emit.add(scf.YieldOp(*values))
+                emit.add(make(scf.YieldOp, values))
         emit.location = op.location
         types = [value.type for value in yielded[0]]
         then = Region(branches[0][0])

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
 
+from xrelay.dialects.op_making import make
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap
@@ -72,7 +73,7 @@ def splat(emitter: Emitter, value: SSAValue, count: int) -> SSAValue:
         constant = value.op.value
         if isinstance(constant, IntegerAttr | FloatAttr):
             return emitter.constant(_same_in_all(constant, count))
-    return emitter.add(vector.BroadcastOp(value, lanes_of(value.type, count))).vector
+    return emitter.add(make(vector.BroadcastOp, (value,), (lanes_of(value.type, count),))).results[0]
 
 
 @lru_cache(maxsize=1024)

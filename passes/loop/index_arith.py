@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import UnitAttr
+from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
@@ -22,6 +23,18 @@ RangeOf = Callable[[SSAValue], Interval | None]
 
 NO_SIGNED_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 NO_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW, arith.IntegerOverflowFlag.NUW])
+
+
+@lru_cache(maxsize=4096)
+def index_number(value: int) -> IntegerAttr[IndexType]:
+    """A number as an index; the same few stand in every kernel."""
+    return IntegerAttr.from_index_int_value(value)
+
+
+def index_constant(value: int) -> arith.ConstantOp:
+    """`arith.constant 3 : index`."""
+    number = index_number(value)
+    return make(arith.ConstantOp, result_types=(number.type,), properties={"value": number})
 
 
 class IndexArith:
@@ -98,7 +111,8 @@ class IndexArith:
         by = self._sum(divisor, space)
         is_quotient = atom.kind is AffineBinaryOpKind.FloorDiv
         if low is not None and low[0] >= 0:
-            return self._divided(arith.DivUIOp(value, by) if is_quotient else arith.RemUIOp(value, by))
+            kind = arith.DivUIOp if is_quotient else arith.RemUIOp
+            return self._divided(make(kind, (value, by), (value.type,)))
         quotient = self._floor_quotient(value, by)
         if is_quotient:
             return quotient

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import count, takewhile
 
-from xdsl.dialects import arith
-from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
+from xdsl.dialects.builtin import IndexType, StringAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
@@ -14,7 +13,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.op_lists import all_ops
-from xrelay.passes.loop.index_arith import IndexArith
+from xrelay.passes.loop.index_arith import IndexArith, index_constant
 from xrelay.passes.loop.nest_queries import index_range, structure_of
 
 
@@ -113,7 +112,7 @@ def compute(value: ValueMap, ops: list[Operation]) -> SSAValue:
     """Appends to `ops` what computes the one expression of `value`."""
 
     def constant(number: int) -> SSAValue:
-        ops.append(op := arith.ConstantOp(IntegerAttr.from_index_int_value(number)))
+        ops.append(op := index_constant(number))
         return op.result
 
     return IndexArith(ops.append, constant, index_range).value(value)

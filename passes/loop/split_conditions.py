@@ -23,7 +23,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
 from xrelay.dialects.op_lists import all_ops, ops_of
-from xrelay.dialects.op_making import copies, copy
+from xrelay.dialects.op_making import copies, copy, make
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
 from xrelay.passes.loop.index_questions import Limits, affine, answer_of, limits_of, told
@@ -35,6 +35,7 @@ MAX_PARTS: Final = 9
 
 MAX_CHOICES: Final = 2
 """How many questions are asked before one nest at most: each doubles the code."""
+_TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
 @dataclass(frozen=True)
@@ -261,7 +262,7 @@ def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
 def _answer(tests: Sequence[Operation], *, answer: bool) -> None:
     """Puts what is known in the place of comparisons."""
     for test in tests:
-        known = arith.ConstantOp(IntegerAttr(int(answer), i1))
+        known = make(arith.ConstantOp, result_types=(i1,), properties={"value": _TRUE if answer else _FALSE})
         assert test.parent is not None, "it stands in a loop"
         test.parent.insert_op_before(known, test)
         test.results[0].replace_all_uses_with(known.result)
