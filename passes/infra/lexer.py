@@ -3,13 +3,36 @@
 from __future__ import annotations
 
 import re
+from string import ascii_letters, digits
+from typing import Final
 
 from xdsl.utils.exceptions import ParseError
-from xdsl.utils.lexer import Span
-from xdsl.utils.mlir_lexer import MLIRLexer, MLIRToken, MLIRTokenKind
+from xdsl.utils.lexer import Span, Token
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
 
 MAX_DIGITS = 1000
 """The digits of a number. Python itself refuses to read integers of more than 4300."""
+
+_FREQUENT: Final = re.compile(
+    r"(?:\s++|//[^\n]*+)*+"
+    r"([a-zA-Z_][a-zA-Z0-9_$.]*+"
+    r"|(?:%|!|\^|\#(?!-\}))(?:[0-9]++|[a-zA-Z$._-][a-zA-Z0-9$._-]*+)"
+    r"|[:,()}\[\]<>=+/*?|]|->|\{(?!-\#)"
+    r"|(?!0x[0-9a-fA-F])[0-9]{1,18}+(?![0-9.]))",
+    re.ASCII,
+)
+"""White space and comments, and behind them a token of the kinds that most are of: its first character tells which."""
+_KINDS: Final = {
+    **dict.fromkeys(ascii_letters + "_", MLIRTokenKind.BARE_IDENT),
+    **dict.fromkeys(digits, MLIRTokenKind.INTEGER_LIT),
+    **{spelling: KIND_BY_PUNCTUATION_SPELLING[spelling] for spelling in ":,(){}[]<>=+/*?|"},
+    "-": MLIRTokenKind.ARROW,
+    "%": MLIRTokenKind.PERCENT_IDENT,
+    "!": MLIRTokenKind.EXCLAMATION_IDENT,
+    "^": MLIRTokenKind.CARET_IDENT,
+    "#": MLIRTokenKind.HASH_IDENT,
+}
+"""The kinds of these tokens by their first characters."""
 
 
 class LinearLexer(MLIRLexer):
@@ -22,7 +45,14 @@ class LinearLexer(MLIRLexer):
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
     def lex(self) -> MLIRToken:
-        """The next token; raises xDSL's `ParseError` for a character or a number that the language does not have."""
+        """The next token; raises xDSL's `ParseError` for a character or a number that the language does not have.
+
+        Of frequent kinds it is found by one pattern, which takes a third of the time of xDSL's questions.
+        """
+        found = _FREQUENT.match(self.input.content, self.pos)
+        if found is not None:
+            start, self.pos = found.span(1)
+            return Token(_KINDS[self.input.content[start]], Span(start, self.pos, self.input))
         self._consume_whitespace()
         start = self.pos
         char = self.input.at(start)
