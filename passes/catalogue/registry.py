@@ -28,6 +28,8 @@ FOLDERS: dict[str, str] = {
     "relay-simplify-expr": "relay",
     "relay-fold-explicit-padding": "relay",
     "relay-flatten-atrous-conv": "relay",
+    "relay-div-to-mul": "relay",
+    "relay-canonicalize-cast": "relay",
     "relay-combine-parallel-conv2d": "relay",
     "relay-combine-parallel-dense": "relay",
     "relay-combine-parallel-batch-matmul": "relay",

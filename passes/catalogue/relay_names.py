@@ -100,6 +100,8 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("SimplifyExpr", "relay-simplify-expr", _F, 0),
     RelayPass("FoldExplicitPadding", "relay-fold-explicit-padding", _F, 0),
     RelayPass("FlattenAtrousConv", "relay-flatten-atrous-conv", _F, 0),
+    RelayPass("CanonicalizeCast", "relay-canonicalize-cast", _F, 3),
+    RelayPass("DivToMul", "relay-div-to-mul", _F, 0, ("InferType", "FoldConstant")),
     RelayPass(
         "CombineParallelConv2d",
         "relay-combine-parallel-conv2d",
@@ -153,7 +155,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 ELSEWHERE: frozenset[str] = frozenset(
     {
         "FastMath",
-        "CanonicalizeCast",
         "LazyGradientInit",
         "BatchingOps",
         "Legalize",
@@ -176,7 +177,6 @@ ELSEWHERE: frozenset[str] = frozenset(
         "ManifestAlloc",
         "ManifestLifetimes",
         "AnnotateSpans",
-        "DivToMul",
         "ToMixedPrecision",
         "SplitArgs",
         "AnnotateMemoryScope",

@@ -31,6 +31,7 @@ REASSOCIATING: dict[str, str] = {
     ),
     "relay-simplify-expr": "constants of sums and products are joined",
     "relay-flatten-atrous-conv": "sums over windows may be taken in another order",
+    "relay-div-to-mul": "the reciprocals of divisors are rounded",
     "relay-alter-op-layout": "sums over channels are taken block by block",
     "relay-convert-layout": "sums over channels are taken in the new layout's order",
     "convert-relay-to-topi": "operators become sums of their own order",
@@ -69,6 +70,7 @@ QUANTISING: dict[str, str] = {
 
 EXACT: frozenset[str] = frozenset(
     {
+        "relay-canonicalize-cast",
         "relay-dynamic-to-static",
         "relay-name-extents",
         "relay-fold-constant",

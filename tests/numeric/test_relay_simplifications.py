@@ -19,6 +19,8 @@ PASSES = {
     "simplify_expr": "relay-simplify-expr",
     "fold_explicit_padding": "relay-fold-explicit-padding",
     "flatten_atrous_conv": "relay-flatten-atrous-conv",
+    "canonicalize_cast": "relay-canonicalize-cast",
+    "div_to_mul": "relay-div-to-mul",
     "combine_parallel_conv2d": "relay-combine-parallel-conv2d{min-num-branches=2}",
     "combine_parallel_dense": "relay-combine-parallel-dense{min-num-branches=2 to-batch=false}",
     "combine_parallel_batch_matmul": "relay-combine-parallel-batch-matmul{min-num-branches=2}",

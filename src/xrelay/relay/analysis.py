@@ -1,15 +1,27 @@
-"""Questions about expressions: their variables, their order, and whether they are well formed."""
+"""Questions about expressions: their variables and order, whether they are well formed, and how much they multiply."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
+from xdsl.ir import Operation
+
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.function import Function
 from xrelay.relay.graph import captured, free_variables, post_order
+from xrelay.relay.mac_count import products
 from xrelay.relay.nodes import Let, parts
 
-__all__ = ["all_vars", "bound_vars", "captured", "free_vars", "post_order", "post_order_visit", "well_formed"]
+__all__ = [
+    "all_vars",
+    "bound_vars",
+    "captured",
+    "free_vars",
+    "get_total_mac_number",
+    "post_order",
+    "post_order_visit",
+    "well_formed",
+]
 
 
 def free_vars(expr: Expr) -> list[Var]:
@@ -55,6 +67,22 @@ def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
         else:
             stack.append((node, True))
             stack.extend((part, False) for part in reversed(parts(node)))
+
+
+def get_total_mac_number(expr: Expr) -> int:
+    """The multiplications with addition in `expr`: each op counts once, whatever calls or loops repeat it.
+
+    `InputError` where an extent is open.
+    """
+    ops: dict[Operation, None] = {}
+
+    def note(node: Expr) -> None:
+        owner = None if isinstance(node, Function) else node.ssa_value.owner
+        if isinstance(owner, Operation):
+            ops[owner] = None
+
+    post_order_visit(expr, note)
+    return sum(map(products, ops))
 
 
 def well_formed(expr: Expr) -> bool:

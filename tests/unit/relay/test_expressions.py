@@ -402,3 +402,26 @@ def test_a_call_with_other_arguments_has_the_names_that_these_say() -> None:
     mod["main"] = relay.Function([longer], call_with(call, call.op, [longer]))
     assert "relay.call @f<n = 7>" in str(mod)
     assert run_relay(mod, [np.zeros(7, np.float32)])[0].tolist() == [1] * 7
+
+
+MACS = {
+    "conv2d": (lambda x: relay.nn.conv2d(x, relay.var("w", shape=(8, 4, 3, 3)), padding=1), 8 * 6 * 6 * 4 * 9),
+    "grouped": (lambda x: relay.nn.conv2d(x, relay.var("w", shape=(8, 2, 3, 3)), groups=2), 8 * 4 * 4 * 2 * 9),
+    "transposed": (lambda x: relay.nn.conv2d_transpose(x, relay.var("w", shape=(4, 2, 2, 2))), 2 * 7 * 7 * 4 * 4),
+    "dense": (lambda x: relay.nn.dense(relay.nn.batch_flatten(x), relay.var("w", shape=(10, 144))), 10 * 144),
+    "matmul": (lambda x: relay.nn.matmul(x, relay.var("w", shape=(6, 5)), transpose_a=True), 4 * 6 * 5 * 6),
+    "two": (lambda x: relay.nn.relu(relay.nn.batch_matmul(y := relay.reshape(x, (4, 6, 6)), y)) + relay.exp(y), 864),
+    "none": (lambda x: relay.nn.max_pool2d(relay.exp(x), (2, 2)), 0),
+}
+
+
+@pytest.mark.parametrize("name", MACS)
+def test_products_are_counted(name):
+    build, count = MACS[name]
+    assert relay.analysis.get_total_mac_number(build(relay.var("x", shape=(1, 4, 6, 6)))) == count
+
+
+def test_products_of_open_extents_have_no_number():
+    x, w = relay.var("x", shape=("n", 4)), relay.var("w", shape=(3, 4))
+    with pytest.raises(InputError, match=r"relay.nn.dense makes 12 \* n products"):
+        relay.analysis.get_total_mac_number(relay.Function([x, w], relay.nn.dense(x, w)))

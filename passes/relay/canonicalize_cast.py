@@ -1,0 +1,95 @@
+"""`relay-canonicalize-cast`: readers of a widening cast get one of their own.
+
+What: of the elementwise and broadcasting ops that read a cast to a wider type, all but the first get a copy of it. Why:
+a cast with several readers is a kernel of its own, whose result has more bytes than what it reads; a copy fuses with
+its reader. Exact.
+
+Before:
+
+    %c = relay.cast(%x) {dtype = f32} : (tensor<8xi8>) -> tensor<8xf32>
+    %a = relay.exp(%c) : (tensor<8xf32>) -> tensor<8xf32>
+    %b = relay.log(%c) : (tensor<8xf32>) -> tensor<8xf32>
+
+After:
+
+    %c = relay.cast(%x) {dtype = f32} : (tensor<8xi8>) -> tensor<8xf32>
+    %a = relay.exp(%c) : (tensor<8xf32>) -> tensor<8xf32>
+    %d = relay.cast(%x) {dtype = f32} : (tensor<8xi8>) -> tensor<8xf32>
+    %b = relay.log(%d) : (tensor<8xf32>) -> tensor<8xf32>
+
+Left alone: casts to a type of as many bits or fewer; readers of other patterns, as a convolution, a reduction or a
+tuple, and what a function returns: they go on to read the cast that is there. `relay-eliminate-common-subexpr` joins
+the copies again, so it comes before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.passes.graph.rewriting import Emitter, rewrite
+
+BROADCASTING = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
+"""The patterns of readers that a cast fuses with at no cost."""
+
+
+@dataclass(frozen=True)
+class RelayCanonicalizeCastPass(ModulePass):
+    """Give readers of widening casts one of their own; see the module's docstring."""
+
+    name = "relay-canonicalize-cast"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        rewrite(op, {CastOp: CopyCastForReaders()})
+
+
+class CopyCastForReaders(RewritePattern):
+    """A widening cast with several readers → one for each of those that it fuses with. Exact.
+
+    Before:
+
+        %a = relay.exp(%c)
+        %b = relay.log(%c)
+
+    After, with another cast `%d` of the same data:
+
+        %a = relay.exp(%c)
+        %b = relay.log(%d)
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where it widens; the first reader keeps it."""
+        if not isinstance(op, CastOp) or not _bits(op.data.type) < _bits(op.result.type):
+            return
+        # The latest use stands first.
+        uses = list(op.result.uses)[::-1]
+        readers = list(dict.fromkeys(use.operation for use in uses if _fuses(use.operation)))
+        for reader in readers[1:]:
+            own = Emitter(rewriter, reader).insert(op.clone())
+            own.location = op.location
+            for use in uses:
+                if use.operation is reader:
+                    reader.operands[use.index] = own.result
+            rewriter.handle_operation_modification(reader)
+
+
+def _fuses(reader: Operation) -> bool:
+    return isinstance(reader, RelayOp) and reader.fusion_pattern in BROADCASTING
+
+
+def _bits(type: Attribute) -> int:
+    """The bits of an element; of a boolean there is one. 0 of what is no tensor."""
+    if not isinstance(type, TensorType):
+        return 0
+    dtype = numpy_dtype(type.element_type)
+    return 1 if dtype.kind == "b" else 8 * dtype.itemsize

@@ -1,0 +1,45 @@
+"""How much an op multiplies: the products of convolutions and matrix products.
+
+A multiplication with the addition of its product to a sum is one, as Relay's MacCount has it; bias, activations, pools
+and elementwise ops count nothing.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
+from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
+from xrelay.errors import InputError
+from xrelay.index_algebra.dims import Dim, product
+
+PRODUCTS = (DenseOp, ContribDensePackOp, MatmulOp, BatchMatmulOp)
+
+
+def products(op: Operation) -> int:
+    """The elements of the result times the products that each adds up; `InputError` where extents are open.
+
+    Of other ops there are none.
+    """
+    if not isinstance(op, (FilterOp, *PRODUCTS)):
+        return 0
+    if not all(map(is_complete, (*op.operand_types, *op.result_types))):
+        raise InputError(f"the types of {op.name} are not known", help="give variables shapes, or infer types before")
+    count = product((*shape_of(op.results[0].type), *_depth(op)))
+    if not isinstance(count, int):
+        raise InputError(f"{op.name} makes {count} products", help="give the inputs shapes whose extents are known")
+    return count
+
+
+def _depth(op: Operation) -> list[Dim]:
+    """What the numbers of products of an element multiply to."""
+    if not isinstance(op, FilterOp):
+        transposed = isinstance(op, MatmulOp | BatchMatmulOp) and op.transposed[0]
+        return [shape_of(op.operands[0].type)[-2 if transposed else -1]]
+    data, kernel, _ = op.layouts
+    weight = op.extents_in(kernel, shape_of(op.operands[1].type))
+    channels = op.extents_in(data, shape_of(op.operands[0].type))["C"]
+    return [channels // op.groups.value.data, *(weight[axis] for axis in op.AXES)]
