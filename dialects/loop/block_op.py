@@ -36,6 +36,7 @@ from xrelay.dialects.extents import numbers_in
 from xrelay.dialects.loop.attrs import IterKind, IterKindAttr
 from xrelay.dialects.loop.checked_op import CheckedOp
 from xrelay.dialects.loop.remembered import remembered
+from xrelay.dialects.op_making import copies
 from xrelay.index_algebra.affine_syntax import parse_affine_expr, print_affine_expr
 from xrelay.index_algebra.value_map import ValueMap, join_maps
 
@@ -306,11 +307,9 @@ class BlockOp(CheckedOp):
 
     def _print_init(self, printer: Printer) -> None:
         """Print the init region with the names of the body's arguments, which the header has introduced."""
-        shown = self.init.clone()
-        block = shown.block
-        spatial = [self.variables[k] for k in self.spatial]
-        for argument, variable in zip(tuple(block.args), spatial, strict=True):
-            argument.replace_all_uses_with(variable)
+        block, variables = self.init.block, self.variables
+        values = dict[SSAValue, SSAValue](zip(block.args, [variables[k] for k in self.spatial], strict=True))
+        shown = Region(Block(copies(tuple(block.ops), values)))
         printer.print_region(shown, print_entry_block_args=False, print_empty_block=False)
         shown.drop_all_references()
 
