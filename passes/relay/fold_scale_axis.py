@@ -1,12 +1,13 @@
 """`relay-fold-scale-axis`: moves factors per channel into the weights of convolutions and dense layers.
 
-What: a constant factor behind a convolution or dense layer scales the weight's out-channels and what is added on the
-way (backward); a constant factor in front of one scales the weight's in-channels (forward). A factor behind another
-factor joins it. Why: after `relay-simplify-inference` every batch norm is such a factor; moved into a constant weight
-it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
+What: a constant factor behind a convolution, of one to three axes, or a dense layer scales the weight's out-channels
+and what is added on the way (backward); a constant factor in front of one scales the weight's in-channels (forward). A
+factor behind another factor joins it. Why: after `relay-simplify-inference` every batch norm is such a factor; moved
+into a constant weight it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
 
 Between the factor and the heavy op may stand values used once only: additions of constants, `nn.bias_add`, and, where
-all factors are positive, `nn.relu` and `nn.max_pool2d`.
+all factors are positive, `nn.relu` and maxima of windows. A scaled value that several heavy ops read, and nothing else,
+scales the weights of all of them (forward).
 
 Refuses, with a remark: factors that vary along another axis; weights that are no constants; a value used elsewhere too;
 a factor that is not positive across a relu; grouped convolutions (forward); blocked layouts; integers.
@@ -28,9 +29,9 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.ops.nn_pool import MaxPool2DOp
+from xrelay.dialects.relay.ops.nn_pool import MaxPool1DOp, MaxPool2DOp, MaxPool3DOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
@@ -39,11 +40,12 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
 
-HeavyOp: TypeAlias = Conv2DOp | DenseOp
-Step: TypeAlias = Conv2DOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPool2DOp
+HeavyOp: TypeAlias = ConvOp | DenseOp
+MaxPoolOp: TypeAlias = MaxPool1DOp | MaxPool2DOp | MaxPool3DOp
+Step: TypeAlias = ConvOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPoolOp
 
-BACKWARD: tuple[type[Step], ...] = (AddOp, BiasAddOp, ReluOp, MaxPool2DOp)
-FORWARD: tuple[type[Step], ...] = (ReluOp, MaxPool2DOp)
+BACKWARD: tuple[type[Step], ...] = (AddOp, BiasAddOp, ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
+FORWARD: tuple[type[Step], ...] = (ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
 """What may stand between a heavy op and a factor."""
 
 
@@ -159,28 +161,44 @@ class ScaleForward(RewritePattern):
 
     def _fold_one(self, op: HeavyOp, rewriter: PatternRewriter) -> bool:
         path, top = _climb(op.data, FORWARD)
-        scaled = owner_of(top, MultiplyOp)
-        operands = None if scaled is None or not top.has_one_use() else _data_and_factor(scaled)
+        scaled, readers = owner_of(top, MultiplyOp), _readers(op, path, top)
+        operands = None if scaled is None or not readers else _data_and_factor(scaled)
         if scaled is None or operands is None:
             return False
         data, factor = operands
         try:
-            if isinstance(op, Conv2DOp) and op.groups.value.data != 1:
-                raise _Refused("the convolution behind it is grouped")
-            axis = _in_channel_axis(op)
-            vector = _vector(scaled, factor, axis)
-            _check([*path, op], vector, axis)
+            vectors = [_in_channel_factors(reader, path, scaled, factor) for reader in readers]
         except _Refused as refused:
             self.remarks.refused(scaled, str(refused))
             return False
-        _scale_weight(rewriter, op, vector, "I")
-        self.remarks.applied(scaled, f"moved into a constant of {op.name}")
+        for reader, vector in zip(readers, vectors, strict=True):
+            _scale_weight(rewriter, reader, vector, "I")
+        self.remarks.applied(scaled, f"moved into a constant of {' and '.join(reader.name for reader in readers)}")
         rewriter.replace(scaled, [], [data])
         return True
 
 
 class _Refused(Exception):
     """A factor cannot be moved; the message says why."""
+
+
+def _readers(op: HeavyOp, path: Sequence[Step], value: SSAValue) -> list[HeavyOp]:
+    """The heavy ops whose data `value` alone is, `op` among them; none where something else reads it too."""
+    if value.has_one_use():
+        return [op]
+    uses = list(value.uses)[::-1]
+    readers = [use.operation for use in uses if isinstance(use.operation, HeavyOp) and use.index == 0]
+    return readers if not path and len(readers) == len(uses) else []
+
+
+def _in_channel_factors(op: HeavyOp, path: Sequence[Step], scaled: MultiplyOp, factor: Array) -> Array:
+    """The factor in front of `op` along its in-channels; `_Refused` where it cannot be moved into the weight."""
+    if isinstance(op, ConvOp) and op.groups.value.data != 1:
+        raise _Refused("the convolution behind it is grouped")
+    axis = _in_channel_axis(op)
+    vector = _vector(scaled, factor, axis)
+    _check([*path, op], vector, axis)
+    return vector
 
 
 def _data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
@@ -206,7 +224,7 @@ def _climb(value: SSAValue, through: tuple[type[Step], ...]) -> tuple[list[Step]
 
 def _above(op: Step) -> SSAValue | None:
     """The operand through which a factor may be moved up past `op`; `None` where it may not."""
-    if isinstance(op, ReluOp | MaxPool2DOp):
+    if isinstance(op, ReluOp | MaxPoolOp):
         return op.data
     if isinstance(op, BiasAddOp):
         return op.data if constant_of(op.bias) is not None else None
@@ -247,7 +265,7 @@ def _in_channel_axis(op: HeavyOp) -> int:
     return len(shape_of(op.data.type)) - 1 if isinstance(op, DenseOp) else _plain_layout(op, 0).index("C")
 
 
-def _plain_layout(op: Conv2DOp, which: int) -> Layout:
+def _plain_layout(op: ConvOp, which: int) -> Layout:
     """The layout of data (0), weight (1) or result (2) of a convolution without blocks."""
     if any(layout.factor(letter) is not None for layout in op.layouts for letter in layout.primal):
         raise _Refused("the convolution works in blocked layouts")
@@ -271,9 +289,9 @@ def _check(path: Sequence[Step | MultiplyOp], vector: Array, axis: int | None) -
             raise _Refused("only floats are re-associated")
         elif isinstance(op, BiasAddOp) and axis_index(op.axis.value.data, len(shape_of(op.data.type))) != axis:
             raise _Refused("a bias is added along another axis than the channels")
-        elif isinstance(op, MaxPool2DOp) and op.layouts[0].index("C") != axis:
+        elif isinstance(op, MaxPoolOp) and op.layouts[0].index("C") != axis:
             raise _Refused(f"{op.name} takes the maximum along the axis that is scaled")
-        elif isinstance(op, ReluOp | MaxPool2DOp) and not (vector > 0).all():
+        elif isinstance(op, ReluOp | MaxPoolOp) and not (vector > 0).all():
             raise _Refused(f"it would pass {op.name}, and not every factor is positive")
 
 
@@ -286,7 +304,7 @@ def _check_heavy(op: HeavyOp) -> None:
 
 def _scale_weight(rewriter: PatternRewriter, op: HeavyOp, vector: Array, letter: str) -> None:
     """Multiply the weight of `op` along its axis O (out-channels) or I (in-channels)."""
-    axis = op.layouts[1].index(letter) if isinstance(op, Conv2DOp) else "OI".index(letter)
+    axis = op.layouts[1].index(letter) if isinstance(op, ConvOp) else "OI".index(letter)
     shape = [1] * len(shape_of(op.weight.type))
     shape[axis] = vector.size
     _scale_operand(rewriter, op, 1, vector.reshape(shape))

@@ -19,6 +19,7 @@ PASSES = {
     "simplify_expr": "relay-simplify-expr",
     "fold_explicit_padding": "relay-fold-explicit-padding",
     "flatten_atrous_conv": "relay-flatten-atrous-conv",
+    "fold_scale_axis": "relay-fold-scale-axis",
     "canonicalize_cast": "relay-canonicalize-cast",
     "div_to_mul": "relay-div-to-mul",
     "combine_parallel_conv2d": "relay-combine-parallel-conv2d{min-num-branches=2}",

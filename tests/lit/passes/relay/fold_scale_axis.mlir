@@ -74,3 +74,62 @@ func.func @refused(%x: tensor<1x1x2x2xf32>, %v: tensor<1x1x1x1xf32>) -> tuple<te
   %t = relay.tuple(%a, %b, %d, %e, %twice) : (tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>) -> tuple<tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>>
   func.return %t : tuple<tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>, tensor<1x1x2x2xf32>>
 }
+
+// Volumes and signals as images.
+// CHECK-LABEL: @volumes(
+// CHECK:         %[[W:.*]] = relay.constant dense<6.000000e+00> : tensor<4x2x1x1x1xf32>
+// CHECK-NEXT:    %[[C:.*]] = relay.nn.conv3d(%x, %[[W]])
+// CHECK-NEXT:    %[[P:.*]] = relay.nn.max_pool3d(%[[C]])
+// CHECK-NEXT:    func.return %[[P]]
+func.func @volumes(%x: tensor<1x2x2x4x4xf32>) -> tensor<1x4x1x2x2xf32> {
+  %w = relay.constant dense<2.0> : tensor<4x2x1x1x1xf32>
+  %s = relay.constant dense<3.0> : tensor<4x1x1x1xf32>
+  %c = relay.nn.conv3d(%x, %w) : (tensor<1x2x2x4x4xf32>, tensor<4x2x1x1x1xf32>) -> tensor<1x4x2x4x4xf32>
+  %p = relay.nn.max_pool3d(%c) {pool_size = [2, 2, 2], strides = [2, 2, 2]} : (tensor<1x4x2x4x4xf32>) -> tensor<1x4x1x2x2xf32>
+  %y = relay.multiply(%p, %s) : (tensor<1x4x1x2x2xf32>, tensor<4x1x1x1xf32>) -> tensor<1x4x1x2x2xf32>
+  func.return %y : tensor<1x4x1x2x2xf32>
+}
+
+// CHECK-LABEL: @signals(
+// CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[\[2.0.*\], \[6.0.*\]\]\]}}> : tensor<1x2x1xf32>
+// CHECK-NEXT:    relay.nn.conv1d(%x, %[[W]])
+// CHECK-NOT:     relay.multiply
+func.func @signals(%x: tensor<1x2x5xf32>) -> tensor<1x1x5xf32> {
+  %w = relay.constant dense<2.0> : tensor<1x2x1xf32>
+  %s = relay.constant dense<[[1.0], [3.0]]> : tensor<2x1xf32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x5xf32>, tensor<2x1xf32>) -> tensor<1x2x5xf32>
+  %c = relay.nn.conv1d(%m, %w) : (tensor<1x2x5xf32>, tensor<1x2x1xf32>) -> tensor<1x1x5xf32>
+  func.return %c : tensor<1x1x5xf32>
+}
+
+// Both weights are scaled.
+// CHECK-LABEL: @shared(
+// CHECK-NOT:     relay.multiply
+// CHECK:         %[[V:.*]] = relay.constant dense<6.000000e+00> : tensor<3x2x1x1xf32>
+// CHECK:         relay.nn.conv2d(%x, %[[V]])
+// CHECK-NOT:     relay.multiply
+// CHECK:         %[[W:.*]] = relay.constant dense<1.500000e+01> : tensor<4x2x1x1xf32>
+// CHECK:         relay.nn.conv2d(%x, %[[W]])
+// CHECK-NOT:     relay.multiply
+func.func @shared(%x: tensor<1x2x4x4xf32>) -> (tensor<1x3x4x4xf32>, tensor<1x4x4x4xf32>) {
+  %v = relay.constant dense<2.0> : tensor<3x2x1x1xf32>
+  %w = relay.constant dense<5.0> : tensor<4x2x1x1xf32>
+  %s = relay.constant dense<3.0> : tensor<2x1x1xf32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %a = relay.nn.conv2d(%m, %v) : (tensor<1x2x4x4xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x4x4xf32>
+  %b = relay.nn.conv2d(%m, %w) : (tensor<1x2x4x4xf32>, tensor<4x2x1x1xf32>) -> tensor<1x4x4x4xf32>
+  func.return %a, %b : tensor<1x3x4x4xf32>, tensor<1x4x4x4xf32>
+}
+
+// A result needs the product anyway.
+// CHECK-LABEL: @shared_with_others(
+// CHECK:         %[[M:.*]] = relay.multiply(%x, %s)
+// CHECK:         relay.nn.conv2d(%[[M]], %v)
+// CHECK:         func.return %{{.*}}, %[[M]]
+func.func @shared_with_others(%x: tensor<1x2x4x4xf32>) -> (tensor<1x3x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %v = relay.constant dense<2.0> : tensor<3x2x1x1xf32>
+  %s = relay.constant dense<3.0> : tensor<2x1x1xf32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %a = relay.nn.conv2d(%m, %v) : (tensor<1x2x4x4xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x4x4xf32>
+  func.return %a, %m : tensor<1x3x4x4xf32>, tensor<1x2x4x4xf32>
+}
