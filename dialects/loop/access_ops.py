@@ -190,7 +190,7 @@ class WeightOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(self, weight: Attribute, result_type: MemRefType):
-        super().__init__(properties={"weight": weight}, result_types=[result_type])
+        Operation.__init__(self, properties={"weight": weight}, result_types=(result_type,))
 
 
 # The operands of the map are the last ones; xDSL finds them anew by the op's definition whenever it is asked.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FloatAttr, IntegerAttr, IntegerType, StringAttr
-from xdsl.ir import Attribute, Region
+from xdsl.ir import Attribute, Operation, Region
 from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -68,15 +68,17 @@ class ComputeOp(IndexSpaceOp):
         result_types: Sequence[Attribute],
         body: Region,
     ):
-        super().__init__(
+        # Made as it is: a constructor takes most of its time to sort what it is given.
+        Operation.__init__(
+            self,
             properties={
                 "label": StringAttr(label),
                 "extents": extents_attr(extents),
                 "reduce_extents": extents_attr(reduce_extents),
                 "init": ArrayAttr(init),
             },
-            result_types=[result_types],
-            regions=[body],
+            result_types=result_types,
+            regions=(body,),
         )
 
     @property

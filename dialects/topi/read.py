@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import AffineMapAttr, DenseArrayBase, IndexType, IntegerType, TensorType, i1
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 from xdsl.irdl import (
     IRDLOperation,
@@ -94,9 +94,11 @@ class ReadOp(IRDLOperation):
         """Reads `tensor` at `exprs`, whose dimensions number `values`."""
         access, indices, symbols = stored(ValueMap.make(exprs, values))
         element = signless(tensor.type.element_type) if isinstance(tensor.type, TensorType) else tensor.type
-        super().__init__(
-            operands=[tensor, indices], properties={"access": access, "symbols": symbols}, result_types=[element]
-        )
+        properties: dict[str, Attribute] = {"access": access}
+        if symbols is not None:
+            properties["symbols"] = symbols
+        # Made as it is: a constructor takes most of its time to sort what it is given.
+        Operation.__init__(self, operands=(tensor, *indices), properties=properties, result_types=(element,))
 
     @property
     def index(self) -> IndexMap:

@@ -65,8 +65,10 @@ def make_scalars_signless(top: Operation) -> None:
 def make_buffers_signless(function: FuncOp) -> None:
     """Give every buffer of a function its signless type, those in its signature included."""
     for op in all_ops(function):
-        for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
-            _retype(value, _signless_buffer(value.type))
+        arguments = (arg for region in op.regions for block in region.blocks for arg in block.args)
+        for value in [*op.results, *arguments] if op.regions else op.results:
+            if type(value.type) is MemRefType:
+                _retype(value, _signless_buffer(value.type))
     inputs, outputs = function.function_type.inputs, function.function_type.outputs
     function.function_type = FunctionType.from_lists(
         [_signless_buffer(type_) for type_ in inputs], [_signless_buffer(type_) for type_ in outputs]

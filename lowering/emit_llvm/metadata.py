@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
@@ -67,7 +69,8 @@ class Metadata:
         return "".join(line + "\n" for line in self._lines)
 
 
-def _option_texts(annotation: LoopAnnotationAttr) -> list[str]:
+@lru_cache(maxsize=256)
+def _option_texts(annotation: LoopAnnotationAttr) -> tuple[str, ...]:
     flat: dict[str, Attribute] = {}
     for key, value in annotation.options.data.items():
         if isinstance(value, DictionaryAttr):
@@ -82,4 +85,4 @@ def _option_texts(annotation: LoopAnnotationAttr) -> list[str]:
             texts.append(f'!"{COUNTS[name]}", i32 {number}')
         elif text := FLAGS[name][0 if number else 1]:
             texts.append(text)
-    return texts
+    return tuple(texts)

@@ -34,13 +34,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.part_op import strides_of
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.dialects.op_lists import ops_of
 from xrelay.passes.loop.buffer_size import element_bytes
 
 
 def convert_parts(function: func.FuncOp) -> None:
     """Replaces each `loop.part` in a function."""
-    for op in [op for op in walk_ops(function) if isinstance(op, PartOp)]:
+    for op in ops_of(function, PartOp):
         builder = Builder(InsertPoint.before(op))
         if strides := strides_of(SSAValue.get(op.result, type=MemRefType).type):
             view = _apart(op, strides, builder)

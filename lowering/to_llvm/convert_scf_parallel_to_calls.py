@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.attribute_names import PART_OF_KERNEL
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError
@@ -36,7 +36,6 @@ from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
-from xrelay.passes.infra.verify import walk_ops
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"
@@ -328,7 +327,7 @@ def _argument_attributes(value: SSAValue) -> DictionaryAttr:
 
 def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
     """Turn the parallel loops inside `op` into serial ones, innermost first."""
-    nested = [found for found in walk_ops(op) if isinstance(found, scf.ParallelOp) and found is not op]
+    nested = [found for found in ops_of(op, scf.ParallelOp) if found is not op]
     for inner in reversed(nested):
         if inner.res:
             raise LoweringError("a parallel loop with reductions is nested in another", location=describe_place(inner))

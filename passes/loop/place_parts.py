@@ -27,7 +27,7 @@ from xrelay.dialects.loop import PartOp, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
-from xrelay.passes.infra.verify import walk_ops
+from xrelay.dialects.op_lists import ops_of
 from xrelay.passes.loop.index_arith import IndexArith
 from xrelay.passes.loop.moves import Move, moves_of
 from xrelay.passes.loop.nest_queries import kernels_of
@@ -103,7 +103,7 @@ def _moves_of_kernels(module: ModuleOp) -> dict[str, Sequence[Move]]:
 
 def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
     """Erases those of `kernels` that are private and that nobody calls any more."""
-    called = {each.callee.string_value() for each in walk_ops(module) if isinstance(each, func.CallOp)}
+    called = {each.callee.string_value() for each in ops_of(module, func.CallOp)}
     for kernel in kernels:
         if kernel.sym_name.data not in called and kernel.sym_visibility == StringAttr("private"):
             Rewriter.erase_op(kernel)
@@ -127,7 +127,7 @@ class _Placement:
     def run(self, moves: Mapping[str, Sequence[Move]]) -> set[str]:
         """Goes through the calls of kernels that only copy; the names of those of which a call went."""
         gone: set[str] = set()
-        for call in [each for each in walk_ops(self._function) if isinstance(each, func.CallOp)]:
+        for call in ops_of(self._function, func.CallOp):
             name = call.callee.string_value()
             if name not in moves or not all(map(_is_plain, call.arguments)):
                 continue
