@@ -11,7 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.op_lists import derived
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.core.types import is_complete
@@ -54,10 +54,12 @@ class ExpandComposite(RewritePattern):
 def _where_demands_hold(emit: Emitter, op: CompositeOp, parts: Sequence[Operation], value: SSAValue) -> SSAValue:
     """`value`, behind what `op` demands and none of its parts does, as of a scale that only other programs look at."""
     made = {_key(demand) for part in parts for demand in requirements_of(part)}
-    demands = RequirementsAttr.of([demand for demand in requirements_of(op) if _key(demand) not in made])
+    kept = [demand for demand in requirements_of(op) if _key(demand) not in made]
+    demands = RequirementsAttr.of(kept)
     if demands is None or not isinstance(value.type, TensorType):
         return value
     require = RequireOp.create(operands=[value], result_types=[op.results[0].type], properties={"demands": demands})
+    record_requirements(require, kept)
     return emit.insert(require).results[0]
 
 

@@ -13,6 +13,7 @@ from support.examples import OPT_LEVELS
 import xrelay
 from xrelay import relay
 from xrelay.api.comparison import compare_outputs
+from xrelay.errors import ExecutionError
 from xrelay.interpreters.relay import run_relay
 
 DTYPES = ["float16", "bfloat16", "float32", "float64"]
@@ -137,3 +138,21 @@ def test_a_normalisation_means_what_its_formula_says() -> None:
     (found,) = run_relay(relay.Module.from_expr(relay.nn.layer_norm(x, one, one, epsilon=0.75)), [data])
     # Of n, n + 1, n + 2, n + 3 the variance is 5/4.
     np.testing.assert_allclose(found, np.tile((np.arange(4) - 1.5) / np.sqrt(2) + 1, (2, 3, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["instance_norm", "qnn.dense"])
+def test_demands_that_no_part_has_are_checked_where_the_program_runs(name: str) -> None:
+    """The parts would broadcast a single factor, and look at no scale."""
+    if name == "qnn.dense":
+        x, w = relay.var("x", shape=(2, 4), dtype="int8"), relay.var("w", shape=("n", 4), dtype="int8")
+        body = relay.qnn.op.dense(x, w, 0, 0, 0.5, np.ones(3, np.float32))
+        module, inputs = (
+            relay.Module.from_expr(relay.Function([x, w], body)),
+            [np.ones((k, 4), np.int8) for k in (2, 1)],
+        )
+    else:
+        x, g, b = relay.var("x", shape=(2, "c", 4)), relay.var("g", shape=("n",)), relay.var("b", shape=("n",))
+        module = relay.Module.from_expr(relay.Function([x, g, b], relay.nn.instance_norm(x, g, b)))
+        inputs = [np.ones(shape, np.float32) for shape in ((2, 3, 4), (1,), (1,))]
+    with pytest.raises(ExecutionError, match=r"C[49]. extents of operand #[15] and of the"):
+        xrelay.compile(module, threads=1).run(inputs)
