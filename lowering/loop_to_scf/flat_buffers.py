@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from functools import reduce
 
-from xdsl.dialects import memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import SSAValue
 
@@ -37,8 +37,14 @@ class FlatBuffers:
         self._emitter, self._values, self._strides = emitter, values, {}
 
     def note_argument(self, buffer: SSAValue) -> None:
-        """Lets a function's argument be accessed as one row, where its strides depend on extents that it names."""
-        if (total := self._measure(buffer)) is None:
+        """Lets a function's argument be accessed as one row, where its strides depend on extents that it names.
+
+        One that is only handed on stays whole, as its callees take it.
+        """
+        if (
+            all(isinstance(use.operation, func.CallOp) for use in buffer.uses)
+            or (total := self._measure(buffer)) is None
+        ):
             return
         whole = self._values.get(buffer)
         flat = memref.ReinterpretCastOp.from_dynamic(whole, [0], [total], [1], _row_of(buffer))

@@ -64,3 +64,13 @@ func.func private @fold(%Y: memref<?xf32> {loop.extents = array<i64: 2>}, %n: in
   }
   func.return
 }
+
+// A function that hands a buffer on gives it whole.
+// CHECK-LABEL: @hands_on
+// CHECK-NOT: memref.reinterpret_cast
+// CHECK: func.call @square(%X, %Y, %n, %m) : (memref<?x?xf32>, memref<?x?xf32>, index, index) -> ()
+func.func private @hands_on(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
+                            %Y: memref<?x?xf32> {loop.extents = array<i64: 0, 1>}, %n: index, %m: index) {
+  func.call @square(%X, %Y, %n, %m) : (memref<?x?xf32>, memref<?x?xf32>, index, index) -> ()
+  func.return
+}
