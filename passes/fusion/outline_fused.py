@@ -55,8 +55,10 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.relay.core.types import element_type_of, function_type
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
 from xrelay.dialects.relay.structure.closures import ClosureOp
@@ -154,10 +156,10 @@ class _Outliner:
         if isinstance(op, FusedOp):
             self._call_group(op)
         elif self.leaves.note(op):
-            self.replaced.append(op)
+            self._hand_on(op)
         elif isinstance(op, LetOp | StopFusionOp):
-            op.results[0].replace_all_uses_with(op.operands[0])
-            erase_op(op)
+            self.leaves.tell(op.results[0], self.leaves.of(op.operands[0]))
+            self._hand_on(op)
         elif is_groupable(op):
             self._call_group(self._alone(op))
         elif isinstance(op, CallOp):
@@ -182,6 +184,23 @@ class _Outliner:
                 location=location_of(op),
                 help="run relay-lift-closures before",
             )
+
+    def _hand_on(self, op: Operation) -> None:
+        """Replaces an op by what it hands on, behind its demands where its result says more of extents."""
+        leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
+        if any(leaf.type != type for leaf, type in zip(leaves, types, strict=True)):
+            leaves = [self._required(op, leaf, type) for leaf, type in zip(leaves, types, strict=True)]
+            self.leaves.tell(op.results[0], leaves)
+        self.replaced.append(op)
+
+    def _required(self, op: Operation, leaf: SSAValue, type: Attribute) -> SSAValue:
+        """A leaf of the result of `op`, as a tensor of `type` for which what `op` demands holds."""
+        if leaf.type == type:
+            return leaf
+        require = RequireOp.create(operands=[leaf], result_types=[type], location=op.location)
+        record_requirements(require, requirements_of(op))
+        Rewriter.insert_op(require, InsertPoint.before(op))
+        return self._call_group(self._alone(require))[0]
 
     def _flatten_return(self, function: FuncOp, op: ReturnOp) -> None:
         function.res_attrs = repeated(function.res_attrs, [operand.type for operand in op.operands])

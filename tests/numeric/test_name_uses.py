@@ -104,6 +104,23 @@ func.func @main(%turns: tensor<i64>, %x: !x, %y: !y) -> !relay.incomplete {
 }
 """
 
+# The field of what a loop gives says how long it must be.
+FIELD = """
+!x = tensor<?xf32, #relay.dims<n>>
+!k = tensor<?xf32, #relay.dims<k>>
+func.func @main(%turns: tensor<i64>, %x: !x) -> tensor<f32> {
+  %l = relay.loop(%i, %c : !k = %x : !x) to %turns : tensor<i64> -> !relay.incomplete {
+    %t = relay.tuple(%c, %x) : (!k, !x) -> !relay.incomplete
+    %r = relay.concatenate(%t) : (!relay.incomplete) -> !relay.incomplete
+    %n = relay.tuple(%r) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %n : !relay.incomplete
+  }
+  %r = relay.tuple_get_item(%l) {index = 0} : (!relay.incomplete) -> tensor<4xf32>
+  %s = relay.sum(%r) : (tensor<4xf32>) -> tensor<f32>
+  func.return %s : tensor<f32>
+}
+"""
+
 # The callee does not look at a sum that the sizes of the run may forbid.
 IGNORED = """
 !x = tensor<?xf32, #relay.dims<n>>
@@ -273,6 +290,20 @@ def test_what_extents_forbid_fails_in_the_turn_that_needs_it(level: int) -> None
                 continue
             (found,) = run([np.array(turns), x, y])
             np.testing.assert_array_equal(found, [1] * n + [2] * max(n, m) * turns)
+
+
+@pytest.mark.parametrize("level", [0, 2])
+def test_what_a_field_of_a_tuple_demands_is_checked(level: int) -> None:
+    module = parse_module(full_context(), FIELD, "field.mlir")
+    infer_types(module)
+    model = xrelay.compile(module, cache=False, threads=1, opt_level=level)
+    for turns, n in ((0, 4), (1, 2), (3, 1), (0, 0), (0, 3), (1, 4)):
+        for run in (model.run, partial(run_relay, module)):
+            if n * (turns + 1) == 4:
+                assert float(run([np.array(turns), np.ones(n, np.float32)])[0]) == 4
+                continue
+            with pytest.raises((ExecutionError, InterpreterError), match=rf"C0\].*== 4 is {n * (turns + 1)} == 4"):
+                run([np.array(turns), np.ones(n, np.float32)])
 
 
 @pytest.mark.parametrize("level", [0, 3])

@@ -26,3 +26,22 @@ func.func @open(%x: tensor<3xf32>) {
   %a = relay.call @f(%t) : (tuple<tensor<3xf32>, tensor<3xf32>>) -> !relay.incomplete
   func.return
 }
+
+// A field whose tuple says less of its extent: what that demands is on a kernel of its own.
+// CHECK-LABEL: func.func @field
+// CHECK:         %[[F:.*]] = relay.tuple_get_item(%l) {index = 0} : {{.*}} -> tensor<?xf32, #relay.dims<d>>
+// CHECK-NEXT:    %[[R:.*]] = func.call @fused_require(%[[F]]) : (tensor<?xf32, #relay.dims<d>>) -> tensor<4xf32>
+// CHECK-NEXT:    func.call @fused_exp(%[[R]]) : (tensor<4xf32>) -> tensor<4xf32>
+// CHECK:       func.func private @fused_require
+// CHECK-NEXT:    relay.require(%{{.*}}) {relay.requires = #relay.requirements<d == 4 "C0 result extent">}
+func.func @field(%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<n>>) -> tensor<4xf32> {
+  %l = relay.loop(%i, %c : tensor<?xf32, #relay.dims<k>> = %x : tensor<?xf32, #relay.dims<n>>) to %n : tensor<i64>
+      -> tuple<tensor<?xf32, #relay.dims<d>>> attributes {relay.binds = #relay.bounds<d>} {
+    %t = relay.tuple(%c) : (tensor<?xf32, #relay.dims<k>>) -> tuple<tensor<?xf32, #relay.dims<k>>>
+    relay.yield %t : tuple<tensor<?xf32, #relay.dims<k>>>
+  }
+  %f = relay.tuple_get_item(%l) {index = 0, relay.requires = #relay.requirements<d == 4 "C0 result extent">}
+      : (tuple<tensor<?xf32, #relay.dims<d>>>) -> tensor<4xf32>
+  %e = relay.exp(%f) : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %e : tensor<4xf32>
+}
