@@ -29,7 +29,7 @@ class DynPadOp(RelayOp):
     about it.
 
     Constraints:
-    - C2: the widths are integers, two for each axis, and none is negative.
+    - C2: the widths are integers, not booleans, two for each axis, and none is negative.
     - C3: the pad value has rank 0 and the data's element type.
     - C4: "edge" pads no axis of extent 0; "reflect" pads by less than the extent.
 
@@ -64,7 +64,7 @@ class DynPadOp(RelayOp):
         """Each extent grown by its widths where both are known, else a new one; C2 to C4."""
         shape, element = facts.operand(0)
         widths, kind = facts.operand(1)
-        fits = widths == (len(shape), 2) and isinstance(kind, IntegerType)
+        fits = widths == (len(shape), 2) and isinstance(kind, IntegerType) and kind.width.data > 1
         facts.require(fits, "C2", lambda: f"the widths of {facts[0]} are two integers for each axis, found {facts[1]}")
         value = facts.operand(2)
         facts.require(
