@@ -140,6 +140,15 @@ def test_upsampling_of_channels_that_come_last() -> None:
     np.testing.assert_array_equal(found, data.repeat(2, 1).repeat(2, 2), strict=True)
 
 
+def test_upsampling_of_booleans_takes_the_nearest() -> None:
+    image = values(1, 2, 3, 4) > 0
+    found = applied("nn.upsampling", image, scale_h=2.0, scale_w=3.0)
+    np.testing.assert_array_equal(found, image.repeat(2, 2).repeat(3, 3), strict=True)
+    volume = image.reshape(1, 1, 2, 3, 4)
+    found = applied("nn.upsampling3d", volume, scale_d=2.0, method="nearest_neighbor")
+    np.testing.assert_array_equal(found, volume.repeat(2, 2), strict=True)
+
+
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("method", ["nearest_neighbor", "trilinear"])
 @pytest.mark.parametrize("coordinates", ["half_pixel", "align_corners", "asymmetric"])

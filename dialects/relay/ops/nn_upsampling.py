@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import floor, isfinite
 from typing import ClassVar
 
-from xdsl.dialects.builtin import Float64Type, FloatAttr
+from xdsl.dialects.builtin import Float64Type, FloatAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
-from xrelay.dialects.relay.ops.image_resize import COORDINATES
+from xrelay.dialects.relay.ops.image_resize import COORDINATES, METHODS
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 from xrelay.index_algebra.dims import Shape, shape_text
 
@@ -27,6 +27,7 @@ class UpsamplingOp(CompositeOp):
     Constraints shared by both:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
     - C4: the factors are positive numbers.
+    - C6: booleans have no weighted sums: of them the nearest is taken.
     """
 
     EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
@@ -51,8 +52,15 @@ class UpsamplingOp(CompositeOp):
         raise NotImplementedError(f"{self.name} has no layout")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents times their factors; C3 and C4."""
+        """The extents times their factors; C3, C4 and C6."""
         shape, element = facts.operand(0)
+        takes_nearest = self.resizing["method"] == METHODS[0]
+        facts.require(
+            takes_nearest or element != i1,
+            "C6",
+            "booleans have no weighted sums",
+            help="cast them, or take the nearest",
+        )
         layout, factors = self.axes_text, self.factors
         facts.require(all(isfinite(each) and each > 0 for each in factors), "C4", f"factors of {list(factors)}")
         facts.require(len(shape) == len(layout), "C3", f"data of shape {shape_text(shape)} for layout {layout}")
@@ -92,6 +100,7 @@ class Upsampling2DOp(UpsamplingOp):
     Constraints:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
     - C4: the factors are positive numbers.
+    - C6: booleans have no weighted sums: of them the nearest is taken.
 
     Example:
     ```mlir
@@ -142,6 +151,7 @@ class Upsampling3DOp(UpsamplingOp):
     Constraints:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
     - C4: the factors are positive numbers.
+    - C6: booleans have no weighted sums: of them the nearest is taken.
 
     Example:
     ```mlir

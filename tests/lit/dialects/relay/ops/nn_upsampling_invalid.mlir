@@ -29,3 +29,19 @@ func.func @volume(%x: tensor<1x3x4x4x4xf32>) {
   %y = relay.nn.upsampling3d(%x) {scale_d = -1.0} : (tensor<1x3x4x4x4xf32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @weighted_booleans(%x: tensor<1x3x4x4xi1>) {
+  // expected-error@below {{[relay.nn.upsampling C6] booleans have no weighted sums}}
+  %y = relay.nn.upsampling(%x) {scale_h = 2.0, method = "bilinear"} : (tensor<1x3x4x4xi1>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @weighted_volume_of_booleans(%x: tensor<1x3x4x4x4xi1>) {
+  // expected-error@below {{[relay.nn.upsampling3d C6] booleans have no weighted sums}}
+  %y = relay.nn.upsampling3d(%x) {scale_d = 2.0, method = "trilinear"} : (tensor<1x3x4x4x4xi1>) -> !relay.incomplete
+  func.return
+}
