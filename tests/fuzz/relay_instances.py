@@ -65,7 +65,7 @@ def random_instance(rng: np.random.Generator, name: str) -> ModuleOp | None:
         return None
     types = _other_parameters(rng, function)
     for op in function.walk():
-        if isinstance(op, RelayOp):
+        if isinstance(op, RelayOp) and not _prepares(op, name):
             _change_properties(rng, op)
         if op is not function and not isinstance(op, ConstantOp):
             types |= dict.fromkeys(op.results, IncompleteType())
@@ -136,6 +136,11 @@ def _other_extent(rng: np.random.Generator, extent: Dim, extents: dict[Dim, Dim]
 
 def _other_element(rng: np.random.Generator, element: Attribute) -> Attribute:
     return element if rng.random() < 0.5 else element_type(str(rng.choice(DTYPES)))
+
+
+def _prepares(op: RelayOp, name: str) -> bool:
+    """Whether the op of this name gets a result of `op`: it may demand what is in the example, as ascending rows."""
+    return any(use.operation.name == f"relay.{name}" for result in op.results for use in result.uses)
 
 
 def _change_properties(rng: np.random.Generator, op: RelayOp) -> None:

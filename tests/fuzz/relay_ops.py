@@ -12,10 +12,14 @@ from fuzz.agreement import disagreement, disturbed, excused
 from fuzz.engines import TARGETS
 from fuzz.finding import Finding
 from fuzz.relay_instances import is_small, random_arguments, random_instance
-from fuzz.special_values import Array
+from fuzz.special_values import Array, is_float
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_like import CastLikeOp
 from xrelay.errors import ExecutionError, InterpreterError, LoweringError
 from xrelay.interpreters.relay import run_relay
 
@@ -86,9 +90,21 @@ def _disturbed_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Ar
 
 def _domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
     """From where inputs are drawn: sums in another order leave open what becomes of infinities and of great numbers."""
-    ordered = all(op.fusion_pattern in ORDERED for op in module.walk() if isinstance(op, RelayOp))
-    kinds = ("any", "nonzero") if ordered else ("finite",)
-    return (("small", "whole 0 3", "positive"), kinds, (*kinds, "small"))[int(rng.integers(3))]
+    ops = [op for op in module.walk() if isinstance(op, RelayOp)]
+    kinds = ("any", "nonzero") if all(op.fusion_pattern in ORDERED for op in ops) else ("finite",)
+    drawn = (("small", "whole 0 3", "positive"), kinds, (*kinds, "small"))[int(rng.integers(3))]
+    # What a float becomes that the integers lack is up to the machine.
+    converted = {kind for op in ops if (kind := _integers_from_floats(op))}
+    held = ("whole 0 3", "positive") if "u" in converted else ("small", "finite")
+    return held if converted else drawn
+
+
+def _integers_from_floats(op: RelayOp) -> str:
+    """The kind of the integers that the op converts floats to, "i" or "u"; empty where it does no such thing."""
+    if not isinstance(op, (CastOp, CastLikeOp)) or not is_float(numpy_dtype(element_type_of(op.data.type))):
+        return ""
+    kind = numpy_dtype(element_type_of(op.results[0].type)).kind
+    return kind if kind in "iu" else ""
 
 
 def _files(module: ModuleOp) -> dict[str, bytes]:

@@ -245,6 +245,8 @@ class PowerOp(BinaryBroadcastOp):
 class CastOp(RelayOp):
     """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`.
 
+    What a float becomes that truncated is none of the new integers, or is no number, is up to the machine.
+
     Constraints:
     - C1: `dtype` is an element type.
 

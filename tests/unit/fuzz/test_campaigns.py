@@ -9,6 +9,8 @@ from fuzz.finding import Finding, signature
 from fuzz.relay_instances import random_instance
 from support.examples import examples
 
+from xrelay.dialects.relay.ops.algorithm_sort import SortOp
+
 
 @pytest.mark.parametrize("name", CAMPAIGNS)
 def test_the_first_cases_find_nothing(name: str) -> None:
@@ -21,6 +23,26 @@ def test_drawn_properties_are_of_their_kind() -> None:
     modules = [random_instance(np.random.default_rng(seed), "shape_of") for seed in range(60)]
     assert any("-> tensor<2xi8>" in str(module) for module in modules)
     assert not any("-> tensor<2xf" in str(module) for module in modules)
+
+
+def test_rows_that_are_searched_ascend() -> None:
+    """Places in rows sorted the other way, or along another axis, are no places at all."""
+    modules = [random_instance(np.random.default_rng(seed), "searchsorted") for seed in range(200)]
+    sorts = {str(op) for module in modules if module for op in module.walk() if isinstance(op, SortOp)}
+    assert len(sorts) > 1
+    assert not any("axis" in text or "is_ascend" in text for text in sorts)
+
+
+def test_a_drawn_sort_has_properties_of_its_own() -> None:
+    """No other op demands anything of it."""
+    modules = [random_instance(np.random.default_rng(seed), "sort") for seed in range(60)]
+    assert any("is_ascend" in str(module) for module in modules)
+
+
+@pytest.mark.parametrize("seed", [7700724, 7700805])
+def test_uses_that_mean_nothing_are_not_drawn(seed: int) -> None:
+    """A negative float converted to unsigned integers, and a search in a row that does not ascend."""
+    CAMPAIGNS["operators"].function()(seed)
 
 
 def test_findings_that_differ_in_numbers_and_names_are_one() -> None:
