@@ -187,9 +187,9 @@ class DimCode:
 
     def require(self, requirement: Requirement) -> None:
         """Adds a requirement to the checks."""
-        checks = self._checked_at(requirement.names).checks_by_text
-        if requirement.text not in checks:
-            checks[requirement.text] = Check(self.holds(requirement), requirement.text, requirement)
+        place = self._checked_at(requirement.names)
+        if requirement.text not in place.checks_by_text:
+            self._note(requirement.text, Check(self.holds(requirement), requirement.text, requirement), place)
 
     def holds(self, requirement: Requirement) -> SSAValue:
         """Whether `requirement` holds, an `i1`."""
@@ -249,8 +249,7 @@ class DimCode:
         parts = [self._real_term(atoms, abs(factor)) for atoms, factor in dim.terms]
         total = reduce(lambda some, other: self._add(arith.AddfOp(some, other)), parts)
         fits = self._add(CmpfOp(total, self._real(_SAFE), "olt"))
-        checks = self.place_of(names_of(dim)).checks_by_text
-        checks[f"{dim} fits"] = Check(fits, f"{dim} fits in 64 bits")
+        self._note(f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"), self.place_of(names_of(dim)))
 
     def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:
         """The size of a term in f64."""
@@ -301,7 +300,7 @@ class DimCode:
             self.require(AtLeast(dim, 1))
             return self._add(arith.MaxSIOp(value, self.value(1)), may_fail=True)
         nonzero = self._compare("ne", dim, 0)
-        self._checked_at(names_of(dim)).checks_by_text[f"{dim} != 0"] = Check(nonzero, f"{dim} is not 0")
+        self._note(f"{dim} != 0", Check(nonzero, f"{dim} is not 0"), self._checked_at(names_of(dim)))
         return self._add(SelectOp(nonzero, value, self.value(1)), may_fail=True)
 
     def _selection(self, atom: Selection) -> SSAValue:
@@ -341,6 +340,10 @@ class DimCode:
         """What was emitted for `key` at a place that is still open."""
         value = values.get(key)
         return value if value is not None and self._places[value].is_open else None
+
+    def _note(self, key: str, check: Check, place: Place) -> None:
+        """Adds a check at `place`, or where it is known what it asks: that is later if a part of it may fail."""
+        max(place, self._places[check.holds], key=_depth).checks_by_text[key] = check
 
     def _checked_at(self, names: Iterable[str]) -> Place:
         """Where it is checked what must hold for `names`."""

@@ -140,6 +140,10 @@ def test_what_may_fail_stands_in_the_branch_that_asks_for_it() -> None:
     assert emitted.count("arith.muli") == 1
     assert "broadcastable(m, n)" in [check.text for check in place.checks]
     assert not emitted.code.checks
+    with emitted.code.within(place):
+        emitted.code.value(broadcast(n, m) * n * m * 4)
+    assert not emitted.code.checks
+    assert any("fits in 64 bits" in check.text for check in place.checks)
     emitted.code.leave(place)
     emitted.code.value(broadcast(n, m))
     assert [check.text for check in emitted.code.checks] == ["broadcastable(m, n)"]
