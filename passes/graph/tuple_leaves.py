@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects.builtin import TupleType
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import PassError
@@ -89,10 +89,10 @@ def rebuild(type: Attribute, leaves: Iterator[SSAValue]) -> tuple[SSAValue, list
     return ops[-1].results[0], ops
 
 
-def take_apart(value: SSAValue) -> tuple[list[SSAValue], list[Operation]]:
+def take_apart(value: SSAValue, block: Block | None = None) -> tuple[list[SSAValue], list[Operation]]:
     """The leaves of `value`, and the `relay.tuple_get_item` ops that take them, in order.
 
-    A value that `relay.tuple` made is read through.
+    A value that `relay.tuple` made is read through, with a `block` if it was made there.
     """
     leaves: list[SSAValue] = []
     ops: list[Operation] = []
@@ -101,8 +101,8 @@ def take_apart(value: SSAValue) -> tuple[list[SSAValue], list[Operation]]:
         current = pending.pop()
         if not isinstance(current.type, TupleType):
             leaves.append(current)
-        elif isinstance(current, OpResult) and isinstance(current.op, TupleOp):
-            pending.extend(reversed(current.op.operands))
+        elif isinstance(made := current.owner, TupleOp) and block in (None, made.parent):
+            pending.extend(reversed(made.operands))
         else:
             items = [TupleGetItemOp.call(current, index=index) for index in range(len(current.type.types))]
             ops.extend(items)

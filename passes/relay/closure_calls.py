@@ -50,7 +50,8 @@ class LiftedFunction:
 
 def closure_over(function: LiftedFunction, captured: Sequence[SSAValue], place: Operation) -> SSAValue:
     """The closure of `function` over these values, made in front of `place`."""
-    parts = [take_apart(value) for value in captured]
+    # The fields of a tuple from around a function are not what that captures: the tuple is.
+    parts = [take_apart(value, place.parent) for value in captured]
     new = ClosureConstructOp.create(
         operands=[leaf for leaves, _ in parts for leaf in leaves],
         result_types=[ClosureType()],

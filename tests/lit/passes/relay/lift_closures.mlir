@@ -112,6 +112,35 @@ func.func @named(%x: !m, %n: !n) -> !m {
   func.return %w : !m
 }
 
+// A function in a function captures a tuple from around both: it is the tuple that both capture.
+// CHECK-LABEL: func.func @around
+// CHECK:         relay.closure_construct(%c, %x, %x)
+// CHECK:       func.func private @around_f(%c: tensor<i1>, %t: tuple<tensor<4xf32>, tensor<4xf32>>, %a: tensor<4xf32>)
+// CHECK:         %[[A:.*]] = relay.tuple_get_item(%t) {index = 0}
+// CHECK:         %[[B:.*]] = relay.tuple_get_item(%t) {index = 1}
+// CHECK:         relay.closure_construct(%[[A]], %[[B]])
+func.func @around(%c: tensor<i1>, %x: tensor<4xf32>) -> ((tensor<4xf32>) -> tensor<4xf32>) {
+  %t = relay.tuple(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> tuple<tensor<4xf32>, tensor<4xf32>>
+  %f = relay.fn(%a : tensor<4xf32>) -> tensor<4xf32> {
+    %g = relay.if %c : tensor<i1> -> (tensor<4xf32>) -> tensor<4xf32> {
+      %h = relay.fn(%b : tensor<4xf32>) -> tensor<4xf32> {
+        %i = relay.tuple_get_item(%t) {index = 1} : (tuple<tensor<4xf32>, tensor<4xf32>>) -> tensor<4xf32>
+        %s = relay.add(%b, %i) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+        relay.yield %s : tensor<4xf32>
+      }
+      relay.yield %h : (tensor<4xf32>) -> tensor<4xf32>
+    } else {
+      %k = relay.fn(%b : tensor<4xf32>) -> tensor<4xf32> {
+        relay.yield %a : tensor<4xf32>
+      }
+      relay.yield %k : (tensor<4xf32>) -> tensor<4xf32>
+    }
+    %y = relay.invoke %g(%a) : (tensor<4xf32>) -> tensor<4xf32>
+    relay.yield %y : tensor<4xf32>
+  }
+  func.return %f : (tensor<4xf32>) -> tensor<4xf32>
+}
+
 // What nobody calls is left out: no function would come to its parameter.
 // CHECK-NOT: @dead
 func.func private @dead(%f: !f, %x: !t) -> !t {
