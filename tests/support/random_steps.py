@@ -508,12 +508,13 @@ def duplicate(p: Program, x: SSAValue) -> SSAValue:
     if not known:
         return simple(p, x)
     op = known[-1 - p.below(min(4, len(known)))]
-    copy = op.clone()
     kind = p.below(3)
-    if kind == 1 and isinstance(op, elementwise.BinaryBroadcastOp):
-        copy.operands = list(reversed(copy.operands))
     if kind == 2 and isinstance(op, nn_activation.SoftmaxOp | nn_lrn.LRNOp):
         copy = type(op).call(*op.operands, axis=p.below(len(extents(op.operands[0]))))
+    else:
+        copy = op.clone()
+    if kind == 1 and isinstance(op, elementwise.BinaryBroadcastOp):
+        copy.operands = list(reversed(copy.operands))
     new = p.insert(copy)
     if not isinstance(new.type, TensorType):
         return new
