@@ -78,10 +78,11 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "xrelay needs Python 3.11 or newer: make PYTHON=…")'
 	@$(PYTHON) -m venv $(VENV)
 
+# Python compiles the modules that are used when they are: most of what the packages bring never is.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable .
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[test,check]'
+	@$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable '.[test,check]'
 	@touch $@ $(VENV)/.installed
