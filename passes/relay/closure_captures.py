@@ -1,8 +1,10 @@
 """What each `relay.fn` captures, for `relay-lift-closures`: the values from around it that its function has to get.
 
-A function that is called by its name gets what it captured from who calls it, who captures that then too. Constants are
+A function that is called by its name gets what it captured from who calls it, who captures that then too, as a function
+does around the one that captures. Constants are
 not captured, for each function can have its own. Where a body, or the type of a captured value, says an extent by a
-name that no value brings which it gets, it captures one that does.
+name that no value brings which it gets, it captures one that does: one that is computed without fail, where there is
+one, since what a closure captures is computed where it is made.
 """
 
 from __future__ import annotations
@@ -21,7 +23,9 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import solved_for, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in
+from xrelay.passes.graph.effects import ops_run_on_demand
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.type_solver import function_around
 
 Captures: TypeAlias = Mapping[FnOp, Sequence[SSAValue]]
 
@@ -37,37 +41,59 @@ def function_of(value: SSAValue) -> FnOp | None:
 def captures_of(functions: Sequence[FnOp]) -> Captures:
     """The values that each function captures, in the order of their first uses."""
     found: dict[FnOp, dict[SSAValue, None]] = {}
-    called: dict[FnOp, dict[FnOp, None]] = {}
+    needed: dict[FnOp, dict[FnOp, None]] = {}
+    """The functions that each calls by their names, or has in its body: it has to get what they capture."""
     inside: dict[FnOp, set[SSAValue]] = {}
-    names = {function: _Names(function) for function in functions}
+    on_demand = _OnDemand()
+    names = {function: _Names(function, on_demand) for function in functions}
     for function in functions:
         inside[function] = {value for op in walk_ops(function) for value in _defined(op)} - {function.result}
-        found[function], called[function] = {}, {}
+        found[function], needed[function] = {}, {}
         for op in walk_ops(function):
+            if isinstance(op, FnOp) and op is not function:
+                needed[function][op] = None
             for index, value in enumerate(op.operands):
                 known = function_of(value) if isinstance(op, InvokeOp) and index == 0 else None
                 if known is not None:
-                    called[function][known] = None
+                    needed[function][known] = None
                 elif value not in inside[function] and not isinstance(value.owner, ConstantOp):
                     found[function][value] = None
     changed = True
     while changed:
         changed = False
-        for function, values in found.items():
+        # Functions in functions come first: what they capture to know an extent tells it around them too.
+        for function, values in reversed(found.items()):
             count = len(values)
             values |= {
-                value: None for other in called[function] for value in found[other] if value not in inside[function]
+                value: None for other in needed[function] for value in found[other] if value not in inside[function]
             }
             values |= dict.fromkeys(names[function].carriers(values))
             changed = changed or len(values) > count
     return {function: list(values) for function, values in found.items()}
 
 
+class _OnDemand:
+    """Tells the values whose ops run only where their value is needed; each graph function is looked at once."""
+
+    def __init__(self):
+        self._ops: dict[FuncOp, set[Operation]] = {}
+
+    def has(self, value: SSAValue) -> bool:
+        """Whether an op makes `value` that may fail, may not end or is costly, or that needs such an op."""
+        if not isinstance(value, OpResult):
+            return False
+        function = function_around(value.op)
+        if function not in self._ops:
+            self._ops[function] = ops_run_on_demand(function)
+        return value.op in self._ops[function]
+
+
 class _Names:
     """The names that the body of a function says extents by."""
 
-    def __init__(self, function: FnOp):
+    def __init__(self, function: FnOp, on_demand: _OnDemand):
         self._function = function
+        self._on_demand = on_demand
         self._used = dict.fromkeys(dim_names_in(function))
         own = [argument for op in walk_ops(function) for argument in _arguments(op)]
         self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
@@ -85,7 +111,7 @@ class _Names:
         for name in dict.fromkeys([*self._used, *types]):
             if name in bound:
                 continue
-            carrier = next((value for value in _around(self._function) if name in told_by(value)), None)
+            carrier = self._carrier(name)
             if carrier is None:
                 raise PassError(
                     f"relay-lift-closures: no value tells the extent {name}, which a function that escapes needs",
@@ -95,6 +121,16 @@ class _Names:
             found.append(carrier)
             bound |= told_by(carrier)
         return found
+
+    def _carrier(self, name: str) -> SSAValue | None:
+        """The nearest value that tells `name`; one that runs on demand only where there is no other."""
+        nearest: SSAValue | None = None
+        for value in _around(self._function):
+            if name in told_by(value):
+                if not self._on_demand.has(value):
+                    return value
+                nearest = nearest or value
+        return nearest
 
 
 def told_by(value: SSAValue) -> set[str]:

@@ -112,6 +112,60 @@ func.func @named(%x: !m, %n: !n) -> !m {
   func.return %w : !m
 }
 
+// The type of %r does not tell n. Of the values that do, one is captured that is computed without fail: not the nearest.
+// CHECK-LABEL: func.func @told
+// CHECK:         relay.closure_construct(%r, %x)
+// CHECK:         relay.closure_construct(%k, %r)
+!i = tensor<?xi32, #relay.dims<n>>
+!h = (tensor<f32>) -> tensor<?x3xf32, #relay.dims<n floordiv 3>>
+func.func @told(%c: tensor<i1>, %x: !i, %y: !m) -> !h {
+  %r = relay.reshape(%y) {newshape = [-1, 3]} : (!m) -> tensor<?x3xf32, #relay.dims<n floordiv 3>>
+  %d = relay.floor_divide(%x, %x) : (!i, !i) -> !i
+  %k = relay.cast(%d) {dtype = f32} : (!i) -> !m
+  %g = relay.if %c : tensor<i1> -> !h {
+    %f = relay.fn(%a : tensor<f32>) -> tensor<?x3xf32, #relay.dims<n floordiv 3>> {
+      %s = relay.add(%r, %a) : (tensor<?x3xf32, #relay.dims<n floordiv 3>>, tensor<f32>) -> tensor<?x3xf32, #relay.dims<n floordiv 3>>
+      relay.yield %s : tensor<?x3xf32, #relay.dims<n floordiv 3>>
+    }
+    relay.yield %f : !h
+  } else {
+    %f = relay.fn(%a : tensor<f32>) -> tensor<?x3xf32, #relay.dims<n floordiv 3>> {
+      %e = relay.sum(%k) : (!m) -> tensor<f32>
+      %s = relay.add(%r, %e) : (tensor<?x3xf32, #relay.dims<n floordiv 3>>, tensor<f32>) -> tensor<?x3xf32, #relay.dims<n floordiv 3>>
+      relay.yield %s : tensor<?x3xf32, #relay.dims<n floordiv 3>>
+    }
+    relay.yield %f : !h
+  }
+  func.return %g : !h
+}
+
+// A function around one that captures a value to know an extent captures it too.
+// CHECK-LABEL: func.func @told_inside
+// CHECK:         relay.closure_construct(%y, %c, %r, %k)
+!q = tensor<?x3xf32, #relay.dims<n floordiv 3>>
+func.func @told_inside(%c: tensor<i1>, %y: !m, %q: !q) -> ((tensor<f32>) -> !h) {
+  %r = relay.negative(%q) : (!q) -> !q
+  %k = relay.negative(%y) : (!m) -> !m
+  %f = relay.fn(%a : tensor<f32>) -> !h {
+    %t = relay.sum(%y) : (!m) -> tensor<f32>
+    %g = relay.if %c : tensor<i1> -> !h {
+      %h = relay.fn(%b : tensor<f32>) -> !q {
+        %s = relay.add(%r, %b) : (!q, tensor<f32>) -> !q
+        relay.yield %s : !q
+      }
+      relay.yield %h : !h
+    } else {
+      %h = relay.fn(%b : tensor<f32>) -> !q {
+        %s = relay.add(%r, %t) : (!q, tensor<f32>) -> !q
+        relay.yield %s : !q
+      }
+      relay.yield %h : !h
+    }
+    relay.yield %g : !h
+  }
+  func.return %f : (tensor<f32>) -> !h
+}
+
 // A function in a function captures a tuple from around both: it is the tuple that both capture.
 // CHECK-LABEL: func.func @around
 // CHECK:         relay.closure_construct(%c, %x, %x)
@@ -140,6 +194,10 @@ func.func @around(%c: tensor<i1>, %x: tensor<4xf32>) -> ((tensor<4xf32>) -> tens
   }
   func.return %f : (tensor<4xf32>) -> tensor<4xf32>
 }
+
+// The function that @told_inside gives hands on what it captured.
+// CHECK:       func.func private @told_inside_f(%y: {{[^%]*}}, %c: {{[^%]*}}, %r: {{[^%]*}}, %k: {{[^%]*}}, %a: tensor<f32>)
+// CHECK:         relay.closure_construct(%r, %k)
 
 // What nobody calls is left out: no function would come to its parameter.
 // CHECK-NOT: @dead
