@@ -143,7 +143,7 @@ func.func @told(%c: tensor<i1>, %x: !i, %y: !m) -> !h {
 // CHECK-LABEL: func.func @told_inside
 // CHECK:         relay.closure_construct(%y, %c, %r, %k)
 !q = tensor<?x3xf32, #relay.dims<n floordiv 3>>
-func.func @told_inside(%c: tensor<i1>, %y: !m, %q: !q) -> ((tensor<f32>) -> !h) {
+func.func @told_inside(%c: tensor<i1>, %y: !m, %q: !q) -> ((tensor<f32>) -> !h, !m) {
   %r = relay.negative(%q) : (!q) -> !q
   %k = relay.negative(%y) : (!m) -> !m
   %f = relay.fn(%a : tensor<f32>) -> !h {
@@ -163,7 +163,7 @@ func.func @told_inside(%c: tensor<i1>, %y: !m, %q: !q) -> ((tensor<f32>) -> !h) 
     }
     relay.yield %g : !h
   }
-  func.return %f : (tensor<f32>) -> !h
+  func.return %f, %k : (tensor<f32>) -> !h, !m
 }
 
 // A function in a function captures a tuple from around both: it is the tuple that both capture.
