@@ -38,7 +38,8 @@ After:
 What a closure captures is computed where it is made, as in basic block normal form.
 
 Refuses (`PassError`): a call of a function that is no `relay.fn` of the program, as one that `@main` is given, and one
-whose body names an extent that no value around it tells.
+whose body names an extent that no value around it tells. What a value of an incomplete type hands on is not known:
+where there are closures, it is a `TypeInferenceError`.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ from xrelay.passes.relay.closure_types import let_closures_be_data
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
+from xrelay.passes.types.check_types import check_types
 from xrelay.passes.types.infer_type import infer_types
 
 MOST_OPS = 20_000
@@ -100,6 +102,7 @@ def lift_closures(module: ModuleOp, *, callers: bool = False) -> Exchanges:
     if any(isinstance(op, FnOp | InvokeOp) for op in walk_ops(module)):
         # What nobody calls gets closures from nowhere.
         eliminate_dead_code(module)
+        check_types(module)
     added = AddedCallers(module)
     if callers:
         added.add()
