@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
 from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView, constant_value
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import ANY
+from xrelay.index_algebra.dims import ANY, AnyDim
 
 ENDLESS = np.iinfo(np.int64).max
 """A trip count that models write where the condition alone ends a loop."""
@@ -87,7 +87,7 @@ def convert_scan_8(node: NodeView) -> Sequence[SSAValue]:
     scan = _Scan.of(node, inputs, "directions")
 
     def make_body(inner: NodeView, entry: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
-        values = [inner.emit("take", value, entry, axis=0) for value in inputs]
+        values = [_part(inner, value, entry, 0) for value in inputs]
         return Iteration(None, [], scan.emit(inner, values))
 
     return emit_loop(node, extent_value(node, inputs[0], 0), None, [], make_body)
@@ -137,21 +137,35 @@ class _Scan:
         extents = {shape_of(value.type)[axis] for axis, value in zip(axes, scanned, strict=True)}
         if len({extent for extent in extents if isinstance(extent, int)}) > 1:
             raise node.error(f"the scanned inputs have the extents {', '.join(map(str, extents))}, must have one")
+        scanned = [_as_long(node, value, axis, scanned[0], axes[0]) for value, axis in zip(scanned, axes, strict=True)]
         count = extent_value(node, scanned[0], axes[0])
         last = node.emit("subtract", count, node.emit_constant(np.array(1, np.int64), "one"))
 
         def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
             places = [inner.emit("subtract", last, number) if turned else number for turned in self.reversed_inputs]
-            slices = [
-                inner.emit("take", value, place, axis=axis)
-                for value, place, axis in zip(scanned, places, axes, strict=True)
-            ]
+            slices = [_part(inner, *part) for part in zip(scanned, places, axes, strict=True)]
             values = convert_body(inner, "body", [*carried, *slices])
             return Iteration(None, values[: len(states)], values[len(states) :])
 
         results = emit_loop(node, count, None, states, make_body)
         turned = zip(results[len(states) :], self.output_axes, self.reversed_outputs, strict=True)
         return [*results[: len(states)], *(_turned(node, *each) for each in turned)]
+
+
+def _as_long(node: NodeView, value: SSAValue, axis: int, first: SSAValue, first_axis: int) -> SSAValue:
+    """A scanned input, which has to be as long as the first one."""
+    extent, wanted = shape_of(value.type)[axis], shape_of(first.type)[first_axis]
+    if value is first or (not isinstance(extent, AnyDim) and extent == wanted):
+        return value
+    places = {"lhs_begin": axis, "lhs_end": axis + 1, "rhs_begin": first_axis, "rhs_end": first_axis + 1}
+    return node.emit("reshape_like", value, first, **places)
+
+
+def _part(node: NodeView, value: SSAValue, place: SSAValue, axis: int) -> SSAValue:
+    """The part of a scanned input at `place`; where there may be none, a body that takes one never runs."""
+    extent = shape_of(value.type)[axis]
+    is_there = isinstance(extent, int) and extent > 0
+    return node.emit("take", value, place, axis=axis, mode="clip" if is_there else "raise")
 
 
 def _turned(node: NodeView, stack: SSAValue, axis: int, is_reversed: bool) -> SSAValue:

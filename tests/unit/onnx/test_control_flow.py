@@ -10,9 +10,10 @@ import pytest
 from onnx import GraphProto, NodeProto, TensorProto, helper, numpy_helper
 from support.onnx_models import model, value
 
+import xrelay
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
-from xrelay.errors import ModelImportError
+from xrelay.errors import ExecutionError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.types.infer_type import infer_types
@@ -166,13 +167,13 @@ def test_what_is_wrong_with_a_loop_is_said(
     assert words in str(caught.value)
 
 
-def scan(batch: bool = False, **attributes: Any) -> onnx.ModelProto:
+def scan(length: str | int = "length", batch: bool = False, **attributes: Any) -> onnx.ModelProto:
     """A Scan that sums up slices of `x` and gives each sum; opset 8 has a batch in front."""
     nodes = [helper.make_node("Add", ["s", "v"], ["next"]), helper.make_node("Neg", ["next"], ["out"])]
     graph = body(nodes, ["s", "v"], ["next", "out"])
     given = ["", "z", "x"] if batch else ["z", "x"]
     node = helper.make_node("Scan", given, ["final", "stack"], num_scan_inputs=1, body=graph, **attributes)
-    shapes = ((2, 3), (2, 4, 3)) if batch else ((2,), (2, "length"))
+    shapes = ((2, 3), (2, 4, 3)) if batch else ((2,), (2, length))
     inputs = [value("z", shapes[0]), value("x", shapes[1])]
     return model([node], inputs, ["final", "stack"], opset=8 if batch else 11)
 
@@ -192,6 +193,32 @@ def test_a_scan_backwards() -> None:
     final, stack = run(proto, np.zeros(2, np.float32), X)
     np.testing.assert_array_equal(final, X.sum(axis=1))
     np.testing.assert_array_equal(stack, -X[:, ::-1].cumsum(axis=1)[:, ::-1])
+
+
+@pytest.mark.parametrize("length", ["length", 0])
+def test_a_scan_over_nothing_gives_what_it_got(length: str | int) -> None:
+    proto = scan(length, scan_input_axes=[1])
+    nothing = np.zeros((2, 0), np.float32)
+    for results in (
+        run(proto, np.ones(2, np.float32), nothing),
+        xrelay.compile(proto)(np.ones(2, np.float32), nothing),
+    ):
+        final, stack = results
+        assert final.tolist() == [1, 1]
+        assert stack.shape == (0, 2)
+
+
+def test_scanned_inputs_are_equally_long() -> None:
+    nodes = [helper.make_node("Add", ["v", "w"], ["both"]), helper.make_node("Add", ["s", "both"], ["next"])]
+    graph = body(nodes, ["s", "v", "w"], ["next"])
+    node = helper.make_node("Scan", ["z", "x", "y"], ["final"], num_scan_inputs=2, scan_input_axes=[0, 1], body=graph)
+    inputs = [value("z", (2,)), value("x", ("n", 2)), value("y", (2, "m"))]
+    compiled = xrelay.compile(model([node], inputs, ["final"]), cache=False)
+    zeros, rows = np.zeros(2, np.float32), np.ones((3, 2), np.float32)
+    np.testing.assert_array_equal(compiled(zeros, rows, rows.T)[0], [6, 6])
+    for columns in (2, 4):
+        with pytest.raises(ExecutionError, match=f"final: .*m == n is {columns} == 3"):
+            compiled(zeros, rows, np.ones((2, columns), np.float32))
 
 
 def test_a_scan_of_each_entry_of_a_batch() -> None:
