@@ -34,6 +34,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "operators": Campaign("fuzz.relay_ops:run_case", share=3, limit=60),
     "saved": Campaign("fuzz.saved_models:run_case", share=1, limit=30),
     "sequences": Campaign("fuzz.sequences:run_case", share=1, limit=60),
+    "flow": Campaign("fuzz.flow:run_case", share=2, limit=60),
     "named": Campaign("fuzz.named:run_case", share=2, limit=120),
     "texts": Campaign("fuzz.damaged_texts:run_case", share=1, limit=60),
 }

@@ -1,0 +1,42 @@
+"""Random ONNX models of branches, loops and scans: native code, the interpreter and onnxruntime against each other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import xrelay
+from fuzz.finding import Finding
+from fuzz.flow_models import FlowModels
+from fuzz.nodes import files
+from fuzz.onnx_oracles import onnxruntime_outputs
+from fuzz.sequences import difference
+from xrelay.errors import ExecutionError, InterpreterError
+from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
+
+RUNS = 3
+"""At how many sizes a model runs."""
+
+
+def run_case(seed: int) -> None:
+    """One model, compiled once."""
+    rng = np.random.default_rng(seed)
+    draw = FlowModels(rng)
+    model = draw.model()
+    module = import_onnx(model)
+    compiled = xrelay.compile(model, opt_level=int(rng.integers(4)), threads=1, cache=False)
+    for _ in range(RUNS):
+        inputs = draw.inputs()
+        try:
+            expected = run_relay(module, list(inputs.values()))
+        except InterpreterError as error:
+            expected = error.message
+        try:
+            found = compiled.run(dict(inputs))
+        except ExecutionError as error:
+            found = error.message
+        if problem := difference(found, expected):
+            raise Finding("native code departs from the interpreter", problem, files(model, inputs))
+        wanted = onnxruntime_outputs(model, inputs)
+        if wanted is not None and (problem := difference(expected, wanted)):
+            raise Finding("the interpreter departs from onnxruntime", problem, files(model, inputs))
