@@ -31,7 +31,7 @@ def evaluate_arg_reduction(op: ArgReduceOp, data: Array) -> Array:
 def evaluate_variance(op: VarianceOp, data: Array, mean: Array) -> Array:
     """Squared distances added up in double precision."""
     axes = op.reduced_axes(data.ndim)
-    count = prod(data.shape[axis] for axis in axes) - bool(op.unbiased.value.data)
+    count = max(prod(data.shape[axis] for axis in axes) - bool(op.unbiased.value.data), 0)
     distances = data.astype(np.float64) - mean.astype(np.float64)
     total = np.sum(distances * distances, axis=axes, keepdims=bool(op.keepdims.value.data))
     return np.asarray(np.asarray(total) / np.float64(count)).astype(data.dtype)

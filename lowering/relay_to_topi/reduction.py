@@ -17,7 +17,7 @@ from xrelay.dialects.topi.build import Body, Number, is_unsigned
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
-from xrelay.index_algebra.dims import Dim, Shape, product
+from xrelay.index_algebra.dims import Dim, Shape, maximum, product
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
@@ -144,7 +144,8 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return b.times(distance, distance)
 
     total = fold(emitter, "squares", 0, lambda b, acc, x: b.accumulate(acc, x), element, square)
-    count = product([reduction.shape[axis] for axis in reduction.axes]) - emitter.flag("unbiased")
+    # Of no terms it is no number, unbiased or not.
+    count = maximum(product([reduction.shape[axis] for axis in reduction.axes]) - emitter.flag("unbiased"), 0)
     return [
         emitter.compute(
             "variance",

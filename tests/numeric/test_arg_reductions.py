@@ -112,6 +112,16 @@ def test_variance(dtype: str, unbiased: bool) -> None:
         check(case, [data, mean], expected, 2e-3 if dtype == "float16" else 1e-5)
 
 
+@pytest.mark.parametrize("extent", [0, 1])
+def test_unbiased_variance_of_too_few_terms_is_no_number(extent: int) -> None:
+    data, mean = np.ones((2, extent), np.float32), np.ones((2, 1), np.float32)
+    case = OpCase("variance", [data.shape, mean.shape], {"axis": 1, "unbiased": True})
+    check(case, [data, mean], np.full(2, np.nan, np.float32))
+    x = relay.var("x", shape=(2, "n"))
+    model = xrelay.compile(relay.Module.from_expr(relay.Function([x], relay.std(x, 1, unbiased=True))))
+    np.testing.assert_array_equal(model.run([data])[0], np.full(2, np.nan, np.float32))
+
+
 def test_arguments_come_in_the_order_of_relay() -> None:
     x = relay.var("x", shape=(2, 3, 4))
     data = np.random.default_rng(6).standard_normal((2, 3, 4)).astype(np.float32)

@@ -24,6 +24,7 @@ from xrelay.index_algebra.dims import shape_text
 class VarianceOp(ReduceOp):
     """The sum over `axis` of `(data - mean)²`, divided by the number of terms, with `unbiased` by one less.
 
+    Of no elements it is 0 / 0 either way, which is NaN.
     `mean` has the data's axes, those that are reduced with extent 1: `relay.mean` with `keepdims`.
 
     Constraints:
