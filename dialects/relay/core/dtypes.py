@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
+from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
 from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
@@ -80,6 +80,9 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
     return found
 
 
+_SINGLE = 32
+
+
 def _known() -> str:
     return "known dtypes: " + ", ".join(str(dtype) for dtype, _ in _table())
 
@@ -87,3 +90,15 @@ def _known() -> str:
 def is_half(type: Attribute | None) -> bool:
     """Whether an element type is a float of 16 bits."""
     return isinstance(type, Float16Type | BFloat16Type)
+
+
+def holds_products(result: Attribute, element: Attribute) -> bool:
+    """Whether sums of products of `element`s may be given as `result`s: numbers of the same kind, and not narrower.
+
+    Half precision counts as single, in which its sums are taken. Integers as wide as the elements are the same ones.
+    """
+    if isinstance(result, IntegerType) and isinstance(element, IntegerType):
+        return result == element or result.bitwidth > element.bitwidth
+    if not (isinstance(result, AnyFloat) and isinstance(element, AnyFloat)):
+        return False
+    return max(result.bitwidth, _SINGLE) >= element.bitwidth

@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraint, Properties, Use, element_of, numbers
+from xrelay.dialects.relay.core.dtypes import holds_products
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
@@ -123,6 +124,32 @@ class ElementType(Constraint):
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """A number."""
         return list(types), {**properties, self.property: int_attribute(3)}
+
+
+@dataclass(frozen=True)
+class HoldsProducts(ElementType):
+    """A property, where it is given, is an element type of sums of products of the first operand's elements."""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return f"{super().sentence()} of the data's kind, floats or integers, and not narrower; of f32 it may be a half"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Compare the types."""
+        super().check(constraint, facts, properties)
+        require_holds_products(facts, properties.get(self.property), constraint)
+
+
+def require_holds_products(facts: Facts, result: Attribute | None, constraint: str) -> None:
+    """Demand that `result`, where it is given, is an element type for sums of products of the first operand's."""
+    element = facts.element(0)
+    legal = result is None or holds_products(result, element)
+    facts.require(
+        legal,
+        constraint,
+        lambda: f"out_dtype {result} cannot hold sums of products of {element}",
+        help="cast the operands before, or the result after",
+    )
 
 
 def _text(properties: Properties, name: str) -> str:

@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
-from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts
+from xrelay.dialects.relay.core.window_constraints import HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -69,7 +69,7 @@ class FilterOp(SlidingWindowOp):
             "C1": Layouts((*own, ("out_layout", f"NC{axes}"))),
             "C2": InLayouts(own),
             "C10": SameElements(),
-            "C11": ElementType("out_dtype"),
+            "C11": HoldsProducts("out_dtype"),
         }
 
     def result_channels(self, weight: dict[str, Dim]) -> Dim:

@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.window_constraints import require_holds_products
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 
@@ -50,6 +51,8 @@ class ContribDensePackOp(RelayOp):
     - C3: the last axis of the data is as long as the weight's C.
     - C4: `units`, where given, is the weight's N.
     - C5: data and weight have the same element type.
+    - C6: `out_dtype`, where given, is an element type of the data's kind, floats or integers, and not narrower; of f32
+      it may be a half.
 
     Example:
     ```mlir
@@ -80,7 +83,7 @@ class ContribDensePackOp(RelayOp):
         return packed_block(self.layout)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the last extent replaced by the units; C1 to C5."""
+        """The data's shape with the last extent replaced by the units; C1 to C6."""
         data, element = facts.operand(0)
         weight, weight_element = facts.operand(1)
         facts.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
@@ -91,7 +94,9 @@ class ContribDensePackOp(RelayOp):
         if units is not None:
             facts.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
         facts.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
-        return tensor_type((*data[:-1], extents["N"]), element if self.out_dtype is None else self.out_dtype)
+        result = self.element_type_property(self.out_dtype, element, "C6")
+        require_holds_products(facts, self.out_dtype, "C6")
+        return tensor_type((*data[:-1], extents["N"]), result)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """The rows of a matrix product have no other layout."""

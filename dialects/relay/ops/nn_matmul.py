@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import holds_products, numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
@@ -41,9 +40,8 @@ class MatrixProductOp(RelayOp):
         """The result's element type; C5."""
         first = facts.element(0)
         result = self.element_type_property(self.out_dtype, first, "C5")
-        same_kind = isinstance(result, AnyFloat) == isinstance(first, AnyFloat)
         facts.require(
-            same_kind and numpy_dtype(result).itemsize >= numpy_dtype(first).itemsize,
+            holds_products(result, first) and numpy_dtype(result).itemsize >= numpy_dtype(first).itemsize,
             "C5",
             lambda: f"out_dtype {result} cannot hold sums of products of {first}",
             help="cast the operands before, or the result after",

@@ -138,6 +138,30 @@ func.func @out_dtype(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
 
 // -----
 
+func.func @products(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>) {
+  // expected-error@below {{[relay.nn.conv2d C11] out_dtype f32 cannot hold sums of products of i8; help: cast the operands before, or the result after}}
+  %r = relay.nn.conv2d(%x, %w) {out_dtype = f32} : (tensor<1x3x8x8xi8>, tensor<4x3x3x3xi8>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @products_of_another_sign(%x: tensor<1x3x8x8xi8>, %w: tensor<4x3x3x3xi8>) {
+  // expected-error@below {{[relay.nn.conv2d C11] out_dtype ui8 cannot hold sums of products of i8}}
+  %r = relay.nn.conv2d(%x, %w) {out_dtype = ui8} : (tensor<1x3x8x8xi8>, tensor<4x3x3x3xi8>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @products_of_doubles(%x: tensor<1x3x8x8xf64>, %w: tensor<4x3x3x3xf64>) {
+  // expected-error@below {{[relay.nn.conv2d C11] out_dtype f16 cannot hold sums of products of f64}}
+  %r = relay.nn.conv2d(%x, %w) {out_dtype = f16} : (tensor<1x3x8x8xf64>, tensor<4x3x3x3xf64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @rank(%x: tensor<3x8x8xf32>, %w: tensor<4x3x3x3xf32>) {
   // expected-error@below {{[relay.nn.conv2d C2] layout NCHW has 4 axes, the shape (3, 8, 8) 3}}
   %r = relay.nn.conv2d(%x, %w) : (tensor<3x8x8xf32>, tensor<4x3x3x3xf32>) -> !relay.incomplete

@@ -40,6 +40,14 @@ func.func @dense_out_dtype(%x: tensor<2x5xf32>, %w: tensor<4x5xf32>) {
 
 // -----
 
+func.func @dense_products(%x: tensor<2x5xf32>, %w: tensor<4x5xf32>) {
+  // expected-error@below {{[relay.nn.dense C5] out_dtype ui8 cannot hold sums of products of f32}}
+  %r = relay.nn.dense(%x, %w) {out_dtype = ui8} : (tensor<2x5xf32>, tensor<4x5xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @bias_axis(%x: tensor<2x4xf32>, %b: tensor<4xf32>) {
   // expected-error@below {{[relay.nn.bias_add C1] axis 2 is out of range for rank 2}}
   %r = relay.nn.bias_add(%x, %b) {axis = 2} : (tensor<2x4xf32>, tensor<4xf32>) -> !relay.incomplete

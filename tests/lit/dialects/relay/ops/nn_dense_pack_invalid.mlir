@@ -45,3 +45,11 @@ func.func @element_types(%x: tensor<2x5xf32>, %w: tensor<2x5x8xf64>) {
   %r = relay.nn.contrib_dense_pack(%x, %w) : (tensor<2x5xf32>, tensor<2x5x8xf64>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @products(%x: tensor<2x5xi32>, %w: tensor<2x5x8xi32>) {
+  // expected-error@below {{[relay.nn.contrib_dense_pack C6] out_dtype i8 cannot hold sums of products of i32}}
+  %r = relay.nn.contrib_dense_pack(%x, %w) {out_dtype = i8} : (tensor<2x5xi32>, tensor<2x5x8xi32>) -> !relay.incomplete
+  func.return
+}
