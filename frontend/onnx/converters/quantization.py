@@ -78,7 +78,7 @@ def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue
         # A constant of i32 at once, for passes that ask for its numbers.
         if known is not None:
             zero = node.emit_constant(
-                known.reshape(known.shape if known.size > 1 else ()).astype(np.int32), "zero_point"
+                known.reshape(() if known.size == 1 else known.shape).astype(np.int32), "zero_point"
             )
         zero = converted(node, zero, _INT32)
     axis = _axis(node) if shape_of(scale.type) or shape_of(zero.type) else -1

@@ -82,6 +82,15 @@ def test_there_and_back_with_scales_of_every_form(shape: tuple[int, ...], attrib
         np.testing.assert_array_equal(found, expected, strict=True)
 
 
+def test_an_axis_of_no_places_has_no_scales() -> None:
+    none = np.zeros(0, np.float32)
+    held = {"s": none, "z": none.astype(np.int8)}
+    node = helper.make_node("QuantizeLinear", ["x", "s", "z"], ["y"])
+    proto = model([node], [value("x", (2, 0, 3))], ["y"], initializers=held, opset=21)
+    for found in both(proto, [np.zeros((2, 0, 3), np.float32)]):
+        assert (found.shape, found.dtype) == ((2, 0, 3), np.int8)
+
+
 def _spread(array: Array, shape: tuple[int, ...], attributes: dict[str, int]) -> Array:
     if "block_size" in attributes:
         return np.repeat(array, 2, 2)[:, :, :5]
