@@ -32,7 +32,7 @@ def _floor_divide(lhs: Array, rhs: Array) -> Array:
 
 
 def _mod(lhs: Array, rhs: Array) -> Array:
-    return lhs - truncated_quotient(lhs, rhs) * rhs if lhs.dtype.kind in "iu" else np.fmod(lhs, rhs)
+    return lhs - truncated_quotient(lhs, rhs) * rhs if lhs.dtype.kind in "iu" else of_divisors(np.fmod)(lhs, rhs)
 
 
 _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {

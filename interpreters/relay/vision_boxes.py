@@ -51,9 +51,9 @@ def evaluate_non_max_suppression(
 def _select(op: NonMaxSuppressionOp, rows: Array, known: int, most: int, iou: Array, taken: Array) -> None:
     """Writes to each place, by score, the box that is taken there."""
     wide = rows.astype(np.float64 if rows.dtype == np.float64 else np.float32)
-    scores, kinds = wide[:, op.score_index.value.data], wide[:, op.id_index.value.data]
-    has_kind = op.id_index.value.data >= 0
-    takes_part = (np.arange(len(rows)) < known) & (scores > 0) & ((kinds >= 0) | (not has_kind))
+    scores, has_kind = wide[:, op.score_index.value.data], op.id_index.value.data >= 0
+    kinds = wide[:, op.id_index.value.data] if has_kind else np.zeros_like(scores)
+    takes_part = (np.arange(len(rows)) < known) & (scores > 0) & (kinds >= 0)
     order = [box for box in stable_order(np.where(takes_part, scores, 0), descending=True).tolist() if takes_part[box]]
     limit = op.top_k.value.data
     selected: list[int] = []

@@ -18,10 +18,10 @@ func.func @main(%x: tensor<1x0x4x6xf32>) -> tensor<1x0x2x3xf32> {
 }
 """
 DIVIDED = """
-func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {
-  %z = relay.floor_mod(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
+func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {{
+  %z = relay.{op}(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
   func.return %z : tensor<4xi1>
-}
+}}
 """
 
 
@@ -32,8 +32,9 @@ def test_no_channels_are_reorganised() -> None:
         assert found[0].shape == (1, 0, 2, 3)
 
 
-def test_truth_values_have_remainders_as_integers_do() -> None:
-    module = parse_module(full_context(), DIVIDED, "divided.mlir")
+@pytest.mark.parametrize("op", ["floor_mod", "mod"])
+def test_truth_values_have_remainders_as_integers_do(op: str) -> None:
+    module = parse_module(full_context(), DIVIDED.format(op=op), "divided.mlir")
     model = xrelay.compile(module, cache=False, threads=1)
     x, ones = np.array([True, False, True, False]), np.ones(4, np.bool_)
     for run in (partial(xrelay.interpret, module), model.run):

@@ -73,6 +73,7 @@ OPTIONS: list[dict[str, Any]] = [
     {"force_suppress": True},
     {"top_k": 4},
     {"id_index": -1},
+    {"id_index": -(2**31)},
     {"return_indices": False},
     {"return_indices": False, "invalid_to_bottom": True, "top_k": 6},
 ]
