@@ -74,7 +74,7 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
     """The value of `op` for the values of its operands: an array, or a tuple of them.
 
     Raises `InterpreterError`, with the op's location, where the op has no numpy meaning, where the operands lie outside
-    its domain, or where the value does not have the type the op claims.
+    its domain, where memory does not suffice, or where the value does not have the type the op claims.
     """
     function = _evaluator(op)
     if function is None:
@@ -95,6 +95,8 @@ def evaluate_op(op: Operation, operands: Sequence[Value]) -> Value:
         raise InterpreterError(error.message, location=location_of(op), help=error.help) from error
     except (ValueError, TypeError, IndexError, OverflowError) as error:
         raise InterpreterError(f"{op.name}: {error}", location=location_of(op)) from error
+    except MemoryError as error:
+        raise InterpreterError(f"{op.name} needs more memory than there is", location=location_of(op)) from error
     if not matches(value, op.results[0].type):
         raise InterpreterError(
             f"{op.name} gives {describe(value)}, its type says {op.results[0].type}", location=location_of(op)

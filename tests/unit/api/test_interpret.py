@@ -12,13 +12,19 @@ from onnx import TensorProto, helper
 import xrelay
 from xrelay.api.intermediates import NodeOutput, add_outputs
 from xrelay.api.sources import load_source
-from xrelay.errors import InputError, ParseError, VerificationError
+from xrelay.errors import InputError, InterpreterError, ParseError, VerificationError
 
 TEXT = """
 func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
   %e = relay.exp(%x) : (tensor<2x4xf32>) -> tensor<2x4xf32>
   %y = relay.nn.relu(%e) : (tensor<2x4xf32>) -> tensor<2x4xf32>
   func.return %y : tensor<2x4xf32>
+}
+"""
+HUGE = """
+func.func @main() -> tensor<1099511627776x1024xf32> {
+  %0 = relay.zeros() {shape = [1099511627776, 1024], dtype = f32} : () -> tensor<1099511627776x1024xf32>
+  func.return %0 : tensor<1099511627776x1024xf32>
 }
 """
 X = np.arange(-4, 4, dtype=np.float32).reshape(2, 4)
@@ -106,3 +112,9 @@ def test_values_that_do_not_exist_or_are_several() -> None:
         add_outputs(twice, ["y"])
     add_outputs(twice, ["<text>:3:3"])
     assert len(xrelay.interpret(twice, [X])) == 2
+
+
+def test_a_value_that_no_memory_holds() -> None:
+    module = xrelay.parse(HUGE)
+    with pytest.raises(InterpreterError, match=r"relay\.zeros needs more memory than there is$"):
+        xrelay.interpret(module, [])
