@@ -133,6 +133,8 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
         return "it rounds scores and weights to f16, which are computed in f32"
     if node.op_type == "QuantizeLinear" and halves:
         return "it divides f16 in f32, the standard in the type of the scale"
+    if node.op_type == "QuantizeLinear" and _quantizes_no_number(node, model, inputs):
+        return "of what is not a number ONNX does not say which integer it is: it gives the least, we the zero point"
     if node.op_type == "Inverse":
         return "its inverses of matrices that nearly have none are others"
     if node.op_type == "GroupNormalization" and doubles:
@@ -150,6 +152,13 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
     if node.op_type in ("FastGelu", "Gelu", "HardSwish") and doubles:
         return "its constants of f64 formulas have the precision of f32"
     return None
+
+
+def _quantizes_no_number(node: onnx.NodeProto, model: onnx.ModelProto, inputs: Mapping[str, Array]) -> bool:
+    """Whether a quotient may be NaN: of a NaN, or by a scale that is 0 or infinite."""
+    held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
+    data, scale = ({**held, **inputs}[name].astype(np.float64) for name in node.input[:2])
+    return bool(np.isnan(data).any() or (scale == 0).any() or not np.isfinite(scale).all())
 
 
 def difference(op: str, found: Sequence[Array], expected: Sequence[Array]) -> str | None:

@@ -81,9 +81,9 @@ def random_instance(rng: np.random.Generator, name: str) -> ModuleOp | None:
 
 
 def is_small(module: ModuleOp) -> bool:
-    """True where no tensor of known extents has more than `MOST_ELEMENTS`."""
+    """True where no tensor of known extents has more than `MOST_ELEMENTS`; extents of 0 do not make it small."""
     types = [type for op in module.walk() for result in op.results for type in _tensors(result.type)]
-    extents = [[extent for extent in shape_of(type) if isinstance(extent, int)] for type in types]
+    extents = [[max(extent, 1) for extent in shape_of(type) if isinstance(extent, int)] for type in types]
     return all(np.prod(known, dtype=np.float64) <= MOST_ELEMENTS for known in extents)
 
 

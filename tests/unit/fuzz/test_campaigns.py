@@ -45,6 +45,16 @@ def test_uses_that_mean_nothing_are_not_drawn(seed: int) -> None:
     CAMPAIGNS["operators"].function()(seed)
 
 
+@pytest.mark.parametrize("seed", [31000439, 31000732])
+def test_uses_of_operators_that_were_found(seed: int) -> None:
+    """An enormous extent beside one of 0, and a class of no place in a row."""
+    CAMPAIGNS["operators"].function()(seed)
+
+
+def test_quotients_that_are_no_numbers_are_not_compared() -> None:
+    CAMPAIGNS["nodes"].function()(31000476)
+
+
 def test_findings_that_differ_in_numbers_and_names_are_one() -> None:
     first = Finding("wrong", "output 'y' at (0, 3): 1.5e-3, not 2.0")
     second = Finding("wrong", "output 'z' at (1, 0): -7, not 0x1f\nmore")
