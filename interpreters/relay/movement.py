@@ -31,7 +31,9 @@ def evaluate_strided_slice(op: StridedSliceOp, data: Array) -> Array:
 
 @evaluates(ReverseSequenceOp)
 def evaluate_reverse_sequence(op: ReverseSequenceOp, data: Array, seq_lengths: Array) -> Array:
-    """Sequence by sequence."""
+    """Sequence by sequence; of no elements no length is asked for."""
+    if not data.size:
+        return data
     rows = np.moveaxis(data, (op.batch_axis.value.data, op.seq_axis.value.data), (0, 1)).copy()
     for row, length in zip(rows, seq_lengths.tolist(), strict=True):
         if not 0 <= length <= row.shape[0]:

@@ -83,11 +83,11 @@ _ROUNDED = frozenset(
 )
 """Ops whose integers may be one off: onnxruntime rounds them after it has added the zero point, or other floats."""
 
-_SCALES = {"Swish": 0.05}
+_SCALES = {"QuickGelu": 0.05, "Swish": 0.05}
 """Op → the number whose `RTOL` a value near 0 may be off by, where that is not 0.01.
 
 onnxruntime's f32 sigmoid is a quotient of polynomials plus 1/2, so near 0 it is off by units of 2^-24, and 0 below -18;
-Swish multiplies that by at most 18: four units are 4.3e-6.
+Swish and QuickGelu multiply that by at most 18: four units are 4.3e-6.
 """
 
 

@@ -17,6 +17,12 @@ func.func @main(%x: tensor<1x0x4x6xf32>) -> tensor<1x0x2x3xf32> {
   func.return %y : tensor<1x0x2x3xf32>
 }
 """
+REVERSED = """
+func.func @main(%x: tensor<2x0xf32>, %n: tensor<2xi32>) -> tensor<2x0xf32> {
+  %y = relay.reverse_sequence(%x, %n) : (tensor<2x0xf32>, tensor<2xi32>) -> tensor<2x0xf32>
+  func.return %y : tensor<2x0xf32>
+}
+"""
 DIVIDED = """
 func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {{
   %z = relay.{op}(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
@@ -30,6 +36,13 @@ def test_no_channels_are_reorganised() -> None:
     x = np.zeros((1, 0, 4, 6), np.float32)
     for found in (xrelay.interpret(module, [x]), xrelay.compile(module, cache=False, threads=1).run([x])):
         assert found[0].shape == (1, 0, 2, 3)
+
+
+def test_of_no_elements_no_lengths_are_asked_for() -> None:
+    module = parse_module(full_context(), REVERSED, "reversed.mlir")
+    inputs = [np.zeros((2, 0), np.float32), np.array([0, 2], np.int32)]
+    for found in (xrelay.interpret(module, inputs), xrelay.compile(module, cache=False, threads=1).run(inputs)):
+        assert found[0].shape == (2, 0)
 
 
 @pytest.mark.parametrize("op", ["floor_mod", "mod"])

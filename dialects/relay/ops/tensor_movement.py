@@ -140,7 +140,7 @@ class ReverseSequenceOp(MovementOp):
     """The first elements of each sequence backwards, the others as they are.
 
     `seq_lengths` has one number for each place along `batch_axis`: how many elements along `seq_axis` are reversed. A
-    number that is not between 0 and the extent is an error where the program runs.
+    number that is not between 0 and the extent is an error where the program runs, if there is an element at all.
 
     Constraints:
     - C3: `seq_lengths` is a list of integers, one for each place along `batch_axis`.
