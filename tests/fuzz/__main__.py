@@ -1,4 +1,7 @@
-"""The command line of `make fuzz`: shares the time between the campaigns, keeps what is found, prints a table."""
+"""The command line of `make fuzz`: shares the time between the campaigns, keeps what is found, prints a table.
+
+Ctrl-C ends it behind the running cases, with the table of what was done.
+"""
 
 from __future__ import annotations
 
@@ -49,6 +52,10 @@ class Session:
                 self._note(name, seed, outcome, time.monotonic() - start)
         finally:
             worker.close()
+
+    def stop(self) -> None:
+        """End behind the cases that are running."""
+        self._end = 0.0
 
     def _take(self) -> tuple[str, int]:
         """The next case: of the campaign that had the least of its share."""
@@ -127,8 +134,13 @@ def main() -> int:
     threads = [threading.Thread(target=session.work) for _ in range(options.jobs)]
     for thread in threads:
         thread.start()
-    for thread in threads:
-        thread.join()
+    try:
+        for thread in threads:
+            thread.join()
+    except KeyboardInterrupt:
+        session.stop()
+        for thread in threads:
+            thread.join()
     return report(session)
 
 
