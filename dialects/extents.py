@@ -54,7 +54,9 @@ def extents_of(attr: ExtentList) -> Shape:
 
 
 def numbers_in(attr: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """The numbers in an array of i64; xDSL's own way asks the type of the elements for each."""
+    """The numbers in an array, mostly of i64; xDSL's own way asks the type of the elements for each."""
+    if attr.elt_type != i64:
+        return tuple(attr.get_values())
     return unpack(f"<{len(attr.data.data) // 8}q", attr.data.data)
 
 

@@ -28,3 +28,14 @@ func.func @two() -> (tensor<8x2xi64>, tensor<8x2xi64>) {
   }
   func.return %a, %b : tensor<8x2xi64>, tensor<8x2xi64>
 }
+
+// Extents in the generic form may be of any width.
+// CHECK-LABEL: func.func @narrow
+// CHECK-NEXT: %r = topi.scan "c" [%i : 4] along %i init [%a = 0.000000e+00 : f32] : tensor<4xf32> {
+func.func @narrow() -> tensor<4xf32> {
+  %r = "topi.scan"() <{label = "c", extents = array<i7: 4>, axis = 0 : i64, init = [0.0 : f32]}> ({
+  ^bb0(%i: index, %a: f32):
+    topi.yield %a : f32
+  }) : () -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
