@@ -1,4 +1,7 @@
-"""Symbols that are defined twice, each with its place; xDSL reports the first of them, and the place of the module."""
+"""What is wrong with the symbols of a table, each with its place: defined twice, or of a visibility that is none.
+
+xDSL reports the first that is defined twice, with the place of the module, and prints any visibility as it stands.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,12 @@ from xdsl.traits import SymbolTable
 from xrelay.dialects.locations import location_of
 from xrelay.errors import VerificationError
 
+VISIBILITIES = ("public", "private", "nested")
+"""The words that a symbol's visibility may be."""
 
-def redefined_symbols(table: Operation) -> Iterator[VerificationError]:
-    """The errors of the symbols in a symbol table that have the name of one before, with a note where that is."""
+
+def symbol_errors(table: Operation) -> Iterator[VerificationError]:
+    """The errors of the symbols in a table: names of ones before, with a note where those are, and visibilities."""
     if not table.has_trait(SymbolTable, value_if_unregistered=False):
         return
     first: dict[str, Operation] = {}
@@ -24,3 +30,7 @@ def redefined_symbols(table: Operation) -> Iterator[VerificationError]:
             if (place := location_of(known)) is not None:
                 error.add_place("the first definition", place)
             yield error
+        visibility = op.get_attr_or_prop("sym_visibility")
+        if isinstance(visibility, StringAttr) and visibility.data not in VISIBILITIES:
+            text = f"the visibility of a symbol must be public, private or nested, found {visibility}"
+            yield VerificationError(text, location=location_of(op))

@@ -16,7 +16,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.errors import VerificationError, XRelayError
 from xrelay.passes.infra.dominance import dominance_errors
 from xrelay.passes.infra.source import one_line
-from xrelay.passes.infra.symbols import redefined_symbols
+from xrelay.passes.infra.symbols import symbol_errors
 
 
 def verify_module(module: Operation) -> None:
@@ -28,9 +28,9 @@ def verify_module(module: Operation) -> None:
 def verification_errors(module: Operation) -> Iterator[VerificationError]:
     """Yields everything that is wrong with `module`: ops in program order, then uses that no definition reaches."""
     for op in walk_ops(module):
-        redefined = list(redefined_symbols(op))
-        yield from redefined
-        if not redefined and (message := _op_failure(op)) is not None:
+        wrong_symbols = list(symbol_errors(op))
+        yield from wrong_symbols
+        if not wrong_symbols and (message := _op_failure(op)) is not None:
             yield VerificationError(message, location=location_of(op))
     yield from dominance_errors(module)
 

@@ -1,0 +1,5 @@
+// A symbol that can be printed can be read: the generic form takes any word for its visibility.
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+// expected-error@below {{the visibility of a symbol must be public, private or nested, found "hidden"}}
+"func.func"() <{function_type = () -> (), sym_name = "f", sym_visibility = "hidden"}> ({}) : () -> ()
