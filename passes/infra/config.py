@@ -136,6 +136,7 @@ def _checked(key: object, value: object) -> tuple[str, ConfigValue]:
 register_config("relay.FuseOps.max_depth", int, "how many nodes a fused group may have")
 register_config("relay.FuseOps.link_params", bool, "keep constants of any size inside the groups")
 register_config("relay.FoldConstant.max_growth", int, "bytes by which a folded constant may exceed its operands")
+register_config("relay.ToMixedPrecision.keep_orig_output_dtype", bool, "cast results back to the types that they had")
 register_config("relay.AlterOpLayout.vector_lanes", int, "how many f32 a vector of the target holds")
 register_config("relay.AlterOpLayout.target", str, "the target whose hooks choose the layouts")
 register_config(IMMUTABLE, bool, "fail, naming the pass, where a pass changes the module it was given")

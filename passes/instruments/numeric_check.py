@@ -50,7 +50,7 @@ class NumericCheck(PassInstrument):
 
     Floats may differ by `rtol` of the value plus `rtol` of the output's largest value; without `rtol` by nothing after
     an exact pass and by 1e-5 after any other, a user's included. No other number may differ, but after a pass that
-    quantises, which may change integers by 4 and floats by a twentieth. `inputs` are those
+    quantises, which may change integers by 4, floats by a twentieth, and their type. `inputs` are those
     of `function`, without them random from `seed`; `function` is `@main` unless given, else the only public one.
     """
 
@@ -180,8 +180,12 @@ class NumericCheck(PassInstrument):
 
 
 def describe_difference(old: Array, new: Array, rtol: float, steps: int = 0) -> str | None:
-    """In what the arrays differ by more than `rtol`, integers by more than `steps`; `None` where they do not."""
-    if old.shape != new.shape or old.dtype != new.dtype:
+    """In what the arrays differ by more than `rtol`, integers by more than `steps`; `None` where they do not.
+
+    Where integers may differ, floats may have another type.
+    """
+    retyped = bool(steps) and _is_float(old) and _is_float(new)
+    if old.shape != new.shape or (old.dtype != new.dtype and not retyped):
         return f"from {old.dtype}{list(old.shape)} to {new.dtype}{list(new.shape)}"
     if np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
         return None
@@ -225,3 +229,7 @@ def _entry(mod: ModuleOp) -> str:
         names = ", ".join(f"@{op.sym_name.data}" for op in functions)
         raise InterpreterError(f"the module has no function @main; it has {names or 'none'}")
     return public[0].sym_name.data
+
+
+def _is_float(array: Array) -> bool:
+    return array.dtype.kind == "f" or array.dtype.name == "bfloat16"

@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.types import IncompleteType
@@ -25,6 +26,7 @@ class AlongAxisOp(RelayOp):
     Operands after the data, which lie along `axis`, stay as they are in any layout.
     """
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 
     data = operand_def()

@@ -12,10 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import lru_cache
 from typing import ClassVar, Self
 
-from xdsl.dialects.builtin import (
-    FunctionType,
-    TensorType,
-)
+from xdsl.dialects.builtin import FunctionType, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue, SSAValues, TypeAttribute
 from xdsl.irdl import IRDLOperation, OptionalDef, VarOperandDef, VerificationContext, result_def, traits_def
 from xdsl.parser import Parser
@@ -29,6 +26,7 @@ from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.inference import Inference
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.recorded_requirements import PureOnItsValue, record_requirements, requirements_of
 from xrelay.dialects.relay.core.types import (
@@ -54,9 +52,13 @@ class RelayOp(IRDLOperation):
     PATTERN: ClassVar[OpPatternKind]
     """How the fusion pass may treat the op."""
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = None
+    """Whether the op is done in floats of fewer bits where they are asked for; `None` where nobody has said."""
+    RESULT_ELEMENT: ClassVar[str | None] = None
+    """The property that names the element type of the result, of an op that may give another than its operands'."""
+
     CONSTRAINTS: ClassVar[Constraints] = {}
     """Declared constraints by id, checked before the shape rule; see `core/constraints.py`."""
-
     RESHAPE_ONLY: ClassVar[bool] = False
     """Whether the result is the operand's bytes under another shape (Relay's TReshapeOp)."""
 

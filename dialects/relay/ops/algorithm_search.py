@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
@@ -40,6 +41,7 @@ class SearchsortedOp(RelayOp):
     name = "relay.searchsorted"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 1), "C2": SameElements()}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     sorted_sequence = operand_def()
     values = operand_def()

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
@@ -39,6 +40,7 @@ class ArgwhereOp(RelayOp):
 
     name = "relay.argwhere"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     condition = operand_def()
 
@@ -75,6 +77,7 @@ class UniqueOp(RelayOp):
     name = "relay.unique"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 1, 1)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -116,6 +119,7 @@ class DynStridedSliceOp(RelayOp):
     name = "relay.dyn.strided_slice"
     CONSTRAINTS: ClassVar[Constraints] = {"C4": OneOf("slice_mode", ("end", "size"))}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     begin = operand_def()

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints, RankOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -38,6 +39,7 @@ class CompressOp(RelayOp):
     name = "relay.compress"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis"), "C2": RankOf(1, 1, 1), "C3": BooleanElements(1)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     condition = operand_def()
@@ -78,6 +80,7 @@ class RankRowsOp(RelayOp):
     name = "relay.rank_rows"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 2, 2)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 

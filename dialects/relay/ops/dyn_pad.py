@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
@@ -43,6 +44,7 @@ class DynPadOp(RelayOp):
     name = "relay.dyn.nn.pad"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("pad_mode", PAD_MODES)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     pad_width = operand_def()

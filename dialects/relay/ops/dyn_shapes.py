@@ -13,6 +13,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
@@ -28,6 +29,7 @@ class ShapeOperandOp(RelayOp):
     """Base of the ops whose second operand is the shape of the result, or what makes it."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     SECOND: ClassVar[str] = "the shape"
     """What messages call that operand."""
 

@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.element_constraints import ElementsIn
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -42,6 +43,7 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
     """
 
     name = "relay.fixed_point_multiply"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": ElementsIn((0,), (i32,))}
 
     multiplier = int_property()
@@ -89,6 +91,7 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
 
     name = "relay.fixed_point_multiply_per_axis"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": ElementsIn((0, 1, 2, 3), (i32,)), "C2": AxisOf("axes")}
 
     x = operand_def()

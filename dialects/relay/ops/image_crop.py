@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, IntegerElements, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -50,6 +51,7 @@ class CropAndResizeOp(RelayOp):
 
     name = "relay.image.crop_and_resize"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
         "C2": IntegerElements(2),
@@ -124,6 +126,7 @@ class AffineGridOp(RelayOp):
 
     name = "relay.image.affine_grid"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
         "C2": RankOf(0, 3, 3),

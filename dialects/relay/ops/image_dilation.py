@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -51,6 +52,7 @@ class Dilation2DOp(RelayOp):
 
     name = "relay.image.dilation2d"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": SameElements(),
         "C2": RankOf(0, 4, 4),

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, OneOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, string_property
@@ -55,6 +56,7 @@ class GridSampleOp(RelayOp):
 
     name = "relay.image.grid_sample"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": OneOf("method", SAMPLINGS),
         "C2": OneOf("layout", ("NCHW", "NCDHW")),

@@ -16,6 +16,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.attribute_values import floats, ints, string_attribute
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, Finite, OneOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -96,6 +97,8 @@ class Resampling:
 
 class ResizingOp(RelayOp):
     """What all of the ops have that resize images."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 

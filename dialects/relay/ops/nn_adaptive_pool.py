@@ -8,6 +8,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.nn_pool import PoolOp
@@ -64,6 +65,7 @@ class AdaptiveAvgPool1DOp(AdaptivePoolOp):
     """
 
     name = "relay.nn.adaptive_avg_pool1d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "W"
 
 
@@ -80,6 +82,7 @@ class AdaptiveAvgPool2DOp(AdaptivePoolOp):
     """
 
     name = "relay.nn.adaptive_avg_pool2d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "HW"
 
 
@@ -96,6 +99,7 @@ class AdaptiveAvgPool3DOp(AdaptivePoolOp):
     """
 
     name = "relay.nn.adaptive_avg_pool3d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "DHW"
 
 

@@ -11,6 +11,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -91,6 +92,7 @@ class FifoBufferOp(RelayOp):
 
     name = "relay.nn.fifo_buffer"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": AxisOf()}
 
     data = operand_def()

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import known_shape
 from xrelay.dialects.relay.core.properties import (
     int_property,
@@ -34,6 +35,8 @@ _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 class FilterOp(SlidingWindowOp):
     """Base of the ops that slide filters: data and weight, groups, layouts; `channels` and `kernel_size` as hints."""
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     CHOOSES_LAYOUT: ClassVar[bool] = True
     SIZE: ClassVar[str] = "kernel_size"
     INFERENCE_HINT: ClassVar[str | None] = "give channels and kernel_size, or the weight's type"

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, OneOf, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -51,6 +52,7 @@ class CorrelationOp(RelayOp):
 
     name = "relay.nn.correlation"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
         "C2": SameElements(),

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
@@ -46,6 +47,8 @@ class DenseOp(RelayOp):
 
     name = "relay.nn.dense"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     INFERENCE_HINT: ClassVar[str | None] = "give units, or the weight's type"
 
     data = operand_def()
@@ -112,6 +115,7 @@ class BiasAddOp(RelayOp):
 
     name = "relay.nn.bias_add"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     bias = operand_def()

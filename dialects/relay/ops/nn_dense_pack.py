@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.facts import Demands, Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
@@ -64,6 +65,8 @@ class ContribDensePackOp(RelayOp):
 
     name = "relay.nn.contrib_dense_pack"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
 
     data = operand_def()
     weight = operand_def()

@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
 from xrelay.dialects.relay.core.extent_constraints import Divides, VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import is_complete
@@ -31,6 +32,7 @@ FLOATS_ALONG_AN_AXIS: Constraints = {
 class ScaledAlongAxisOp(CompositeOp):
     """Base of the normalisations that keep the data's type and multiply by vectors along `axis`."""
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
     CONSTRAINTS: ClassVar[Constraints] = FLOATS_ALONG_AN_AXIS
 
@@ -76,8 +78,7 @@ class NormOp(ScaledAlongAxisOp):
         """`(x - mean) / sqrt(variance + epsilon)`, mean and variance over `axes`."""
         centred = parts.op("subtract", x, parts.op("mean", x, axis=axes, keepdims=True))
         variance = parts.op("mean", parts.op("multiply", centred, centred), axis=axes, keepdims=True)
-        spread = parts.op("rsqrt", parts.op("add", variance, self.epsilon.value.data))
-        return parts.op("multiply", centred, spread)
+        return parts.op("multiply", centred, parts.op("rsqrt", parts.op("add", variance, self.epsilon.value.data)))
 
     def scaled(self, parts: Parts, normal: SSAValue) -> SSAValue:
         """`normal * gamma + beta`, as far as `scale` and `center` ask for them."""
@@ -202,6 +203,7 @@ class L2NormalizeOp(CompositeOp):
     """
 
     name = "relay.nn.l2_normalize"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 

@@ -16,6 +16,7 @@ from xrelay.dialects.relay.core.constraints import (
     SameElements,
 )
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
@@ -35,6 +36,7 @@ class EntropyOp(CompositeOp):
     - C4: the targets have the shape of the predictions.
     """
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": SameElements(), "C3": RankOf(0, 2, 2)}
 
     predictions = operand_def()
@@ -121,6 +123,7 @@ class NLLLossOp(CompositeOp):
     """
 
     name = "relay.nn.nll_loss"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
         "C2": SameElements((0, 2)),

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 from xrelay.dialects.relay.core.constraints import Constraints, RankOf, SameElements
 from xrelay.dialects.relay.core.dtypes import holds_products, numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_int, optional_int_property
@@ -25,6 +26,8 @@ class MatrixProductOp(RelayOp):
     """What both products share: which axes of an operand are its matrix, and the rule for element types."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
+    RESULT_ELEMENT: ClassVar[str | None] = "out_dtype"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": RankOf(0, 2)}
 
     out_dtype = opt_prop_def()

@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property
@@ -52,6 +53,7 @@ class BatchNormOp(RelayOp):
 
     name = "relay.nn.batch_norm"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     gamma = operand_def()

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, required_ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
@@ -24,6 +25,8 @@ from xrelay.index_algebra.windows import each
 
 class PoolOp(SpatialOp):
     """Base of the ops that summarise the spatial axes, which are whole, and let batch and channels through."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -255,6 +258,7 @@ class GlobalAvgPool1DOp(GlobalPoolOp):
     """
 
     name = "relay.nn.global_avg_pool1d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "W"
 
 
@@ -271,6 +275,7 @@ class GlobalAvgPool2DOp(GlobalPoolOp):
     """
 
     name = "relay.nn.global_avg_pool2d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "HW"
 
 
@@ -287,6 +292,7 @@ class GlobalAvgPool3DOp(GlobalPoolOp):
     """
 
     name = "relay.nn.global_avg_pool3d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "DHW"
 
 

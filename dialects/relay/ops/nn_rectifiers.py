@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.extent_constraints import VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -65,6 +66,7 @@ class PReluOp(AlongAxisOp, CompositeOp):
 
     name = "relay.nn.prelu"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {**AlongAxisOp.CONSTRAINTS, "C3": SameElements(), "C4": VectorsAlong()}
 
     data = operand_def()

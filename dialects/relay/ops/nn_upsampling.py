@@ -13,6 +13,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
@@ -30,6 +31,7 @@ class UpsamplingOp(CompositeOp):
     - C6: booleans have no weighted sums: of them the nearest is taken.
     """
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
     AXES: ClassVar[str]
     RESIZE: ClassVar[str]

@@ -19,6 +19,7 @@ from xrelay.dialects.relay.core.element_constraints import (
     scales_and_zero_points,
 )
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -198,6 +199,7 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
 
     name = "relay.qnn.concatenate"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     data = operand_def()
     input_scales = operand_def()

@@ -23,6 +23,7 @@ from xrelay.dialects.relay.core.element_constraints import (
     scales_and_zero_points,
 )
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
@@ -36,6 +37,7 @@ from xrelay.dialects.relay.structure.composite import Parts
 class QnnFilterOp(FilterOp, QnnOp):
     """Base of the convolutions of quantised images; C1 to C9, C11 and C12 as those of plain ones."""
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     PLAIN: ClassVar[str]
     """The operator on plain images."""
 

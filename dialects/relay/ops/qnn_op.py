@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, SSAValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.element_constraints import ElementsIn, is_number
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
@@ -26,6 +27,7 @@ class QnnOp(CompositeOp):
     """Base of the operators on quantised numbers; `qnn-canonicalize-ops` puts plain ones in their place."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     EXPANDS: ClassVar[Expansion | None] = Expansion.QNN
 
     @classmethod

@@ -12,6 +12,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.element_constraints import NARROW, ElementsIn, OneOrAlong, scales_and_zero_points
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import (
     bool_property,
     ints_property,
@@ -49,6 +50,7 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
     """
 
     name = "relay.qnn.avg_pool2d"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     AXES: ClassVar[str] = "HW"
     ARGUMENTS: ClassVar[tuple[str, ...]] = ()
 

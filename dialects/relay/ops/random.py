@@ -18,6 +18,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, RankOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
@@ -39,6 +40,7 @@ class KeyedOp(RelayOp):
     """
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     key = operand_def()
 

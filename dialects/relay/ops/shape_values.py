@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.element_rules import wrapped
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -22,6 +23,7 @@ class ShapeValueOp(RelayOp):
     """Base of the ops whose result the shape of the data says, whatever its elements."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
@@ -28,6 +29,7 @@ class ArgReduceOp(ReduceOp):
     - C2: there are elements to choose from.
     """
 
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
 
     # Fields of a subclass come first: those of the base are declared again, in Relay's order.

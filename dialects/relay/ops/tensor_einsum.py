@@ -10,6 +10,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
@@ -47,6 +48,7 @@ class EinsumOp(RelayOp):
 
     name = "relay.einsum"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
 
     data = operand_def()
 

@@ -23,6 +23,7 @@ from xrelay.dialects.relay.core.element_rules import (
     truncated_quotient,
 )
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -38,6 +39,7 @@ class UnaryElementwiseOp(RelayOp):
     """Base of the unary elementwise ops: the result has the operand's type (Relay's IdentityRel)."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -83,6 +85,7 @@ class ExpOp(UnaryElementwiseOp):
     """
 
     name = "relay.exp"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
@@ -90,6 +93,7 @@ class BinaryBroadcastOp(RelayOp):
     """Base of the binary broadcasting ops (Relay's BroadcastRel); numpy's broadcasting rules."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": Broadcasting()}
 
     ON_ELEMENTS: ClassVar[Combine | None] = None
@@ -238,6 +242,7 @@ class PowerOp(BinaryBroadcastOp):
     """
 
     name = "relay.power"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
 
 @register_relay_op
@@ -259,6 +264,7 @@ class CastOp(RelayOp):
 
     name = "relay.cast"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     dtype = prop_def()
@@ -295,6 +301,7 @@ class ReinterpretOp(RelayOp):
 
     name = "relay.reinterpret"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     data = operand_def()
     dtype = prop_def()

@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index, require_axis
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
@@ -34,6 +35,8 @@ class FullOp(RelayOp):
     name = "relay.full"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 0, 0), "C2": AtLeast("shape", 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    RESULT_ELEMENT: ClassVar[str | None] = "dtype"
 
     fill_value = operand_def()
 
@@ -60,6 +63,7 @@ class FullLikeOp(RelayOp):
     name = "relay.full_like"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(1, 0, 0), "C2": SameElements()}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     fill_value = operand_def()
@@ -73,6 +77,7 @@ class ConstantLikeOp(RelayOp):
     """Base of the tensors of the type of `data` whose every element is one number."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     NUMBER: ClassVar[int]
 
     data = operand_def()
@@ -119,6 +124,8 @@ class ConstantOfShapeOp(RelayOp):
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    RESULT_ELEMENT: ClassVar[str | None] = "dtype"
     NUMBER: ClassVar[int]
 
     shape = required_ints_property()
@@ -187,6 +194,7 @@ class StackOp(RelayOp):
 
     name = "relay.stack"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 

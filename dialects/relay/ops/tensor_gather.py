@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.axes import axis_index, require_axis
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, OneOf
 from xrelay.dialects.relay.core.extent_constraints import BatchAxes
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
@@ -39,6 +40,8 @@ def require_same_extents(facts: Facts, lhs: Sequence[Dim], rhs: Sequence[Dim], c
 
 class IndexingOp(RelayOp):
     """An op whose indices count along axes of the layout in which the model wrote its data."""
+
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
         """Insist on the layout of the text."""

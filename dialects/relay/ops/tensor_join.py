@@ -15,6 +15,7 @@ from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, numbers
 from xrelay.dialects.relay.core.extent_constraints import Divides
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -29,6 +30,7 @@ class ConcatenatingOp(RelayOp):
     """Base of the ops that put the tensors of a tuple one after the other; C1 to C4 as `concatenate` states them."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -130,6 +132,7 @@ class SplitOp(RelayOp):
 
     name = "relay.split"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": Divides("indices_or_sections")}
 
     data = operand_def()

@@ -14,6 +14,7 @@ from xrelay.dialects.relay.core.axes import axis_index, require_axes
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.element_rules import converted
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, ints_property, optional_int_property
@@ -41,6 +42,7 @@ class CastLikeOp(RelayOp):
 
     name = "relay.cast_like"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     dtype_like = operand_def()
@@ -71,6 +73,7 @@ class BroadcastToLikeOp(RelayOp):
 
     name = "relay.broadcast_to_like"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     broadcast_type = operand_def()
@@ -156,6 +159,7 @@ class SliceLikeOp(RelayOp):
 
     name = "relay.slice_like"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     shape_like = operand_def()
@@ -196,6 +200,7 @@ class CollapseSumLikeOp(CompositeOp):
     """
 
     name = "relay.collapse_sum_like"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
 
     data = operand_def()

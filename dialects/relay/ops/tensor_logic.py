@@ -7,6 +7,7 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import AxisOf, BooleanElements, Constraints, IntegerElements
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, DivisionOp, UnaryElementwiseOp
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
@@ -238,6 +239,7 @@ class AllOp(ReduceOp):
     """
 
     name = "relay.all"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": BooleanElements()}
 
 
@@ -254,4 +256,5 @@ class AnyOp(ReduceOp):
     """
 
     name = "relay.any"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": BooleanElements()}

@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -36,6 +37,7 @@ class MovementOp(RelayOp):
     """Base: the result is made of elements of the first operand."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 

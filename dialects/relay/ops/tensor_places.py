@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, IntegerElements, OneOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, string_property
@@ -80,6 +81,7 @@ class MatrixSetDiagOp(RelayOp):
 
     name = "relay.matrix_set_diag"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements()}
 
     data = operand_def()
@@ -134,6 +136,7 @@ class MeshgridOp(RelayOp):
 
     name = "relay.meshgrid"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": OneOf("indexing", ("ij", "xy"))}
 
     data = operand_def()
@@ -177,6 +180,7 @@ class InvertPermutationOp(CompositeOp):
     """
 
     name = "relay.invert_permutation"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C2": IntegerElements()}
 
     data = operand_def()
@@ -217,6 +221,7 @@ class UnravelIndexOp(CompositeOp):
     """
 
     name = "relay.unravel_index"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": IntegerElements()}
 
     data = operand_def()

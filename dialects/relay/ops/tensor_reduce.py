@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, ints
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
@@ -33,6 +34,7 @@ class ReduceOp(RelayOp):
     """
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.COMM_REDUCE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     data = operand_def()
 
@@ -137,6 +139,7 @@ class MaxOp(ReduceOp):
     """
 
     name = "relay.max"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
 
 @register_relay_op
@@ -155,6 +158,7 @@ class MinOp(ReduceOp):
     """
 
     name = "relay.min"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
 
 @register_relay_op

@@ -9,6 +9,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -29,6 +30,7 @@ class ReverseOp(RelayOp):
 
     name = "relay.reverse"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
 
     data = operand_def()

@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.constraints import BooleanElements, Broadcasting, Constraints, SameElements
 from xrelay.dialects.relay.core.element_rules import chosen_elements
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -39,6 +40,7 @@ class WhereOp(RelayOp):
         "C3": SameElements((1, 2)),
     }
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     condition = operand_def()
     x = operand_def()

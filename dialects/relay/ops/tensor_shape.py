@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, bool_attribute, int_array, int_attribute, ints
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axes
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -32,6 +33,7 @@ class ReshapingOp(RelayOp):
     """Base of the ops that only give the same elements, in the same order, another shape."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     RESHAPE_ONLY: ClassVar[bool] = True
 
     data = operand_def()

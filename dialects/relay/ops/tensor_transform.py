@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_arra
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import require_blocks
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -48,6 +49,7 @@ class TransposeOp(RelayOp):
 
     name = "relay.transpose"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -104,6 +106,7 @@ class LayoutTransformOp(RelayOp):
 
     name = "relay.layout_transform"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
 
@@ -172,6 +175,7 @@ class PadOp(RelayOp):
 
     name = "relay.nn.pad"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     data = operand_def()
     pad_value = operand_def()

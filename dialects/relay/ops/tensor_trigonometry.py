@@ -7,6 +7,7 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import Constraints
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
 
@@ -56,6 +57,7 @@ class TanOp(UnaryElementwiseOp):
     """
 
     name = "relay.tan"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
@@ -120,6 +122,7 @@ class SinhOp(UnaryElementwiseOp):
     """
 
     name = "relay.sinh"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 
@@ -136,6 +139,7 @@ class CoshOp(UnaryElementwiseOp):
     """
 
     name = "relay.cosh"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import float_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
@@ -111,6 +112,7 @@ class ErfOp(UnaryElementwiseOp):
     """
 
     name = "relay.erf"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
 

@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, IntegerElements, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
@@ -43,6 +44,7 @@ class StridedSetOp(RelayOp):
 
     name = "relay.strided_set"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": SameElements((0, 1)),
         "C2": SameElements((2, 3, 4)),
@@ -131,6 +133,7 @@ class AdvIndexOp(RelayOp):
 
     name = "relay.adv_index"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     inputs = operand_def()
 

@@ -11,6 +11,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.attribute_values import floats
 from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, floats_property
@@ -42,6 +43,7 @@ class MultiboxPriorOp(RelayOp):
 
     name = "relay.vision.multibox_prior"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {"C1": FloatElements(), "C2": RankOf(0, 4, 4)}
 
     data = operand_def()
@@ -91,6 +93,7 @@ class MultiboxTransformLocOp(RelayOp):
 
     name = "relay.vision.multibox_transform_loc"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     CONSTRAINTS: ClassVar[Constraints] = {
         "C1": FloatElements(),
         "C2": SameElements(),

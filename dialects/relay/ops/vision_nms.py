@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, IntegerElements, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -57,6 +58,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         "C8": RankOf(4, 0, 0),
     }
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     boxes = operand_def()
     scores = operand_def()

@@ -14,6 +14,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -27,6 +28,7 @@ class ClosureOp(RelayOp):
     """Base of the ops on closures."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     def require_closure(self, facts: Facts) -> None:
         """Operand 0 is a closure; C1."""

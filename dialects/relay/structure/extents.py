@@ -17,6 +17,7 @@ from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
@@ -45,6 +46,7 @@ class BindingOp(RelayOp):
     """Base of the ops that bind names of extents and do nothing else; `relay.binds` lists the names in order."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, var_operand
 
 from xrelay.dialects.relay.core.container_types import OptionalType
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import common_type, tensor_type, with_dims
@@ -19,6 +20,7 @@ class OptionalOp(RelayOp):
     """Base of the ops on optionals."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     def held_type(self, facts: Facts) -> Attribute:
         """The type of the value of operand 0; C1."""

@@ -15,6 +15,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.core.container_types import SequenceType
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property
@@ -26,6 +27,7 @@ class SequenceOp(RelayOp):
     """Base of the ops on sequences; constraints that several share have the same ids."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     IS_TOTAL: ClassVar[bool] = False
     """Whether no place and no extent of parts may be wrong."""
 

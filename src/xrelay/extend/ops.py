@@ -9,6 +9,7 @@ An operator may stand under `relay.`, or under the name of a dialect of its pack
 
 from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import (
@@ -34,6 +35,7 @@ __all__ = [
     "Layout",
     "LayoutDecision",
     "LayoutRefusal",
+    "MixedPrecision",
     "OpPatternKind",
     "RelayOp",
     "Shape",

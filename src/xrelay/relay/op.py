@@ -12,6 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
@@ -19,9 +23,10 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.passes.relay.precision_hooks import Precision, sets_precision
 from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs, Op
-from xrelay.relay.expr import Expr, Var
+from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.nodes import Call, op_of
 from xrelay.relay.op_implementations import (
     OpImplementation,
@@ -47,6 +52,7 @@ __all__ = [
     "register_broadcast_schedule",
     "register_compute",
     "register_injective_schedule",
+    "register_mixed_precision_conversion",
     "register_schedule",
     "register_strategy",
     "wrap_topi_compute",
@@ -56,6 +62,7 @@ __all__ = [
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 _LEVELS: dict[type[RelayOp], int] = {}
+_PRECISION_LEVELS: dict[type[RelayOp], int] = {}
 
 
 def get(name: str) -> Op:
@@ -85,6 +92,47 @@ def register_alter_op_layout(
     if alter_layout is not None:
         register(cast(FunctionT, alter_layout))
     return register
+
+
+def register_mixed_precision_conversion(
+    op_name: str, func: Callable[..., object] | None = None, level: int = 10
+) -> Callable[[FunctionT], FunctionT]:
+    """Decorator, or called with the function: it says how `transform.ToMixedPrecision` does `op_name`.
+
+    The function gets the call and the name of the mixed type. It returns a list of the category (0: always in the mixed
+    type, 1: as its operands are, 2: never), the type of the result while it is summed up, and the type that others are
+    to see: `[0, "float32", "float16"]`. It replaces what the operator declares, and one of a lower or the same `level`.
+    `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
+    """
+    kind = get_relay_op(op_name)
+
+    def register(function: FunctionT) -> FunctionT:
+        if level >= _PRECISION_LEVELS.get(kind, 0):
+            _PRECISION_LEVELS[kind] = level
+            sets_precision(kind)(_precision_hook(function))
+            note_registration(function)
+        return function
+
+    if func is not None:
+        register(cast(FunctionT, func))
+    return register
+
+
+def _precision_hook(function: Callable[..., object]) -> Callable[[RelayOp, Attribute], Precision]:
+    """A hook of this project for one of Relay's."""
+
+    def hook(op: RelayOp, mixed: Attribute) -> Precision:
+        answer = function(view(op.results[0]), str(numpy_dtype(mixed)))
+        fields = list(answer) if isinstance(answer, Sequence) else []
+        if len(fields) != 3 or fields[0] not in tuple(MixedPrecision):
+            raise PassError(f"returned {answer!r}, not a list of a category, 0 to 2, and two dtypes")
+        category, accumulation, output = fields
+        return Precision(
+            MixedPrecision(cast(int, category)), element_type(str(accumulation)), element_type(str(output))
+        )
+
+    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    return hook
 
 
 def _layout_hook(

@@ -1,0 +1,212 @@
+"""Rewrites a function for `relay-to-mixed-precision`: ops in program order, in place, with casts in front of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+
+from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, f32
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type, tuple_type
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.errors import ConstraintError
+from xrelay.passes.graph.remarks import Remarks
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.precision_hooks import Precision, precision_of
+
+
+class PrecisionRewriter:
+    """Gives the f32 values of a function the element type `mixed` where their ops allow it."""
+
+    def __init__(self, mixed: Attribute, remarks: Remarks):
+        self._mixed, self._remarks = mixed, remarks
+        self._before: dict[SSAValue, Attribute] = {}
+        """The types that values had which have another one now."""
+        self._cast: dict[SSAValue, SSAValue] = {}
+        """What each cast that was made is a cast of."""
+        self._made: dict[tuple[SSAValue, Attribute, Block], SSAValue] = {}
+        self.missing: dict[type[RelayOp], list[RelayOp]] = {}
+        """The operators that say nothing of themselves."""
+
+    def run(self, function: FuncOp, *, keeps_results: bool) -> None:
+        """Rewrite `function`, whose results keep their types or not."""
+        for op in _ops_of_graph(function):
+            if isinstance(op, TupleOp | TupleGetItemOp | LetOp):
+                self._set_type(op.result, op.inferred_type(op.operand_types))
+            elif isinstance(op, RelayOp):
+                if not (all(map(is_complete, op.operand_types)) and self._lower(op)):
+                    self._restore(op)
+            elif keeps_results or not isinstance(op, ReturnOp):
+                self._restore(op)
+        function.update_function_type()
+
+    # --- one op ----------------------------------------------------------------------------------------------------
+
+    def _lower(self, op: RelayOp) -> bool:
+        """Do `op` in the mixed type; whether that may be and can be."""
+        precision = precision_of(op, self._mixed)
+        if precision is None:
+            self.missing.setdefault(type(op), []).append(op)
+            precision = Precision(MixedPrecision.FOLLOW, self._mixed, self._mixed)
+        if precision.category is MixedPrecision.NEVER:
+            return False
+        if precision.category is MixedPrecision.FOLLOW and not all(map(self._may_follow, op.operands)):
+            return False
+        types = [_with_elements(type, self._lowered) for type in op.operand_types]
+        result = self._result_type(op, types, precision)
+        if result is None:
+            return False
+        for index, (operand, wanted) in enumerate(zip(tuple(op.operands), types, strict=True)):
+            op.operands[index] = self._as(operand, wanted, op)
+        self._set_type(op.results[0], result)
+        self._give_out(op, precision)
+        self._remarks.applied(op, "done in {}", self._mixed)
+        return True
+
+    def _result_type(self, op: RelayOp, types: Sequence[Attribute], precision: Precision) -> Attribute | None:
+        """The type of the result of `op` on operands of `types`, with its property set; `None` where it refuses."""
+        before, name = dict(op.properties), op.RESULT_ELEMENT
+        takes_floats = not types or self._mixed in [element for type in types for element in _elements(type)]
+        if name is not None and takes_floats and before.get(name, f32) == f32:
+            op.properties[name] = precision.accumulation
+        try:
+            inferred = op.inferred_type(types)
+        except ConstraintError as error:
+            op.properties = before
+            self._remarks.refused(op, f"it stays in f32: {error.message}")
+            return None
+        return _retyped(op.results[0].type, inferred)
+
+    def _give_out(self, op: RelayOp, precision: Precision) -> None:
+        """Cast the result of `op` to the type that others are to see, where it has another."""
+        result = op.results[0]
+        if not isinstance(result.type, TensorType) or result.type.element_type != precision.accumulation:
+            return
+        if precision.accumulation == precision.output or not isinstance(precision.accumulation, AnyFloat):
+            return
+        cast = self._insert(CastOp.call(result, dtype=precision.output), op, after=True)
+        result.replace_uses_with_if(cast, lambda use: use.operation is not cast.owner)
+        self._before[cast] = self._before.get(result, result.type)
+        self._cast[cast] = result
+
+    def _restore(self, op: Operation) -> None:
+        """Give `op` its operands in the types that they had."""
+        for index, operand in enumerate(tuple(op.operands)):
+            op.operands[index] = self._as(operand, self._before.get(operand, operand.type), op)
+
+    def _set_type(self, result: OpResult, type: Attribute) -> None:
+        if result.type != type:
+            before = self._before.get(result, result.type)
+            self._before[Rewriter.replace_value_with_new_type(result, type)] = before
+
+    # --- values ----------------------------------------------------------------------------------------------------
+
+    def _lowered(self, element: Attribute) -> Attribute:
+        return self._mixed if element == f32 else element
+
+    def _may_follow(self, value: SSAValue) -> bool:
+        """Whether each float in `value` has the mixed type, or may be cast to it."""
+        pending = [value]
+        while pending:
+            current = pending.pop()
+            if isinstance(current, OpResult) and isinstance(current.op, TupleOp):
+                pending.extend(current.op.operands)
+            elif not all(
+                element == self._mixed or (element == f32 and _is_given(current)) or not isinstance(element, AnyFloat)
+                for element in _elements(current.type)
+            ):
+                return False
+        return True
+
+    def _as(self, value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
+        """`value` in `type`, which differs in element types alone, for `user`."""
+        source = self._cast.get(value)
+        if value.type == type or source is None or source.type != type:
+            source = value
+        if source.type == type:
+            return source
+        block = user.parent
+        while block is not None:
+            known = self._made.get((source, type, block))
+            if known is not None:
+                return known
+            block = block.parent_block()
+        made = self._make(source, type, user)
+        if user.parent is not None:
+            self._made[source, type, user.parent] = made
+        return made
+
+    def _make(self, value: SSAValue, type: Attribute, user: Operation) -> SSAValue:
+        """A cast of `value`, or a tuple of casts, in front of `user`."""
+        if isinstance(value.type, TupleType) and isinstance(type, TupleType):
+            if isinstance(value, OpResult) and isinstance(value.op, TupleOp):
+                fields = list(value.op.operands)
+            else:
+                count = len(value.type.types)
+                fields = [self._insert(TupleGetItemOp.call(value, index=index), user) for index in range(count)]
+            cast = [self._as(field, wanted, user) for field, wanted in zip(fields, type.types, strict=True)]
+            return self._insert(TupleOp.call(*cast), user)
+        if not isinstance(type, TensorType):
+            return value
+        cast = self._insert(CastOp.call(value, dtype=type.element_type), user)
+        self._before[cast] = self._before.get(value, value.type)
+        self._cast[cast] = value
+        return cast
+
+    def _insert(self, op: RelayOp, user: Operation, *, after: bool = False) -> SSAValue:
+        """Put `op` in front of `user` or behind it; gives its result."""
+        block = user.parent
+        if block is None:
+            raise ValueError(f"{user.name} stands in no block")
+        (block.insert_op_after if after else block.insert_op_before)(op, user)
+        op.location = user.location
+        op.results[0].name_hint = op.operands[0].name_hint if op.operands else None
+        return op.results[0]
+
+
+def _ops_of_graph(function: FuncOp) -> Iterator[Operation]:
+    """The ops of `function` in program order, not those of groups."""
+    inside = set[Operation]()
+    for op in walk_ops(function):
+        around = op.parent_op()
+        if isinstance(around, FusedOp) or around in inside:
+            inside.add(op)
+        elif op is not function:
+            yield op
+
+
+def _is_given(value: SSAValue) -> bool:
+    """Whether nothing has to be computed for `value` that could tell how precise it is."""
+    return isinstance(value, BlockArgument) or isinstance(value.owner, ConstantOp | LetOp)
+
+
+def _elements(type: Attribute) -> Iterator[Attribute]:
+    """The element types in `type`; `type` itself where it holds what is no tensor, as a sequence does."""
+    pending = [type]
+    while pending:
+        current = pending.pop()
+        if isinstance(current, TupleType):
+            pending.extend(current.types)
+        else:
+            yield current.element_type if isinstance(current, TensorType) else current
+
+
+def _with_elements(type: Attribute, change: Callable[[Attribute], Attribute]) -> Attribute:
+    """`type` with its element types changed, in tuples too."""
+    if isinstance(type, TupleType):
+        return tuple_type(_with_elements(field, change) for field in type.types)
+    return tensor_type(shape_of(type), change(type.element_type)) if isinstance(type, TensorType) else type
+
+
+def _retyped(type: Attribute, like: Attribute) -> Attribute:
+    """`type`, whose extents have names, with the element types of `like`."""
+    elements = list(_elements(like))[::-1]
+    return _with_elements(type, lambda _: elements.pop())
