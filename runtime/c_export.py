@@ -47,6 +47,7 @@ from xrelay.runtime.c_boxes import BoxTexts, box_texts
 from xrelay.runtime.c_lists import OBJECT_TYPE, list_texts
 from xrelay.runtime.c_sizes import SizeTexts, size_texts
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
+from xrelay.runtime.files import beside
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
 # Types without an equal in C are passed as their bits.
@@ -77,8 +78,8 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
             raise ArtifactError(f"cannot export to C: '{spec.name}' is a function, which no C program gets")
     prefix = c_identifier(header_path.stem if name is None else name, set())
     offsets, size = _weight_places(artifact.metadata)
-    weights_path = object_path.with_suffix(".weights")
     try:
+        weights_path = beside(object_path, ".weights")
         _join_objects(_named_after(artifact.objects, prefix), object_path)
         if artifact.weights:
             with weights_path.open("wb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import stat
 from collections.abc import Callable, Generator
@@ -37,6 +38,13 @@ def open_regular(path: Path, *, follow: bool = True) -> Generator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+def beside(path: Path, suffix: str) -> Path:
+    """The path with another ending; `IsADirectoryError` for one without a name, such as `.` and `/`."""
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return path.with_suffix(suffix)
 
 
 def write_file(path: Path, fill: Callable[[BinaryIO], object], *, private: bool = False) -> None:

@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, UnregisteredConstruct
 from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from xrelay.dialects import dialect_thunks, with_replaced
-from xrelay.errors import ParseError, XRelayError
+from xrelay.errors import ParseError, XRelayError, printable
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.locating_parser import LocatingParser
 
@@ -96,7 +96,7 @@ def decode_text(content: bytes, name: str) -> str:
 
 def one_line(message: str) -> str:
     """A message with runs of blanks and line breaks folded into single blanks, and control characters escaped."""
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in " ".join(message.split()))
+    return printable(" ".join(message.split()))
 
 
 def _reached(parser: LocatingParser | None, name: str) -> str:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 
+def printable(text: str) -> str:
+    """`text` with control characters escaped, as names of foreign models may hold them: one line, and no commands."""
+    return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
+
+
 class XRelayError(Exception):
     """Base of every error that a user of xrelay can meet.
 
@@ -39,9 +44,9 @@ class XRelayError(Exception):
 
     def _line(self, severity: str) -> str:
         # Nodes of foreign models may have names with line breaks.
-        place = "\\n".join(self.location.splitlines()) + ": " if self.location else ""
+        place = printable(self.location) + ": " if self.location else ""
         hint = f"; help: {self.help}" if self.help else ""
-        return f"{place}{severity}{self.message}{hint}"
+        return f"{place}{severity}{printable(self.message)}{hint}"
 
 
 class ConstraintError(XRelayError):

@@ -9,7 +9,7 @@ import traceback
 import pytest
 
 import xrelay.errors
-from xrelay.errors import ConstraintError, InputError, XRelayError, with_article
+from xrelay.errors import ConstraintError, InputError, XRelayError, printable, with_article
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,12 @@ def test_a_message_that_is_changed_later_is_shown():
     error = InputError("too big")
     error.message, error.location = "much too big", "m:1:2"
     assert str(error) == "m:1:2: much too big"
+
+
+def test_names_of_foreign_models_command_no_terminal():
+    error = InputError("no value \x1b[2J", location="no\nde\x07")
+    assert str(error) == r"no\nde\x07: no value \x1b[2J"
+    assert printable("größe\u2028x") == "größe\\u2028x"
 
 
 @pytest.mark.parametrize(

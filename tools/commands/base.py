@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from abc import ABC, abstractmethod
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 from typing import ClassVar
 
 from xrelay.errors import XRelayError
@@ -12,6 +13,13 @@ from xrelay.errors import XRelayError
 
 class UsageError(XRelayError):
     """The command line asks for something that makes no sense; the exit code is 2."""
+
+
+def refuse_to_replace(model: Path, *outputs: Path | None) -> None:
+    """Raise `UsageError` where one of the files to write is the model that is read."""
+    for output in outputs:
+        if output is not None and output.resolve() == model.resolve():
+            raise UsageError(f"the output {output} would replace the model", help="give another file")
 
 
 class Command(ABC):

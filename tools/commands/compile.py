@@ -9,7 +9,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
-from xrelay.tools.commands.base import Command, UsageError
+from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
 from xrelay.tools.commands.options import add_compile_options, add_source, compiled_model
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ class CompileCommand(Command):
         """Compile and write."""
         if (args.export is None) != (args.header is None):
             raise UsageError("--export and --header go together", help="give both or neither")
+        if not args.model.name:
+            raise UsageError(f"'{args.model}' is a folder", help="give an .onnx or an .mlir file in it")
         output: Path = args.output if args.output is not None else args.model.with_suffix(".xrelay")
-        if output.resolve() == args.model.resolve():
-            raise UsageError(f"the output {output} would replace the model", help="give another file with -o")
+        refuse_to_replace(args.model, output, args.export, args.header)
         start = time.perf_counter()
         model = compiled_model(args)
         model.save(output)

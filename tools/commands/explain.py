@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from xrelay.errors import InputError, did_you_mean
+from xrelay.errors import InputError, did_you_mean, printable
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.options import add_shapes, add_source
 
@@ -60,7 +60,7 @@ class ExplainCommand(Command):
             if args.op is not None or args.as_is or args.json or args.dot:
                 raise UsageError("--op, --as-is, --json and --dot are for fusion", help="leave them out")
             lines = _versions(args) if args.subject == "versions" else _parts(args)
-            sys.stdout.writelines(line + "\n" for line in lines)
+            sys.stdout.writelines(printable(line) + "\n" for line in lines)
             return 0
         from xrelay.tools.commands.op_trail import OpTrail
 
@@ -170,8 +170,12 @@ def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence
     if args.dot:
         return list(dot_lines(blocks))
     if chosen is None:
-        return list(group_lines(blocks))
+        return [printable(line) for line in group_lines(blocks)]
     wanted = {id(op) for op in chosen}
     return [
-        line for block in blocks for op in block.ops.values() if id(op) in wanted for line in story_lines(block, op)
+        printable(line)
+        for block in blocks
+        for op in block.ops.values()
+        if id(op) in wanted
+        for line in story_lines(block, op)
     ]

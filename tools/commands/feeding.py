@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.errors import printable
 from xrelay.runtime.dim_text import name_and_size, names_in
 from xrelay.runtime.metadata import ANY_RANK, OPEN, OPTIONAL, TensorSpec
 from xrelay.tools.commands.base import UsageError
@@ -108,8 +109,8 @@ def random_array(spec: TensorSpec, seed: int) -> NDArray[Any]:
 def describe_output(spec: TensorSpec, array: NDArray[Any]) -> str:
     """One line: name, type, range, mean and the first values."""
     if spec.is_function:
-        return f"{spec.name}: {spec}"
-    head = f"{spec.name}: {TensorSpec(spec.name, spec.dtype, array.shape)}"
+        return f"{printable(spec.name)}: {spec}"
+    head = f"{printable(spec.name)}: {TensorSpec(spec.name, spec.dtype, array.shape)}"
     if array.size == 0:
         return head + " (empty)"
     values = array.astype(np.float64)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
+from xrelay.errors import printable
 from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.options import add_shapes, add_source, named_size
 
@@ -65,7 +66,7 @@ class InspectCommand(Command):
                 lines, status = _inspect_onnx(path, dict(args.shapes))
             case _:
                 lines, status = _inspect_text(path)
-        sys.stdout.writelines(line + "\n" for line in lines)
+        sys.stdout.writelines(printable(line) + "\n" for line in lines)
         return status
 
 

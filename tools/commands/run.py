@@ -14,7 +14,7 @@ import numpy as np
 
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec, function_spec
-from xrelay.tools.commands.base import Command, UsageError
+from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
 from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
 from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
 
@@ -65,6 +65,7 @@ class RunCommand(Command):
             if vars(args)[flag] and args.model.suffix == ".xrelay":
                 help_ = f"give the .onnx or .mlir file with --{flag}"
                 raise UsageError(f"--{flag} needs the program, which a compiled model does not hold", help=help_)
+        refuse_to_replace(args.model, args.save)
         module = _with_outputs(args) if args.output else None
         inputs, outputs = _interpreted(args, module) if args.interpret else _native(args, module)
         for spec, array in outputs:

@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ArtifactError, InputError
+from xrelay.runtime.files import beside
 from xrelay.tools.opt.chunks import Chunk
 from xrelay.tools.opt.diagnostics import Diagnostic, warning_diagnostic
 
@@ -44,7 +45,7 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
     if all(weight.key in known for weight in weights) or not all(weight.is_resolved for weight in weights):
         return
     try:
-        save_side_file(module, output.with_suffix(".safetensors"))
+        save_side_file(module, beside(output, ".safetensors"))
     except OSError as error:
         raise InputError(f"cannot write the weights: {error.strerror}", location=str(output.parent)) from error
 

@@ -15,6 +15,7 @@ from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
+from xrelay.runtime.files import beside
 
 if TYPE_CHECKING:
     import onnx
@@ -100,7 +101,7 @@ def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> Non
 
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        save_side_file(module, path.with_suffix(".safetensors"))
+        save_side_file(module, beside(path, ".safetensors"))
     except OSError as error:
         raise InputError(f"cannot write the weights: {error.strerror}", location=str(path.parent)) from error
     write_text(path, print_module(module, debuginfo=debuginfo) + "\n")
