@@ -45,6 +45,8 @@ class _Windows:
     def bounds(self, b: Body, axis: int) -> tuple[AffineExpr, AffineExpr]:
         """Where the window of the current point begins, and before which element it ends."""
         index, extent, count = b.spatial[axis], self.extents[axis], self.shape[axis]
+        if extent == count:
+            return index, index + 1
         last = b.scaled(index + 1, extent) + b.expr(count - 1)
         return b.quotient(b.scaled(index, extent), count), b.quotient(last, count)
 

@@ -23,6 +23,12 @@ func.func @main(%x: tensor<2x0xf32>, %n: tensor<2xi32>) -> tensor<2x0xf32> {
   func.return %y : tensor<2x0xf32>
 }
 """
+POOLED = """
+func.func @main(%x: tensor<1x1x5x?xf32, #relay.dims<n>>) -> tensor<1x1x5x?xf32, #relay.dims<n>> {
+  %y = relay.nn.adaptive_avg_pool2d(%x) : (tensor<1x1x5x?xf32, #relay.dims<n>>) -> tensor<1x1x5x?xf32, #relay.dims<n>>
+  func.return %y : tensor<1x1x5x?xf32, #relay.dims<n>>
+}
+"""
 DIVIDED = """
 func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {{
   %z = relay.{op}(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
@@ -54,3 +60,11 @@ def test_truth_values_have_remainders_as_integers_do(op: str) -> None:
         assert run([x, ones])[0].tolist() == [False] * 4
         with pytest.raises((ExecutionError, InterpreterError), match="division by zero"):
             run([x, x])
+
+
+def test_an_adaptive_pool_keeps_an_extent_that_is_open() -> None:
+    module = parse_module(full_context(), POOLED, "pooled.mlir")
+    model = xrelay.compile(module, cache=False, threads=1)
+    for extent in (0, 1, 3):
+        x = np.arange(5 * extent, dtype=np.float32).reshape(1, 1, 5, extent)
+        np.testing.assert_array_equal(model.run([x])[0], x)
