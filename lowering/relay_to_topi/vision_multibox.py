@@ -84,7 +84,7 @@ def build_multibox_transform_loc(emitter: TopiEmitter) -> Sequence[SSAValue]:
     def is_kept(b: Body) -> SSAValue:
         value, threshold = b.read(best, *b.spatial), b.constant(emitter.number("threshold"), real)
         has_class = b.add(CmpfOp(value, b.constant(-1, real), "ogt"))
-        return b.add(SelectOp(has_class, b.add(CmpfOp(value, threshold, "oge")), b.constant(0, i1)))
+        return b.add(SelectOp(has_class, b.add(CmpfOp(value, threshold, "uge")), b.constant(0, i1)))
 
     kept = FrontRows(emitter, emitter.compute("is_kept", spatial, i1, is_kept))
 

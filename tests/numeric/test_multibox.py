@@ -72,3 +72,9 @@ def test_yolo_reorg(stride: int) -> None:
         row, column = j * stride + place // stride, i * stride + place % stride
         wanted[b, k, j, i] = flat[column + w * stride * (row + h * stride * (own + depth * b))]
     np.testing.assert_array_equal(found, wanted.reshape(n, c * stride**2, h // stride, w // stride), strict=True)
+
+
+def test_no_probability_is_less_than_a_threshold_of_nan() -> None:
+    arrays = multibox(3)
+    _, counts = check(program("vision.multibox_transform_loc", *arrays, threshold=np.nan), arrays, rtol=1e-6, atol=1e-6)
+    assert (counts == 7).all()
