@@ -28,6 +28,8 @@ from xrelay.target.target import Target
 
 LARGE: Final = 48
 """The number of relay ops from which on processes help: one takes as long to begin as several kernels to compile."""
+CORES_OF_ONE: Final = 2
+"""The cores that a process which lowers kernels keeps busy: LLVM takes as long for a kernel as Python does."""
 MAX_WORKERS: Final = 3
 """More than this many take more memory than they save time, where nobody asks for them."""
 
@@ -69,10 +71,17 @@ def _records(objects: ObjectCache | None) -> KernelRecords | None:
 
 
 def _worker_count(module: ModuleOp) -> int:
-    """How many processes help with a module: none where it is small, or where they could not know the same code."""
+    """How many processes help with a module: none where it is small, or where they could not know the same code.
+
+    Where nobody asks for them, there are as many as have cores for themselves and for LLVM beside this process. On two
+    cores one costs a third more processor time, half a second to begin and to see everything for the first time, and no
+    core is idle that could spend it.
+    """
     if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < LARGE:
         return 0
     if not code_stamp().covers_all():
         return 0
     given = environment.workers()
-    return given if given is not None else min(default_num_threads() - 1, MAX_WORKERS)
+    if given is not None:
+        return given
+    return min(max(default_num_threads() // CORES_OF_ONE - 1, 0), MAX_WORKERS)

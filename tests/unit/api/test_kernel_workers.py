@@ -169,6 +169,24 @@ def test_small_models_have_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
     build_artifact.build_artifact(parsed(), Target.host(), cache=False)
 
 
+@pytest.mark.parametrize(("threads", "helping"), [(1, 0), (2, 0), (3, 0), (4, 1), (8, 3), (64, 3)])
+def test_workers_have_cores_for_themselves_and_for_llvm(
+    threads: int, helping: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    counts: list[int] = []
+
+    def start(count: int, *_: object) -> None:
+        counts.append(count)
+
+    monkeypatch.setattr(streaming, "LARGE", 0)
+    monkeypatch.setattr(registrations, "_modules", set[str]())
+    monkeypatch.setattr(KernelWorkers, "start", start)
+    monkeypatch.delenv("XRELAY_WORKERS", raising=False)
+    monkeypatch.setenv("XRELAY_NUM_THREADS", str(threads))
+    build_artifact.build_artifact(parsed(), Target.host(), cache=False)
+    assert counts == [helping] * (helping > 0)
+
+
 def test_a_program_that_embeds_python_is_not_started(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/usr/bin/blender")
     assert KernelWorkers.start(1, [], Target.host()) is None
