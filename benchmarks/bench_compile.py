@@ -10,6 +10,8 @@ those after `import numpy`, so that the engine's own import counts:
 - MB: growth of the peak memory from the imported engine, its libraries loaded, to the model, summed over processes;
 - helpers: what of it are the peaks of the processes that help, with all that they import.
 
+Python keeps the modules that it has compiled, whatever the environment says, as pip does for an installed package.
+
 For the peers, whose sessions are made anew each time, first and cold are what they differ in. `--growth` compiles
 chains of so many different kernels.
 
@@ -65,7 +67,8 @@ def measured(engine: str, path: Path, cache: Path, *, warm: bool = False) -> Fig
     """Seconds and peak megabytes of one model in a new process."""
     script = Path(__file__).with_name("open_model.py")
     command = [sys.executable, str(script), engine, str(path), *(["--warm"] if warm else [])]
-    environment = {**os.environ, "XRELAY_CACHE_DIR": str(cache)}
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    environment["XRELAY_CACHE_DIR"] = str(cache)
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{engine} {path.name}: {done.stderr.strip().splitlines()[-1]}")
