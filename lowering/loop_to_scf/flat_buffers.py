@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from functools import reduce
 
-from xdsl.dialects import func, memref
+from xdsl.dialects import memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.loop import LoadOp, RowOp, StoreOp
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
 from xrelay.index_algebra.affine_products import times
 from xrelay.index_algebra.value_map import Space, ValueMap
@@ -26,30 +27,39 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.values import Values
 
 
+ACCESSES = (LoadOp, StoreOp, RowOp)
+"""The ops that read or write elements of the buffers that they take."""
+
+
 class FlatBuffers:
     """The flat buffers of one function, by the buffers of the loop level that they stand for."""
 
     _emitter: Emitter
     _values: Values
     _strides: dict[SSAValue, tuple[ValueMap, ...]]
+    _rows: dict[SSAValue, SSAValue]
 
     def __init__(self, emitter: Emitter, values: Values):
-        self._emitter, self._values, self._strides = emitter, values, {}
+        self._emitter, self._values, self._strides, self._rows = emitter, values, {}, {}
 
     def note_argument(self, buffer: SSAValue) -> None:
         """Lets a function's argument be accessed as one row, where its strides depend on extents that it names.
 
-        One that is only handed on stays whole, as its callees take it.
+        Whom it is handed on to gets it whole.
         """
-        if (
-            all(isinstance(use.operation, func.CallOp) for use in buffer.uses)
-            or (total := self._measure(buffer)) is None
-        ):
+        if not any(isinstance(use.operation, ACCESSES) for use in buffer.uses):
+            return
+        total = self._measure(buffer)
+        if total is None:
             return
         whole = self._values.get(buffer)
         flat = memref.ReinterpretCastOp.from_dynamic(whole, [0], [total], [1], _row_of(buffer))
         self._emitter.add(flat).result.name_hint = buffer.name_hint
-        self._values.set(buffer, flat.result)
+        self._rows[buffer] = flat.result
+
+    def accessed(self, value: SSAValue) -> SSAValue:
+        """What stands for `value` where it is accessed: of an argument its row, if it has one."""
+        return self._rows[value] if value in self._rows else self._values.get(value)
 
     def allocate(self, op: memref.AllocOp) -> bool:
         """Allocates a buffer as one row; false where its type tells its strides, so that it needs none of this."""

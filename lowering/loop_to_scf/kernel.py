@@ -164,16 +164,16 @@ class KernelWriter:
         if self._values.lanes is not None:
             raise self._failure(op, "rows are whole, not lanes of a vectorised loop")
         if isinstance(op, SortOp):
-            SortWriter(self._emitter, op, self._values.get, self._flat.index_of).write()
+            SortWriter(self._emitter, op, self._flat.accessed, self._flat.index_of).write()
         elif isinstance(op, SuppressOp):
-            SuppressWriter(self._emitter, op, self._values.get, self._flat.index_of).write()
+            SuppressWriter(self._emitter, op, self._flat.accessed, self._flat.index_of).write()
         else:
             raise self._failure(op, "nothing stands for it at the scf level")
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""
         given = op.memref
-        buffer, index = self._values.get(given), self._flat.index_of(given, self._values.access(op.index))
+        buffer, index = self._flat.accessed(given), self._flat.index_of(given, self._values.access(op.index))
         layout, lanes = self._layouts.get(given), self._values.lanes
         if layout is not None and lanes is not None:
             index = layout.index_of(index, lanes.index, SSAValue.get(buffer, type=MemRefType).type.get_num_dims())

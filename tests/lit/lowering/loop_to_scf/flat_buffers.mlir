@@ -74,3 +74,21 @@ func.func private @hands_on(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>
   func.call @square(%X, %Y, %n, %m) : (memref<?x?xf32>, memref<?x?xf32>, index, index) -> ()
   func.return
 }
+
+// So does one that reads it too, and one that forgets an extent of its type before.
+// CHECK-LABEL: @reads_and_hands_on
+// CHECK: %[[ROW:.*]] = memref.reinterpret_cast %X
+// CHECK: memref.load %[[ROW]][
+// CHECK: %[[CAST:.*]] = "memref.cast"(%Y) : (memref<2x?x4xf32>) -> memref<?x?x4xf32>
+// CHECK: func.call @cube(%X, %[[CAST]], %n) : (memref<2x?x4xf32>, memref<?x?x4xf32>, index) -> ()
+func.func private @reads_and_hands_on(%X: memref<2x?x4xf32> {loop.extents = array<i64: 0>},
+                                      %Y: memref<2x?x4xf32> {loop.extents = array<i64: 0>}, %n: index) {
+  %i = arith.constant 1 : index
+  %v = loop.load %X[%i, %i, %i] : memref<2x?x4xf32>
+  %s = memref.alloc() : memref<f32>
+  loop.store %v, %s[] : memref<f32>
+  %c = "memref.cast"(%Y) : (memref<2x?x4xf32>) -> memref<?x?x4xf32>
+  func.call @cube(%X, %c, %n) : (memref<2x?x4xf32>, memref<?x?x4xf32>, index) -> ()
+  func.return
+}
+func.func private @cube(memref<2x?x4xf32>, memref<?x?x4xf32>, index)
