@@ -26,7 +26,6 @@ from xrelay.lowering.loop_to_scf.accesses import element_strides
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.values import Values
 
-
 ACCESSES = (LoadOp, StoreOp, RowOp)
 """The ops that read or write elements of the buffers that they take."""
 
