@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
+from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp, RegularNonMaxSuppressionOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.sorting import stable_order
@@ -26,7 +26,38 @@ def evaluate_all_class_non_max_suppression(
     return rows, np.array([count], np.int64)
 
 
-def _selected(scores: Array, overlaps: Array, most: int, threshold: Array) -> list[int]:
+@evaluates(RegularNonMaxSuppressionOp)
+def evaluate_regular_non_max_suppression(
+    op: RegularNonMaxSuppressionOp, boxes: Array, scores: Array
+) -> tuple[Array, ...]:
+    """Image by image: what each class selects, then the best of all."""
+    wide = np.dtype(np.float64 if scores.dtype == np.float64 else np.float32)
+    iou, least = (np.asarray(each.value.data, wide) for each in (op.iou_threshold, op.score_threshold))
+    count, most = op.max_detections.value.data, op.max_detections_per_class.value.data
+    batch, first = len(boxes), scores.shape[2] - op.num_classes.value.data
+    found = np.zeros((batch, count, 4), boxes.dtype), np.zeros((batch, count), np.float32)
+    values, numbers = np.zeros((batch, count), scores.dtype), np.zeros(batch, np.int32)
+    for image in range(batch):
+        overlaps = _overlaps(_of_positive_area(boxes[image].astype(wide)), iou)
+        own = scores[image, :, first:].astype(wide)
+        own[~((own >= least) & (own > -np.inf))] = np.nan
+        chosen = [(box, number) for number, row in enumerate(own.T) for box in _selected(row, overlaps, most, -np.inf)]
+        ranked: list[int] = stable_order(np.array([own[each] for each in chosen], wide), descending=True).tolist()
+        ranked = ranked[:count]
+        for place, rank in enumerate(ranked):
+            box, number = chosen[rank]
+            found[0][image, place], found[1][image, place] = boxes[image, box], number
+            values[image, place] = scores[image, box, first + number]
+        numbers[image] = len(ranked)
+    return *found, values, numbers
+
+
+def _of_positive_area(boxes: Array) -> Array:
+    """The boxes, NaN in place of those whose corners are the wrong way around."""
+    return np.where((boxes[:, 2:] > boxes[:, :2]).all(1, keepdims=True), boxes, np.asarray(np.nan, boxes.dtype))
+
+
+def _selected(scores: Array, overlaps: Array, most: int, threshold: Array | float) -> list[int]:
     """The boxes of one class, by falling score."""
     selected: list[int] = []
     for box in stable_order(scores, descending=True).tolist():

@@ -1,18 +1,26 @@
-"""Non-maximum suppression: `relay.vision.all_class_non_max_suppression`."""
+"""Non-maximum suppression: `relay.vision.all_class_non_max_suppression` and `regular_non_max_suppression`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import TupleType, i64
+from xdsl.dialects.builtin import TupleType, f32, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.constraints import Constraints, FloatElements, IntegerElements, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import (
+    AtLeast,
+    Constraints,
+    FloatElements,
+    IntegerElements,
+    RankOf,
+    SameElements,
+)
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 
@@ -74,3 +82,69 @@ class AllClassNonMaxSuppressionOp(RelayOp):
         facts.require_equal(scored, count, "C9", "scores and boxes")
         facts.require_equal(corners, 4, "C10", "numbers of a box")
         return TupleType((tensor_type((batch * classes * count, 3), i64), tensor_type((1,), i64)))
+
+
+@register_relay_op
+@irdl_op_definition
+class RegularNonMaxSuppressionOp(RelayOp):
+    """The detections with the best scores in each image, after suppression in each class by itself, as TFLite has it.
+
+    `boxes` are `(batch, boxes, 4)`, the lower and the higher corner `y, x, y, x`; `scores` are
+    `(batch, boxes, classes)`, of which the last `num_classes` count, those before are the background. In each class a
+    box is a candidate where its score is not less than `score_threshold`, and greater than minus infinity. Candidates
+    are taken by falling score, the first of equal ones first; each is selected unless it overlaps one that is, until
+    `max_detections_per_class` are selected. Two boxes overlap where they share an area and that, divided by the area of
+    their union, is greater than `iou_threshold`. The detections are the `max_detections` with the best scores of what
+    all classes select, of equal ones those of the first class first. Thresholds are rounded to the scores' type, of f16
+    and bf16 to f32.
+
+    Gives the tuple of the detections' boxes, their classes, from 0 and as floats, their scores, and how many there are
+    in each image; behind them are zeros.
+
+    Constraints:
+    - C6: scores and boxes have the same numbers of batches and of boxes, and a box has 4 numbers.
+    - C7: the scores are of `num_classes` classes or more.
+
+    Example:
+    ```mlir
+    %t = relay.vision.regular_non_max_suppression(%b, %s) {max_detections_per_class = 2, max_detections = 3,
+                                                          num_classes = 2, iou_threshold = 0.5, score_threshold = 0.1}
+        : (tensor<1x6x4xf32>, tensor<1x6x3xf32>)
+        -> tuple<tensor<1x3x4xf32>, tensor<1x3xf32>, tensor<1x3xf32>, tensor<1xi32>>
+    ```
+
+    """
+
+    name = "relay.vision.regular_non_max_suppression"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": RankOf(0, 3, 3),
+        "C2": RankOf(1, 3, 3),
+        "C3": FloatElements(),
+        "C4": SameElements(),
+        "C5": AtLeast("max_detections_per_class", 1),
+        "C8": AtLeast("max_detections", 1),
+        "C9": AtLeast("num_classes", 1),
+    }
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+
+    boxes = operand_def()
+    scores = operand_def()
+
+    max_detections_per_class = int_property()
+    max_detections = int_property()
+    num_classes = int_property()
+    iou_threshold = float_property()
+    score_threshold = float_property()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """Room for `max_detections` in each image; C6 and C7."""
+        (batch, count, corners), element = facts.operand(0)
+        batches, scored, classes = facts.shape(1)
+        for found, wanted, what in ((batches, batch, "batches"), (scored, count, "boxes")):
+            facts.require_equal(found, wanted, "C6", f"{what} of scores and boxes")
+        facts.require_equal(corners, 4, "C6", "numbers of a box")
+        facts.require_at_least(classes, self.num_classes.value.data, "C7", "classes of the scores")
+        row = (batch, self.max_detections.value.data)
+        fields = ((*row, 4), element), (row, f32), (row, element), ((batch,), i32)
+        return TupleType(tuple(tensor_type(shape, type) for shape, type in fields))

@@ -1323,6 +1323,34 @@ class _Vision:
         """Of the first `valid_count` boxes of each batch, by falling score, those that overlap none with a better score."""
 
     @staticmethod
+    def proposal(
+        cls_prob: ExprLike,
+        bbox_pred: ExprLike,
+        im_info: ExprLike,
+        scales: Floats | None = (4.0, 8.0, 16.0, 32.0),
+        ratios: Floats | None = (0.5, 1.0, 2.0),
+        feature_stride: int | None = 16,
+        threshold: float | None = 0.7,
+        rpn_pre_nms_top_n: int | None = 6000,
+        rpn_post_nms_top_n: int | None = 300,
+        rpn_min_size: int | None = 16,
+        iou_loss: bool | None = False,
+    ) -> Expr:
+        """The regions of a region proposal network with the best scores that do not overlap much: `image, x, y, x, y`."""
+
+    @staticmethod
+    def regular_non_max_suppression(
+        boxes: ExprLike,
+        scores: ExprLike,
+        max_detections_per_class: int,
+        max_detections: int,
+        num_classes: int,
+        iou_threshold: float,
+        score_threshold: float,
+    ) -> Expr:
+        """The detections with the best scores in each image, after suppression in each class by itself, as TFLite has it."""
+
+    @staticmethod
     def roi_align(
         data: ExprLike,
         rois: ExprLike,
