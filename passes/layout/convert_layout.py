@@ -4,7 +4,9 @@ What: `desired-layouts` names operators with the layout of their data and, for a
 `"nn.conv2d:NHWC:HWIO"`, `"nn.max_pool2d:NHWC"`. Such an operator is rewritten to work so, whatever layout the text
 gives it (NCHW, NHWC, NCHW16c); what stands behind it follows by `propagate_layouts` where it can, and where it cannot a
 `relay.layout_transform` brings the value back, once. The kernel's layout may be left out or called `default`: HWIO for
-NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for a depthwise convolution, which is blocked alike.
+NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for a depthwise convolution, which is blocked alike. Pools and
+convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), the convolutions of them without blocks,
+and so has `qnn.conv2d`, behind which quantised operators follow.
 Why beside `relay-alter-op-layout`: there the target chooses, here the user does, for a library that wants one layout or
 to undo what an exporter did.
 

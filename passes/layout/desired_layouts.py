@@ -11,15 +11,35 @@ from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp, MaxPool2DOp, PoolOp
+from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn_pool import (
+    AvgPool1DOp,
+    AvgPool2DOp,
+    AvgPool3DOp,
+    GlobalAvgPool1DOp,
+    GlobalAvgPool2DOp,
+    GlobalAvgPool3DOp,
+    GlobalMaxPool1DOp,
+    GlobalMaxPool2DOp,
+    GlobalMaxPool3DOp,
+    MaxPool1DOp,
+    MaxPool2DOp,
+    MaxPool3DOp,
+    PoolOp,
+)
+from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.errors import PassError
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
 NAME = "relay-convert-layout"
 DEFAULT = "default"
-POOLS = (MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp)
-CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (Conv2DOp, *POOLS)}
+CONVOLUTIONS: tuple[type[ConvOp], ...] = (Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp)
+POOLS: tuple[type[PoolOp], ...] = (
+    MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp,
+    MaxPool1DOp, AvgPool1DOp, GlobalAvgPool1DOp, GlobalMaxPool1DOp,
+    MaxPool3DOp, AvgPool3DOp, GlobalAvgPool3DOp, GlobalMaxPool3DOp,
+)  # fmt: skip
+CONVERTIBLE: dict[str, type[ConvOp | PoolOp]] = {op.relay_name(): op for op in (*CONVOLUTIONS, *POOLS)}
 """The operators that have a layout, by Relay's name."""
 
 
@@ -34,7 +54,7 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
         layouts = [given] if isinstance(given, str) else list(given)
         place = place_of(index, operator, layouts)
         op = _operator(place, operator)
-        hooks[op] = _conv_hook(place, layouts) if op is Conv2DOp else _pool_hook(place, layouts)
+        hooks[op] = _conv_hook(op, place, layouts) if issubclass(op, ConvOp) else _pool_hook(op, place, layouts)
     return hooks
 
 
@@ -43,16 +63,17 @@ def place_of(index: int, operator: str, layouts: Sequence[str]) -> str:
     return f"{NAME}: desired-layouts[{index}] {':'.join([operator, *layouts])!r}"
 
 
-def _operator(place: str, name: str) -> type[RelayOp]:
+def _operator(place: str, name: str) -> type[ConvOp | PoolOp]:
     try:
         op = get_relay_op(name)
     except UnknownOpError as error:
         raise PassError(f"{place}: {error.message}", help=error.help) from error
-    if op.relay_name() not in CONVERTIBLE:
+    found = CONVERTIBLE.get(op.relay_name())
+    if found is None:
         raise PassError(
             f"{place}: {op.relay_name()!r} has no layout to choose", help=f"one of {', '.join(CONVERTIBLE)}"
         )
-    return op
+    return found
 
 
 def _layout(place: str, text: str, axes: str, split: str) -> Layout:
@@ -65,7 +86,8 @@ def _layout(place: str, text: str, axes: str, split: str) -> Layout:
         raise PassError(f"{place}: layout {text} does not have the axes {axes}")
     strange = [axis for axis in layout.axes if axis.factor is not None and axis.letter not in split]
     if strange:
-        raise PassError(f"{place}: layout {text} splits {strange[0].letter}; only {' and '.join(split)} may be split")
+        which = f"only {' and '.join(split)} may be split" if split else "no axis may be split"
+        raise PassError(f"{place}: layout {text} splits {strange[0].letter}; {which}")
     return layout
 
 
@@ -75,14 +97,16 @@ def _only(place: str, layouts: Sequence[str], most: int) -> None:
         raise PassError(f"{place}: it takes {what}, found {len(layouts)}")
 
 
-def _conv_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
-    """A hook that makes convolutions work in `layouts`: data, kernel."""
+def _conv_hook(kind: type[ConvOp], place: str, layouts: Sequence[str]) -> LayoutHook:
+    """A hook that makes convolutions of the class `kind` work in `layouts`: data, kernel."""
     _only(place, layouts, 2)
-    data = _layout(place, layouts[0], "NCHW", "C")
+    # Only kernels of images have blocks.
+    split = ("C", "OI") if len(kind.AXES) == 2 else ("", "")
+    data = _layout(place, layouts[0], f"NC{kind.AXES}", split[0])
     text = layouts[1] if len(layouts) > 1 else DEFAULT
-    kernel = None if text == DEFAULT else _layout(place, text, "OIHW", "OI")
+    kernel = None if text == DEFAULT else _layout(place, text, f"OI{kind.AXES}", split[1])
 
-    def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+    def hook(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
         before = op.layouts
         weight = _default_kernel(op, data) if kernel is None else _for_groups(op, kernel)
         if [str(layout) for layout in before] == [str(data), str(weight), str(data)]:
@@ -96,15 +120,15 @@ def _conv_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
     return hook
 
 
-def _default_kernel(op: Conv2DOp, data: Layout) -> Layout:
+def _default_kernel(op: ConvOp, data: Layout) -> Layout:
     """The kernel's layout that goes with the data's: channels last with channels last, blocks with blocks."""
     block = data.factor("C")
     if block is not None:
         return op.blocked_kernel(block)
-    return Layout.parse("HWIO" if data.primal.endswith("C") else "OIHW")
+    return Layout.parse(f"{op.AXES}IO" if data.primal.endswith("C") else f"OI{op.AXES}")
 
 
-def _for_groups(op: Conv2DOp, kernel: Layout) -> Layout:
+def _for_groups(op: ConvOp, kernel: Layout) -> Layout:
     """`kernel`, whose one in-channel is a block of 1 in a depthwise convolution."""
     if not op.is_depthwise or kernel.factor("I") is None:
         return kernel
@@ -117,10 +141,10 @@ def _keep_conv(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> 
     return LayoutRefusal("no layout is asked for")
 
 
-def _pool_hook(place: str, layouts: Sequence[str]) -> LayoutHook:
-    """A hook that makes pools work in a layout."""
+def _pool_hook(kind: type[PoolOp], place: str, layouts: Sequence[str]) -> LayoutHook:
+    """A hook that makes pools of the class `kind` work in a layout."""
     _only(place, layouts, 1)
-    wanted = _layout(place, layouts[0], "NCHW", "C")
+    wanted = _layout(place, layouts[0], f"NC{kind.AXES}", "C")
 
     def hook(op: PoolOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
         before, out = op.layouts

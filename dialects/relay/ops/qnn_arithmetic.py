@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import TensorType, TupleType, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
+from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.element_constraints import (
     NARROW,
@@ -24,7 +25,19 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, dtype_of, number, ratio, scaled, shifted
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.qnn_op import (
+    QnnOp,
+    along,
+    distance,
+    dtype_of,
+    number,
+    ratio,
+    scaled,
+    shifted,
+    with_parameters,
+)
 from xrelay.dialects.relay.ops.tensor_join import ConcatenatingOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -57,6 +70,13 @@ class QnnBinaryOp(QnnOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The shape that both broadcast to; C8."""
         return tensor_type(facts.broadcast("C8", 0, 1), facts.element(0))
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """Both sides in the layout of the larger one that has one, where scales and zero points are one number each."""
+        if not all(is_number(shape_of(parameter.type)) for parameter in self.operands[2:]):
+            return LayoutRefusal("scales or zero points lie along an axis of the text")
+        decision = broadcast_layouts(layouts[:2], [shape_of(side.type) for side in (self.lhs, self.rhs)])
+        return decision if isinstance(decision, LayoutRefusal) else with_parameters(decision, len(self.operands))
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Distances and scales of both, combined."""
@@ -208,6 +228,11 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
     output_zero_point = operand_def()
 
     axis = int_property(0)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """As plain tensors; each has one scale and one zero point."""
+        decision = super().propagate_layouts(layouts)
+        return with_parameters(decision, len(self.operands)) if isinstance(decision, LayoutDecision) else decision
 
     def infer_type(self, facts: Facts) -> Attribute:
         """That of the tensors one after the other; C5 to C7."""

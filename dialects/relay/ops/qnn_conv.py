@@ -26,11 +26,11 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv import ConvOp, FilterOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, along, distance, number, require_one_or_each, with_parameters
 from xrelay.dialects.relay.structure.composite import Parts
 
 
@@ -82,8 +82,8 @@ class QnnFilterOp(FilterOp, QnnOp):
         return [*super().infer_operand_types(Facts(self.name, facts[:2]), result_type), *facts[2:]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """Layouts are chosen for the plain convolution that it becomes."""
-        return LayoutRefusal("run qnn-canonicalize-ops first")
+        """It works in the layouts of the text, unless a user asks for others."""
+        return LayoutRefusal("no layout is asked for")
 
     def decompose(self, parts: Parts) -> SSAValue:
         """The convolution of distances."""
@@ -132,6 +132,13 @@ class QnnConv2DOp(QnnFilterOp, ConvOp):
         "out_layout",
         "out_dtype",
     )
+
+    def with_layouts(self, data: Layout, weight: Layout, out: Layout) -> LayoutDecision | LayoutRefusal:
+        """That of the plain convolution; scales and zero points lie along the filters, which they keep whole."""
+        if weight.factor("O") is not None and not is_number(shape_of(self.kernel_zero_point.type)):
+            return LayoutRefusal(f"layout {weight} splits the axis along which the zero points of the weight lie")
+        decision = super().with_layouts(data, weight, out)
+        return decision if isinstance(decision, LayoutRefusal) else with_parameters(decision, len(self.operands))
 
 
 @register_relay_op

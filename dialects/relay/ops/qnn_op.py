@@ -12,12 +12,17 @@ from typing import ClassVar
 import numpy as np
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.axes import letter_of_axis
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.element_constraints import ElementsIn, is_number
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 from xrelay.dialects.relay.structure.fixed_point import cut, factor_of, saturated
 from xrelay.index_algebra.dims import Dim
@@ -37,6 +42,23 @@ class QnnOp(CompositeOp):
             if isinstance(constraint, ElementsIn) and index in constraint.operands and len(constraint.types) == 1:
                 return tensor_type((), constraint.types[0])
         return None
+
+
+def with_parameters(decision: LayoutDecision, count: int) -> LayoutDecision:
+    """A decision about the first operands, with the parameters behind them, of `count` in all, as they are."""
+    operands = (*decision.operands, *[None] * (count - len(decision.operands)))
+    return LayoutDecision(operands, decision.result, decision.properties)
+
+
+def following(op: RelayOp, layout: Layout | None, axis: int | None) -> LayoutAnswer:
+    """Follow the data in `layout`; `axis`, where it means something, stays whole and is told anew."""
+    properties: dict[str, Attribute] = {}
+    if axis is not None and layout is not None:
+        letter = letter_of_axis(layout, axis)
+        if layout.factor(letter) is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis that {op.relay_name()} names")
+        properties = {"axis": int_attribute(layout.index(letter))}
+    return with_parameters(LayoutDecision((layout,), layout, properties), len(op.operands))
 
 
 def require_one_or_each(facts: Facts, operand: int, extent: Dim, constraint: str, what: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import f32, f64, i8, i64
@@ -16,17 +17,21 @@ from xrelay.dialects.relay.core.element_constraints import (
     ElementsIn,
     OneOrAlong,
     TypeIn,
+    is_number,
     scales_and_zero_points,
 )
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.qnn_op import (
     QnnOp,
     along,
     distance,
     dtype_of,
+    following,
     number,
     ratio,
     scaled,
@@ -49,6 +54,11 @@ class _ConvertsElements(QnnOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with elements of `out_dtype`."""
         return tensor_type(facts.shape(0), self.out_dtype)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """Follow the data where the axis along which scales and zero points lie stays whole."""
+        has_axis = not all(is_number(shape_of(parameter.type)) for parameter in self.operands[1:])
+        return following(self, layouts[0], self.axis.value.data if has_axis else None)
 
 
 @register_relay_op

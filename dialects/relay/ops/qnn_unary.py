@@ -6,6 +6,7 @@ the function is quantised. Where scales and zero points are constants, `qnn-lega
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import isfinite
 from typing import ClassVar
 
@@ -18,7 +19,9 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, number, ratio, scaled, shifted
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, following, number, ratio, scaled, shifted
 from xrelay.dialects.relay.structure.composite import Parts
 
 
@@ -34,6 +37,10 @@ class QnnFunctionOp(QnnOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's type."""
         return facts[0]
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """Any layout: there is one scale and one zero point."""
+        return following(self, layouts[0], None)
 
 
 class QnnUnaryOp(QnnFunctionOp):
@@ -227,6 +234,10 @@ class QnnSoftmaxOp(QnnUnaryOp):
     CONSTRAINTS: ClassVar[Constraints] = {**QnnUnaryOp.CONSTRAINTS, "C5": AxisOf()}
 
     axis = int_property(-1)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """Where the axis stays whole."""
+        return following(self, layouts[0], self.axis.value.data)
 
     def function(self, parts: Parts, x: SSAValue) -> SSAValue:
         """That of plain numbers."""

@@ -66,6 +66,22 @@ class ConcatenatingOp(RelayOp):
             joined.append(left if merged is None else merged)
         return tuple(joined)
 
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the fields where a split axis stays in whole blocks."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        letter = letter_of_axis(layout, self.axis.value.data)
+        tuple_type = self.data.type
+        factor = layout.factor(letter)
+        if factor is not None and isinstance(tuple_type, TupleType):
+            for field in tuple_type.types:
+                shape = shape_of(field)
+                # A field that already comes in blocks has whole ones.
+                if len(shape) == len(layout.primal) and shape[self.axis.value.data] % factor != 0:
+                    return LayoutRefusal(f"blocks of {factor} do not divide a field of shape {list(map(str, shape))}")
+        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
+
 
 @register_relay_op
 @irdl_op_definition
@@ -93,22 +109,6 @@ class ConcatenateOp(ConcatenatingOp):
         fields = tuple_type.types.data if isinstance(tuple_type, TupleType) else ()
         vectors = all((shape := known_shape(field)) is not None and len(shape) == 1 for field in fields)
         return facts.elements(0) if vectors else None
-
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the fields where a split axis stays in whole blocks."""
-        layout = layouts[0]
-        if layout is None:
-            return LayoutDecision((None,), None)
-        letter = letter_of_axis(layout, self.axis.value.data)
-        tuple_type = self.data.type
-        factor = layout.factor(letter)
-        if factor is not None and isinstance(tuple_type, TupleType):
-            for field in tuple_type.types:
-                shape = shape_of(field)
-                # A field that already comes in blocks has whole ones.
-                if len(shape) == len(layout.primal) and shape[self.axis.value.data] % factor != 0:
-                    return LayoutRefusal(f"blocks of {factor} do not divide a field of shape {list(map(str, shape))}")
-        return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
 
 
 @register_relay_op

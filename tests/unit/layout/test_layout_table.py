@@ -41,6 +41,16 @@ def quantised(count: int) -> list[SSAValue]:
     return [value(of=element) for _ in range(count) for element in (f32, i32)]
 
 
+def filters() -> list[SSAValue]:
+    """A quantised image and filters."""
+    return [value(1, 32, 4, 4, of=i8), value(32, 32, 1, 1, of=i8)]
+
+
+def zeros_and_scales() -> list[SSAValue]:
+    """Two zero points, two scales."""
+    return [value(of=element) for element in (i32, i32, f32, f32)]
+
+
 def image() -> SSAValue:
     return value(1, 32, 4, 4)
 
@@ -54,6 +64,30 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.log_softmax": lambda op: op.call(image(), axis=1),
     "nn.prelu": lambda op: op.call(image(), value(32)),
     "qnn.avg_pool2d": lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2), pool_size=2, layout="NCHW"),
+    "qnn.conv2d": lambda op: op.call(*filters(), *zeros_and_scales()),
+    "qnn.conv2d_transpose": lambda op: op.call(*filters(), *zeros_and_scales()),
+    **dict.fromkeys(
+        ("qnn.quantize", "qnn.dequantize"),
+        lambda op: op.call(value(1, 32, 4, 4, of=f32 if op.relay_name() == "qnn.quantize" else i8), *quantised(1)),
+    ),
+    **dict.fromkeys(
+        ("qnn.add", "qnn.subtract", "qnn.mul"), lambda op: op.call(*[value(1, 32, 4, 4, of=i8)] * 2, *quantised(3))
+    ),
+    "qnn.concatenate": lambda op: op.call(
+        TupleOp.call(*[value(1, 32, 4, 4, of=i8)] * 2),
+        *(TupleOp.call(*[each] * 2) for each in quantised(1)),
+        *quantised(1),
+        axis=1,
+    ),
+    "qnn.leaky_relu": lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2), alpha=0.1),
+    "qnn.softmax": lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2), axis=1),
+    **dict.fromkeys(
+        (
+            *("qnn.requantize", "qnn.abs", "qnn.exp", "qnn.erf", "qnn.log"),
+            *("qnn.rsqrt", "qnn.sqrt", "qnn.sigmoid", "qnn.tanh", "qnn.hardswish"),
+        ),
+        lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2)),
+    ),
     "nn.dense": lambda op: op.call(value(1, 32), value(16, 32)),
     "nn.matmul": lambda op: op.call(value(1, 32), value(32, 16)),
     "nn.batch_matmul": lambda op: op.call(value(1, 3, 32), value(1, 16, 32)),

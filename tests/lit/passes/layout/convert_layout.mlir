@@ -5,7 +5,7 @@
 // RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCH"}' 2>&1 | filecheck %s --check-prefix AXES
 // RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:N3HW"}' 2>&1 | filecheck %s --check-prefix SYNTAX
 
-// NO-LAYOUT: relay-convert-layout: desired-layouts[0] 'nn.dense:NC': 'nn.dense' has no layout to choose; help: one of nn.conv2d, nn.max_pool2d
+// NO-LAYOUT: relay-convert-layout: desired-layouts[0] 'nn.dense:NC': 'nn.dense' has no layout to choose; help: one of nn.conv2d, nn.conv1d, nn.conv3d, qnn.conv2d, nn.max_pool2d
 // AXES: relay-convert-layout: desired-layouts[0] 'nn.conv2d:NCH': layout NCH does not have the axes NCHW
 // SYNTAX: relay-convert-layout: desired-layouts[0] 'nn.conv2d:N3HW': 'N3HW' is not a layout
 
