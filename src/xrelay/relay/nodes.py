@@ -35,7 +35,8 @@ class GlobalVar(Expr):
     """The name of a function of a module; `gv(x)` calls it. Names that are equal are equal.
 
     `type` is the function's, where it is known: calls have its result's type at once. Otherwise the module in which the
-    calls come to stand gives it.
+    calls come to stand gives it. As a value it stands for a closure that calls it, which Relay's `EtaExpand` makes of
+    such a value.
     """
 
     def __init__(self, name_hint: str, type: FunctionType | None = None):
@@ -43,10 +44,15 @@ class GlobalVar(Expr):
 
     @property
     def ssa_value(self) -> SSAValue:
-        """Refused: functions of a module are no values here."""
-        raise InputError(
-            f"the function @{self.name_hint} can be called, but is no value", help="wrap a call of it in relay.Function"
-        )
+        """A closure that calls the function; `InputError` where its type is not known, or has names of its own."""
+        known = self.function_type
+        if known is None or any(dims_in(type) for type in (*known.inputs, *known.outputs)):
+            raise InputError(
+                f"the function @{self.name_hint} can be called, but is no value",
+                help="IRModule.get_global_var gives it with its type; or wrap a call of it in relay.Function",
+            )
+        parameters = [Var(f"x{number}", type) for number, type in enumerate(known.inputs)]
+        return Function(parameters, self(*parameters)).ssa_value
 
     @property
     def type(self) -> Attribute:

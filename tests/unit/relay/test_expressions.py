@@ -26,6 +26,19 @@ def value_of(expr: relay.Expr, *inputs: np.ndarray) -> np.ndarray:
     return run_relay(transform.InferType()(relay.IRModule.from_expr(expr)), list(inputs))[0]
 
 
+def test_a_function_of_the_module_as_a_value_is_a_closure_that_calls_it() -> None:
+    mod = relay.IRModule({"up": relay.Function([X], relay.exp(X)), "down": relay.Function([X], relay.negative(X))})
+    chosen = relay.If(C, mod.get_global_var("up"), mod.get_global_var("down"))
+    mod["main"] = relay.Function([X, C], relay.invoke(chosen, X))
+    assert str(mod).count("relay.fn(") == 2
+    assert str(mod).count("func.call @up(%x0)") == 1
+    for choice, expected in ((True, np.exp(VALUES)), (False, -VALUES)):
+        (found,) = run_relay(transform.InferType()(mod), [VALUES, np.array(choice)])
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+        (native,) = xrelay.compile(mod, cache=False, threads=1).run([VALUES, np.array(choice)])
+        np.testing.assert_allclose(native, expected, rtol=1e-6)
+
+
 def test_calls_have_an_operator_arguments_and_attributes() -> None:
     data = relay.var("data", shape=(1, 3, 8, 8))
     conv = relay.nn.conv2d(data, relay.const(np.ones((4, 3, 3, 3), np.float32)), strides=(2, 2), padding=1)
