@@ -38,6 +38,13 @@ def checked_integer(option: str, value: object) -> int:
         raise InputError(f"{option} is {value!r}, not an integer") from error
 
 
+def checked_flag(option: str, value: object) -> bool:
+    """The value of an option that is on or off; `InputError` for anything else, such as a path or a text."""
+    if not isinstance(value, bool):
+        raise InputError(f"{option} is {_shown(value)}, which is neither True nor False")
+    return value
+
+
 def checked_path(option: str, path: object) -> Path:
     """The path that a caller gives for `option`; `InputError` for what is none."""
     if not isinstance(path, (str, PathLike)):

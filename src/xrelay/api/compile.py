@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
 from xrelay.api.request import chosen_level, chosen_target, shapes_compilation
-from xrelay.arguments import checked_path, checked_shapes
+from xrelay.arguments import checked_flag, checked_path, checked_shapes
 from xrelay.errors import ArtifactError
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.runtime.artifact import Artifact
@@ -61,6 +61,7 @@ def compile(
     """
     chosen = chosen_target(target, threads)
     level = chosen_level(opt_level)
+    cache, integers = checked_flag("cache", cache), checked_flag("integers", integers)
     shapes, limit = checked_shapes(shapes), check_memory_limit(memory_limit)
     anew = dump_stages is not None or shapes_compilation()
     models = ModelCache.default() if cache and not anew and chosen.runs_here() else None

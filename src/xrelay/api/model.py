@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from numpy.typing import NDArray
 
@@ -196,6 +196,22 @@ class CompiledModel:
         from xrelay.runtime.c_export import export_c
 
         return export_c(self._artifact, checked_path("path", path), checked_path("header", header), name=name)
+
+    def __copy__(self) -> CompiledModel:
+        """A model of the same code and weights, which nobody changes, with threads and a limit of its own."""
+        return CompiledModel(
+            self._artifact, num_threads=self._num_threads, memory_limit=self._memory_limit, timing=self._timing
+        )
+
+    def __deepcopy__(self, memo: dict[int, object]) -> CompiledModel:
+        """As `copy.copy`."""
+        return self.__copy__()
+
+    def __reduce__(self) -> NoReturn:
+        """`InputError`: what unpickles code runs what a stranger wrote."""
+        raise InputError(
+            "a compiled model is not pickled", help="write it with save(path), and read it with load(path)"
+        )
 
     def __repr__(self) -> str:
         inputs = ", ".join(f"{spec.name}: {spec}" for spec in self.inputs)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import onnx
@@ -168,6 +169,14 @@ def test_use_before_definition(tmp_path: Path) -> None:
     path.write_text("\n".join([lines[0], lines[2], lines[1], *lines[3:]]))
     with pytest.raises(VerificationError, match=r"bad\.mlir:2:3: relay\.nn\.relu uses %a"):
         xrelay.compile(path, cache=False)
+
+
+def test_flags_are_on_or_off() -> None:
+    wrong: Any = "/tmp/cache"
+    with pytest.raises(InputError, match=r"^cache is '/tmp/cache', which is neither True nor False$"):
+        xrelay.compile(module(), cache=wrong)
+    with pytest.raises(InputError, match=r"^integers is '/tmp/cache'"):
+        xrelay.compile(module(), integers=wrong)
 
 
 def test_wrong_options(tmp_path: Path) -> None:

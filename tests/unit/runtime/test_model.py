@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import os
+import pickle
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -459,3 +461,15 @@ def test_outputs_and_arenas_that_no_memory_holds(build_model: Build):
     for metadata in (ModelMetadata((), (huge,)), ModelMetadata((), (), arena_size=1 << 60)):
         with pytest.raises(ExecutionError, match="cannot allocate"):
             build_model(STATUS.format(status=0), metadata).run()
+
+
+def test_copies_run_and_pickles_are_refused(adder: CompiledModel):
+    adder.num_threads, adder.memory_limit = 2, 1 << 30
+    adder(X, X)
+    for other in (copy.copy(adder), copy.deepcopy([adder])[0]):
+        np.testing.assert_array_equal(other(X, X)[0], EXPECTED)
+        assert (other.num_threads, other.memory_limit) == (2, 1 << 30)
+        other.num_threads = 1
+        assert adder.num_threads == 2
+    with pytest.raises(InputError, match=r"^a compiled model is not pickled; help: write it with save\(path\)"):
+        pickle.dumps(adder)
