@@ -29,6 +29,15 @@ func.func @main(%x: tensor<1x1x5x?xf32, #relay.dims<n>>) -> tensor<1x1x5x?xf32, 
   func.return %y : tensor<1x1x5x?xf32, #relay.dims<n>>
 }
 """
+GROUPED = """
+func.func @main(%x: tensor<?x?x3xf32, #relay.dims<m, n>>, %g: tensor<?xf32, #relay.dims<n>>,
+                %b: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
+  %y = relay.nn.group_norm(%x, %g, %b) {num_groups = 4}
+      : (tensor<?x?x3xf32, #relay.dims<m, n>>, tensor<?xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>)
+      -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
 DIVIDED = """
 func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {{
   %z = relay.{op}(%x, %y) : (tensor<4xi1>, tensor<4xi1>) -> tensor<4xi1>
@@ -68,3 +77,17 @@ def test_an_adaptive_pool_keeps_an_extent_that_is_open() -> None:
     for extent in (0, 1, 3):
         x = np.arange(5 * extent, dtype=np.float32).reshape(1, 1, 5, extent)
         np.testing.assert_array_equal(model.run([x])[0], x)
+
+
+def test_groups_of_channels_whose_number_is_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XRELAY_DEBUG", "1")
+    module = parse_module(full_context(), GROUPED, "grouped.mlir")
+    model = xrelay.compile(module, cache=False, threads=1)
+    rng = np.random.default_rng(0)
+    inputs = [rng.standard_normal(shape).astype(np.float32) for shape in ((2, 8, 3), (8,), (8,))]
+    groups = inputs[0].reshape(2, 4, 6).astype(np.float64)
+    normal = (groups - groups.mean(2, keepdims=True)) / np.sqrt(groups.var(2, keepdims=True) + 1e-5)
+    expected = normal.reshape(2, 8, 3) * inputs[1][:, None] + inputs[2][:, None]
+    np.testing.assert_allclose(model.run(inputs)[0], expected, rtol=1e-4, atol=1e-5)
+    with pytest.raises(ExecutionError, match="n mod 4 == 0 is 6 mod 4 == 0"):
+        model.run([np.zeros((2, 6, 3), np.float32), np.zeros(6, np.float32), np.zeros(6, np.float32)])

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 
 FLOATS_ALONG_AN_AXIS: Constraints = {
@@ -159,7 +159,10 @@ class GroupNormOp(NormOp):
         axis = axis_index(self.axis.value.data, rank)
         split = parts.op("reshape", x, newshape=[*[0] * axis, -4, groups, -1, -2])
         normal = self.normalised(parts, split, [each for each in range(rank + 1) if each not in (0, axis)])
-        return self.scaled(parts, parts.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
+        if isinstance(shape_of(x.type)[axis], int):
+            return self.scaled(parts, parts.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
+        # Groups of (n floordiv 4) channels are n, which the type of a product does not tell.
+        return self.scaled(parts, parts.op("reshape_like", normal, x))
 
 
 @register_relay_op
