@@ -43,7 +43,9 @@ def convert_quantize_linear(node: NodeView) -> SSAValue:
     scale, zero = _factor(node, 1), _factor(node, 2) if node.optional_input(2) is not None else None
     precision = _dtype_attribute(node, "precision") or numpy_dtype(node.element_type(1))
     quotient = node.emit("divide", converted(node, node.input(0), precision), converted(node, scale, precision))
-    return quantized(node, quotient, zero, dtype)
+    # What is not a number becomes the zero point, as `qnn.quantize` says it.
+    known = node.emit("where", node.emit("isnan", quotient), node.scalar(0.0, quotient), quotient)
+    return quantized(node, known, zero, dtype)
 
 
 @converts("DequantizeLinear", since=10, until=12, limits=_LIMITS)

@@ -91,6 +91,13 @@ def test_an_axis_of_no_places_has_no_scales() -> None:
         assert (found.shape, found.dtype) == ((2, 0, 3), np.int8)
 
 
+@pytest.mark.parametrize("kind", [np.float32, np.float16])
+def test_what_is_no_number_becomes_the_zero_point(kind: type[Any]) -> None:
+    x, scale, zero = np.array([np.nan, 0, 1, -1]).astype(kind), np.array(0, kind), np.array(-3, np.int8)
+    for found in both(node_model("QuantizeLinear", [x, scale, zero]), [x, scale, zero]):
+        np.testing.assert_array_equal(found, np.array([-3, -3, 127, -128], np.int8), strict=True)
+
+
 def _spread(array: Array, shape: tuple[int, ...], attributes: dict[str, int]) -> Array:
     if "block_size" in attributes:
         return np.repeat(array, 2, 2)[:, :, :5]
