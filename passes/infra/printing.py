@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from xdsl.printer import Printer
 
 from xrelay.errors import PassError
+from xrelay.passes.infra.function_results import bracket_function_results
 
 
 def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
@@ -25,6 +26,7 @@ def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
 
 def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = False) -> str:
     """Returns the module as text, in custom or generic form, with or without locations."""
+    bracket_function_results(module)
     stream = StringIO()
     _TextPrinter(stream, generic=generic, debuginfo=debuginfo).print_op(module)
     return stream.getvalue()

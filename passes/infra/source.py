@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from xrelay.dialects import dialect_thunks, with_replaced
 from xrelay.errors import ParseError, XRelayError, printable
+from xrelay.passes.infra.function_results import bracket_function_results
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.locating_parser import LocatingParser
 
@@ -37,7 +38,9 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
     try:
         with gc_pause():
             parser = LocatingParser(ctx, text, name, line_offset)
-            return parser.parse_module(implicit_module)
+            module = parser.parse_module(implicit_module)
+            bracket_function_results(module)
+            return module
     except XdslParseError as error:
         place = error.span.get_location()
         failure = ParseError(one_line(error.msg), location=f"{name}:{place.line + line_offset}:{place.col}")
