@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isfinite
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -199,13 +200,12 @@ class JoinCasts(RewritePattern):
         elif inner is not None and _loses_nothing(inner.data, op.data, op.result):
             same = inner.data.type == op.result.type
             emit.replace(inner.data if same else emit.call(CastOp, inner.data, dtype=element_type_of(op.result.type)))
-        elif inner is not None and inner.data.type == op.result.type:
-            clip = owner_of(inner.data, ClipOp)
-            limits = _limits(op.data)
-            if clip is not None and limits is not None and _limits(op.result) is not None:
-                low, high = clip.a_min.value.data, clip.a_max.value.data
-                if limits[0] <= low <= high <= limits[1]:
-                    emit.replace(inner.data)
+        elif inner is not None:
+            clip, limits, wide = owner_of(inner.data, ClipOp), _limits(op.data), _limits(op.result)
+            if clip is not None and _is_within(clip, limits) and _is_within(clip, wide):
+                same = inner.data.type == op.result.type
+                target = element_type_of(op.result.type)
+                emit.replace(inner.data if same else emit.call(CastOp, inner.data, dtype=target))
 
 
 def _loses_nothing(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
@@ -218,6 +218,21 @@ def _loses_nothing(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
         return False
     # A float between integers would bound what a cast of integers wraps.
     return source.kind == "f" or between.kind != "f" or np.can_cast(source, target)
+
+
+def _is_within(clip: ClipOp, limits: tuple[int, int] | None) -> bool:
+    """Whether the bounds, which are numbers of the data's type, are within those of an integer type."""
+    low, high = clip.a_min.value.data, clip.a_max.value.data
+    return limits is not None and limits[0] <= low <= high <= limits[1] and _holds(clip, low) and _holds(clip, high)
+
+
+def _holds(clip: ClipOp, bound: float) -> bool:
+    """Whether the type of the data of `clip` has the number `bound`; an integer type, where it is whole."""
+    dtype = numpy_dtype(element_type_of(clip.data.type))
+    limits = _limits(clip.data)
+    if limits is not None:
+        return bound == int(bound) and limits[0] <= bound <= limits[1]
+    return float(np.asarray(bound).astype(dtype)) == bound
 
 
 def _limits(value: SSAValue) -> tuple[int, int] | None:
@@ -237,19 +252,53 @@ class DropBounds(RewritePattern):
         %a = relay.cast(%x) {dtype = i32} : (tensor<4xui8>) -> tensor<4xi32>
         %y = relay.clip(%a) {a_min = 0.0, a_max = 255.0}
 
-    After: `%a` in the place of `%y`.
+    After: `%a` in the place of `%y`. So where the type of the operand itself holds no more.
     """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ClipOp, rewriter: PatternRewriter) -> None:
-        """Compare with what the type before holds."""
-        cast = owner_of(op.data, CastOp)
+        """Compare with what the type, or the type before, holds."""
+        cast, wide = owner_of(op.data, CastOp), _limits(op.data)
         limits = _limits(cast.data) if cast is not None else None
-        wide = _limits(op.data)
-        if limits is None or wide is None or not wide[0] <= limits[0] <= limits[1] <= wide[1]:
+        if wide is None:
             return
+        if limits is None or not wide[0] <= limits[0] <= limits[1] <= wide[1]:
+            limits = wide
         if op.a_min.value.data <= limits[0] and limits[1] <= op.a_max.value.data:
             rewriter.replace(op, [], [op.data])
+
+
+class JoinBounds(RewritePattern):
+    """Bounds behind a cast of what has bounds → the narrower ones, and the cast. Exact.
+
+    Before:
+
+        %a = relay.clip(%x) {a_min = 0.0, a_max = 200.0}
+        %b = relay.cast(%a) {dtype = ui8}
+        %y = relay.clip(%b) {a_min = 10.0, a_max = 255.0}
+
+    After:
+
+        %a = relay.clip(%x) {a_min = 10.0, a_max = 200.0}
+        %y = relay.cast(%a) {dtype = ui8}
+
+    Left alone: bounds that are no integers, those that have nothing in common, and numbers that a type does not hold.
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ClipOp, rewriter: PatternRewriter) -> None:
+        """Where the cast loses no more than what is behind the point."""
+        cast, limits = owner_of(op.data, CastOp), _limits(op.data)
+        inner = owner_of(cast.data, ClipOp) if cast is not None else None
+        if inner is None or limits is None:
+            return
+        bounds = [(clip.a_min.value.data, clip.a_max.value.data) for clip in (inner, op)]
+        low, high = max(bounds[0][0], bounds[1][0]), min(bounds[0][1], bounds[1][1])
+        whole = all(isfinite(bound) and bound == int(bound) for pair in bounds for bound in pair)
+        if whole and low <= high and _is_within(inner, limits) and _holds(inner, low) and _holds(inner, high):
+            emit = Emitter(rewriter, op)
+            data = emit.call(ClipOp, inner.data, a_min=low, a_max=high)
+            emit.replace(emit.call(CastOp, data, dtype=element_type_of(op.result.type)))
 
 
 class AskQuantized(RewritePattern):
@@ -306,7 +355,7 @@ NUMBER_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     MultiplyOp: (*_ARITHMETIC, JoinConstants()),
     DivideOp: (*_ARITHMETIC, MultiplyByRsqrt()),
     CastOp: (JoinCasts(),),
-    ClipOp: (DropBounds(),),
+    ClipOp: (DropBounds(), JoinBounds()),
     **dict.fromkeys((ArgmaxOp, ArgminOp, ArgsortOp), (AskQuantized(),)),
 }
 """The patterns of this file, by the op that they start from."""

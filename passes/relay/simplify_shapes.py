@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
@@ -21,8 +23,8 @@ from xrelay.dialects.relay.ops.tensor_shape import (
     ReverseReshapeOp,
     SqueezeOp,
 )
-from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
-from xrelay.passes.graph.rewriting import Emitter, owner_of
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
 from xrelay.passes.relay.simplify_inference import static_shape
 
 
@@ -95,7 +97,7 @@ class JoinTransposes(RewritePattern):
 
 
 class JoinLayoutTransforms(RewritePattern):
-    """A change of layouts behind another one → one, or none where it leads back. Exact.
+    """A change of layouts behind another one → one, or none where it leads back; transposes are such too. Exact.
 
     Before:
 
@@ -106,27 +108,83 @@ class JoinLayoutTransforms(RewritePattern):
 
         %y = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
 
-    Left alone: layouts in between whose blocks are not full, so that the result is larger.
+    One that only orders axes anew is a transpose afterwards. Left alone: layouts in between whose blocks are not full,
+    so that the result is larger.
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where the layout in between is the same."""
+        if isinstance(op, LayoutTransformOp) and op.src_layout == op.dst_layout:
+            if op.data.type == op.result.type:
+                rewriter.replace(op, [], [op.data])
+            return
+        found = _through_two(op)
+        if found is None:
+            return
+        data, source, target = found
+        emit, wanted = Emitter(rewriter, op), op.results[0].type
+        if source == target and data.type == wanted:
+            emit.replace(data)
+        elif source != target:
+            direct = _changed(data, source, target)
+            if direct.results[0].type == wanted:
+                emit.replace(emit.insert(direct).results[0])
+            else:
+                direct.erase()
+
+
+def _through_two(op: Operation) -> tuple[SSAValue, str, str] | None:
+    """What two changes of layouts in a row start from, and the layouts before and after; one may be a transpose."""
+    inner = op.operands[0].owner
+    if isinstance(op, LayoutTransformOp) and isinstance(inner, LayoutTransformOp):
+        same = inner.dst_layout == op.src_layout
+        return (inner.data, inner.src_layout.data, op.dst_layout.data) if same else None
+    if isinstance(op, LayoutTransformOp) and isinstance(inner, TransposeOp) and _is_plain(op.src_layout.data):
+        letters = dict(zip(inner.permutation(len(op.src_layout.data)), op.src_layout.data, strict=True))
+        return inner.data, "".join(letters[axis] for axis in sorted(letters)), op.dst_layout.data
+    if isinstance(op, TransposeOp) and isinstance(inner, LayoutTransformOp) and _is_plain(inner.dst_layout.data):
+        letters = inner.dst_layout.data
+        return inner.data, inner.src_layout.data, "".join(letters[axis] for axis in op.permutation(len(letters)))
+    return None
+
+
+def _is_plain(layout: str) -> bool:
+    """Whether no axis of a layout is split."""
+    return layout.isalpha()
+
+
+def _changed(data: SSAValue, source: str, target: str) -> RelayOp:
+    """The op that brings `data` from one layout to another."""
+    if _is_plain(source) and _is_plain(target):
+        return TransposeOp.call(data, axes=[source.index(letter) for letter in target])
+    return LayoutTransformOp.call(data, src_layout=source, dst_layout=target)
+
+
+class JoinPads(RewritePattern):
+    """A pad around a pad with the same constant → one. Exact.
+
+    Before:
+
+        %a = relay.nn.pad(%x, %zero) {pad_width = [0, 1]}
+        %y = relay.nn.pad(%a, %zero) {pad_width = [2, 0]}
+
+    After:
+
+        %y = relay.nn.pad(%x, %zero) {pad_width = [2, 1]}
     """
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: LayoutTransformOp, rewriter: PatternRewriter) -> None:
-        """Where the layout in between is the same."""
-        inner = owner_of(op.data, LayoutTransformOp)
-        same = op.src_layout.data == op.dst_layout.data
-        if same and op.data.type == op.result.type:
-            rewriter.replace(op, [], [op.data])
-        if same or inner is None or inner.dst_layout != op.src_layout:
+    def match_and_rewrite(self, op: PadOp, rewriter: PatternRewriter) -> None:
+        """Where both numbers are one value, or equal constants."""
+        inner = owner_of(op.data, PadOp)
+        if inner is None or op.pad_mode.data != "constant" or inner.pad_mode.data != "constant":
             return
-        emit = Emitter(rewriter, op)
-        if inner.src_layout == op.dst_layout and inner.data.type == op.result.type:
-            emit.replace(inner.data)
-        elif inner.src_layout != op.dst_layout:
-            direct = LayoutTransformOp.call(inner.data, src_layout=inner.src_layout.data, dst_layout=op.dst_layout.data)
-            if direct.result.type == op.result.type:
-                emit.replace(emit.insert(direct).result)
-            else:
-                direct.erase()
+        own, other = constant_of(op.pad_value), constant_of(inner.pad_value)
+        equal = own is not None and other is not None and own.tobytes() == other.tobytes()
+        if equal or op.pad_value is inner.pad_value:
+            widths = [sum(pair) for pair in zip(ints(op.pad_width), ints(inner.pad_width), strict=True)]
+            emit = Emitter(rewriter, op)
+            emit.replace(emit.call(PadOp, inner.data, op.pad_value, pad_width=widths))
 
 
 class NameTheType(RewritePattern):
@@ -179,8 +237,9 @@ def _collapse(emit: Emitter, op: CollapseSumLikeOp, shape: Sequence[int]) -> Non
 
 SHAPE_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     **dict.fromkeys((ReshapeOp, ReverseReshapeOp, ExpandDimsOp, SqueezeOp, BatchFlattenOp), (JoinReshapes(),)),
-    TransposeOp: (JoinTransposes(),),
+    TransposeOp: (JoinTransposes(), JoinLayoutTransforms()),
     LayoutTransformOp: (JoinLayoutTransforms(),),
+    PadOp: (JoinPads(),),
     **dict.fromkeys(
         (ReshapeLikeOp, CastLikeOp, ZerosLikeOp, OnesLikeOp, FullLikeOp, BroadcastToLikeOp, CollapseSumLikeOp),
         (NameTheType(),),

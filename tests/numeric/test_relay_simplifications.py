@@ -17,6 +17,7 @@ from xrelay.passes.infra.source import full_context, parse_module
 TEXTS = Path(__file__).parents[1] / "lit" / "passes" / "relay"
 PASSES = {
     "simplify_expr": "relay-simplify-expr",
+    "simplify_expr_chains": "relay-simplify-expr",
     "fold_explicit_padding": "relay-fold-explicit-padding",
     "flatten_atrous_conv": "relay-flatten-atrous-conv",
     "fold_scale_axis": "relay-fold-scale-axis",
