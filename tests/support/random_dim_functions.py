@@ -141,6 +141,10 @@ class Recursion(Part):
         return f"again{self.result.removeprefix('%')}"
 
 
+MOST_TURNS = 4
+"""How often a function that calls itself twice does so at most."""
+
+
 @dataclass(frozen=True)
 class Member:
     """One of the functions of a family: what it computes of its value, and what it hands on."""
@@ -170,9 +174,16 @@ class Family(Part):
     """Whether extents of results differ from those of the values."""
 
     def lines(self, branch: int | None) -> list[str]:
-        """The first call."""
-        called = f"{self.result} = relay.call @{self._name(0)}({self.fuel}, {self.initial.name})"
-        return [f"{called} : ({NUMBER}, {UNKNOWN}) -> {UNKNOWN}"]
+        """The first call; two calls of each member are 2^fuel."""
+        bound, fuel = [], self.fuel
+        if self.twice:
+            most, fuel = f"{self.result}_most", f"{self.result}_fuel"
+            bound = [
+                f"{most} = relay.constant dense<{MOST_TURNS}> : {NUMBER}",
+                f"{fuel} = relay.minimum({self.fuel}, {most}) : ({NUMBER}, {NUMBER}) -> {NUMBER}",
+            ]
+        called = f"{self.result} = relay.call @{self._name(0)}({fuel}, {self.initial.name})"
+        return [*bound, f"{called} : ({NUMBER}, {UNKNOWN}) -> {UNKNOWN}"]
 
     def functions(self) -> list[str]:
         """The members, and what they call."""
