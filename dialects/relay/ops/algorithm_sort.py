@@ -199,6 +199,7 @@ class DynTopKOp(FirstOp):
 
     name = "relay.dyn.topk"
 
+    data = operand_def()
     k = operand_def()
 
     @property

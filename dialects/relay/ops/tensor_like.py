@@ -107,6 +107,7 @@ class ReshapeLikeOp(ReshapingOp):
 
     name = "relay.reshape_like"
 
+    data = operand_def()
     shape_like = operand_def()
 
     lhs_begin = int_property(0)

@@ -159,6 +159,7 @@ class ReverseSequenceOp(MovementOp):
     name = "relay.reverse_sequence"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("seq_axis"), "C2": AxisOf("batch_axis")}
 
+    data = operand_def()
     seq_lengths = operand_def()
 
     seq_axis = int_property(1)
@@ -293,6 +294,7 @@ class TriluOp(MovementOp):
     CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(0, 2)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
 
+    data = operand_def()
     k = operand_def()
 
     upper = bool_property(True)

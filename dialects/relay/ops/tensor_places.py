@@ -39,6 +39,7 @@ class SequenceMaskOp(MovementOp):
 
     name = "relay.sequence_mask"
 
+    data = operand_def()
     valid_length = operand_def()
 
     mask_value = float_property(0.0)

@@ -67,8 +67,8 @@ class _Dyn:
 
     @staticmethod
     def topk(
-        k: ExprLike,
         data: ExprLike,
+        k: ExprLike,
         axis: int | None = -1,
         ret_type: str | None = "both",
         is_ascend: bool | None = False,
@@ -1955,8 +1955,8 @@ def reshape(
     """The same elements in another shape, given by Relay's codes."""
 
 def reshape_like(
-    shape_like: ExprLike,
     data: ExprLike,
+    shape_like: ExprLike,
     lhs_begin: int | None = 0,
     lhs_end: int | None = None,
     rhs_begin: int | None = 0,
@@ -1971,8 +1971,8 @@ def reverse(
     """The data with the elements along `axis` in the reverse order."""
 
 def reverse_sequence(
-    seq_lengths: ExprLike,
     data: ExprLike,
+    seq_lengths: ExprLike,
     seq_axis: int | None = 1,
     batch_axis: int | None = 0,
 ) -> Expr:
@@ -2020,8 +2020,8 @@ def searchsorted(
     """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending."""
 
 def sequence_mask(
-    valid_length: ExprLike,
     data: ExprLike,
+    valid_length: ExprLike,
     mask_value: float | None = 0.0,
     axis: int | None = 0,
 ) -> Expr:
@@ -2194,8 +2194,8 @@ def transpose(
     """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
 
 def trilu(
-    k: ExprLike,
     data: ExprLike,
+    k: ExprLike,
     upper: bool | None = True,
 ) -> Expr:
     """The upper triangle of each matrix (the lower one where `upper` is false), zeros elsewhere."""

@@ -106,3 +106,12 @@ def test_the_package_gives_the_whole_dialect() -> None:
     assert relay.LANGUAGE is LANGUAGE
     with pytest.raises(AttributeError, match="has no attribute 'REALY'"):
         _ = getattr(relay, "REALY")  # noqa: B009
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_operands_of_the_base_come_first(name):
+    """Arguments by name are the operands that they are by position."""
+    op = OPERATORS[name]
+    operands = [operand for operand, _ in op.get_irdl_definition().operands]
+    declared = dict.fromkeys(each for kind in reversed(op.__mro__) for each in vars(kind) if each in operands)
+    assert operands == list(declared)
