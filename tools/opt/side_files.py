@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ArtifactError, InputError
-from xrelay.runtime.files import beside
 from xrelay.tools.opt.chunks import Chunk
 from xrelay.tools.opt.diagnostics import Diagnostic, warning_diagnostic
 
@@ -39,6 +38,7 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
     if not isinstance(name, StringAttr):
         return
     from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
+    from xrelay.runtime.files import beside
 
     weights = weights_of(module)
     known = _keys(output.parent / name.data)
