@@ -128,7 +128,12 @@ def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
         )
     if not model.opset_import:
         raise ModelImportError("the model does not say its opset (opset_import is empty)", location=place)
+    opsets: dict[str, int] = {}
     for entry in model.opset_import:
+        domain = entry.domain or "ai.onnx"
+        if opsets.setdefault(domain, entry.version) != entry.version:
+            text = f"opset_import names two opsets of the domain '{domain}', {opsets[domain]} and {entry.version}"
+            raise ModelImportError(text, location=place, help="export the model again")
         if entry.version < 1:
             raise ModelImportError(
                 f"opset {entry.version} of the domain {entry.domain or 'ai.onnx'!r} is none; they count from 1",

@@ -108,6 +108,15 @@ def test_an_opset_below_one() -> None:
         import_onnx(conv_model(opset=-1))
 
 
+def test_two_opsets_of_one_domain() -> None:
+    source = conv_model()
+    source.opset_import.add(domain="ai.onnx", version=source.opset_import[0].version)
+    import_onnx(source)
+    source.opset_import.add(version=9)
+    with pytest.raises(ModelImportError, match=r"two opsets of the domain 'ai\.onnx', \d+ and 9"):
+        import_onnx(source)
+
+
 def test_a_domain_that_is_not_imported() -> None:
     source = conv_model()
     source.opset_import[0].domain = "acme"
