@@ -37,10 +37,10 @@ from xdsl.ir import Attribute
 
 {_ANY_VALUE}from xrelay.relay.expr import Expr, ExprLike
 
-Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
-"""Integers; where an operator wants several, one may stand for all of them."""
-Floats: TypeAlias = float | Sequence[float]
-"""Numbers; where an operator wants several, one may stand for all of them."""
+Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]] | Expr
+"""Integers, or an expression of them; where an operator wants several, one may stand for all of them."""
+Floats: TypeAlias = float | Sequence[float] | Expr
+"""Numbers, or a constant; where an operator wants several, one may stand for all of them."""
 DType: TypeAlias = DTypeLike | Attribute
 '''
 

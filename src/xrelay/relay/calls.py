@@ -1,7 +1,8 @@
 """Operators as Python functions: `relay.nn.conv2d(data, weight, channels=32)`, made from their definitions.
 
 Positional arguments are the operands, then the attributes in the order the op declares them, which is Relay's; both
-can be given by name. Every registered operator is here, other packages' too.
+can be given by name, and attributes as expressions (`dynamic_arguments.py`). Every registered operator is here, other
+packages' too.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
+from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, call, const
 
 OpFunction = Callable[..., Expr]
@@ -76,10 +78,10 @@ random = Namespace("random")
 
 
 def pad(
-    data: ExprLike, pad_width: Sequence[Sequence[int]], pad_value: ExprLike = 0.0, pad_mode: str = "constant"
+    data: ExprLike, pad_width: Sequence[Sequence[int]] | Expr, pad_value: ExprLike = 0.0, pad_mode: str = "constant"
 ) -> Expr:
     """`nn.pad` with Relay's order of arguments: the fill value comes after the widths."""
-    return call(PadOp, data, pad_value, pad_width=pad_width, pad_mode=pad_mode)
+    return apply_operator(PadOp, (data, pad_value), {"pad_width": pad_width, "pad_mode": pad_mode})
 
 
 def dropout(data: ExprLike, rate: float = 0.5) -> Expr:
@@ -167,7 +169,7 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
         twice = next((name for name in named if name in positional or name in operand_names), None)
         if twice is not None:
             raise ConstraintError(op.name, "C0", f"argument {twice!r} is given twice")
-        return call(op, *operands, **cast("dict[str, AttributeValue]", positional | named))
+        return apply_operator(op, tuple(operands), cast("dict[str, AttributeValue | Expr]", positional | named))
 
     apply.__name__ = op.relay_name().rpartition(".")[2]
     apply.__qualname__ = op.relay_name()

@@ -9,10 +9,10 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.relay.expr import Expr, ExprLike
 
-Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]]
-"""Integers; where an operator wants several, one may stand for all of them."""
-Floats: TypeAlias = float | Sequence[float]
-"""Numbers; where an operator wants several, one may stand for all of them."""
+Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]] | Expr
+"""Integers, or an expression of them; where an operator wants several, one may stand for all of them."""
+Floats: TypeAlias = float | Sequence[float] | Expr
+"""Numbers, or a constant; where an operator wants several, one may stand for all of them."""
 DType: TypeAlias = DTypeLike | Attribute
 
 class _Annotation:
@@ -793,7 +793,7 @@ class _Nn:
     @staticmethod
     def pad(
         data: ExprLike,
-        pad_width: Sequence[Sequence[int]],
+        pad_width: Sequence[Sequence[int]] | Expr,
         pad_value: ExprLike = 0.0,
         pad_mode: str = 'constant',
     ) -> Expr:

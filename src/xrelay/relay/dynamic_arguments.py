@@ -1,0 +1,122 @@
+"""Attributes that are given as expressions: constants are their values, others make a `dyn` operator, as in Relay.
+
+relay.reshape(x, relay.const(np.array([4, -1])))     is    relay.reshape(x, [4, -1])
+relay.reshape(x, relay.shape_of(y))                  is    relay.dyn.reshape(x, relay.shape_of(y))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TypeAlias
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
+from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
+from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.errors import ConstraintError
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
+from xrelay.relay.nodes import Constant
+
+Attributes: TypeAlias = "Mapping[str, AttributeValue | Expr]"
+Make: TypeAlias = "Callable[[tuple[ExprLike, ...], Attributes], Expr]"
+
+
+def apply_operator(op: type[RelayOp], operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """The operator on `operands`, whose attributes may be expressions.
+
+    `ConstraintError` where one that is no constant is an attribute whose value has to be known.
+    """
+    known = {name: _value(value) for name, value in attributes.items()}
+    fixed = {name: value for name, value in known.items() if not isinstance(value, Expr)}
+    open_names = [name for name in known if name not in fixed]
+    if not open_names:
+        return call(op, *operands, **fixed)
+    row = _DYNAMIC.get(op)
+    if row is None or not set(open_names) <= set(row[0]):
+        raise ConstraintError(
+            op.name, "C0", f"attribute {open_names[0]!r} must be known", help="give numbers, or a constant"
+        )
+    return row[1](operands, known)
+
+
+def _value(value: AttributeValue | Expr) -> AttributeValue | Expr:
+    """The number or the list that a constant is; anything else as it is."""
+    return value.data.tolist() if isinstance(value, Constant) else value
+
+
+def _operand(value: AttributeValue | Expr) -> ExprLike:
+    """An attribute as an operand: a list of numbers is a constant of 64-bit integers."""
+    if isinstance(value, Expr):
+        return value
+    if isinstance(value, int | list | tuple):
+        return const(value, "int64")
+    raise ConstraintError("relay.dyn", "C0", f"{value!r} is no expression and no list of integers")
+
+
+def _with_operand(op: type[RelayOp], name: str) -> Make:
+    """The operator `op`, whose last operand is the attribute `name`; the others it has too."""
+
+    def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+        others = {key: value for key, value in attributes.items() if key != name and not isinstance(value, Expr)}
+        return call(op, *operands, _operand(attributes[name]), **others)
+
+    return make
+
+
+def _full_of(number: float) -> Make:
+    """A tensor full of a number of type `dtype`."""
+
+    def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+        dtype = attributes.get("dtype")
+        fill = const(number, dtype if isinstance(dtype, str) else "float32")
+        return call(DynFullOp, fill, _operand(attributes["shape"]))
+
+    return make
+
+
+def _full(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """A tensor full of an operand, in the type `dtype` where one is given."""
+    dtype = attributes.get("dtype")
+    fill = operands[0] if dtype is None or isinstance(dtype, Expr) else call(CastOp, operands[0], dtype=dtype)
+    return call(DynFullOp, fill, _operand(attributes["shape"]))
+
+
+def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """Begin, end and strides as operands, of the first axes."""
+    begin, end = (as_value(_operand(attributes[name])) for name in ("begin", "end"))
+    if attributes.get("axes") is not None:
+        raise ConstraintError(StridedSliceOp.name, "C0", "axes cannot be named where places are expressions")
+    strides = attributes.get("strides")
+    if strides is None:
+        strides = [1 for extent in shape_of(begin.type) if isinstance(extent, int) for _ in range(extent)]
+    mode = {name: value for name, value in attributes.items() if name == "slice_mode" and not isinstance(value, Expr)}
+    return call(DynStridedSliceOp, *operands, begin, end, _operand(strides), **mode)
+
+
+def _pad(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """The widths between data and value."""
+    mode = {name: value for name, value in attributes.items() if name == "pad_mode" and not isinstance(value, Expr)}
+    data, value = operands
+    return call(DynPadOp, data, _operand(attributes["pad_width"]), value, **mode)
+
+
+_DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
+    ReshapeOp: (("newshape",), _with_operand(DynReshapeOp, "newshape")),
+    BroadcastToOp: (("shape",), _with_operand(DynBroadcastToOp, "shape")),
+    TileOp: (("reps",), _with_operand(DynTileOp, "reps")),
+    TopKOp: (("k",), _with_operand(DynTopKOp, "k")),
+    ZerosOp: (("shape",), _full_of(0)),
+    OnesOp: (("shape",), _full_of(1)),
+    FullOp: (("shape",), _full),
+    StridedSliceOp: (("begin", "end", "strides"), _strided_slice),
+    PadOp: (("pad_width",), _pad),
+}
+"""The operators that have such a form: the attributes that may be expressions, and what makes it."""

@@ -1,0 +1,97 @@
+"""Attributes as expressions: constants are values, others make the operator a `dyn` one that computes the same."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+import xrelay
+from xrelay import relay, transform
+from xrelay.errors import ConstraintError
+from xrelay.interpreters.relay import run_relay
+
+X = relay.var("x", shape=(2, 3, 4))
+DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
+S = relay.var("s", shape=(3,), dtype="int64")
+
+OPEN: dict[str, tuple[relay.Expr, list[int], np.ndarray]] = {
+    "reshape": (relay.reshape(X, S), [4, -1, 2], DATA.reshape(4, 3, 2)),
+    "tile": (relay.tile(X, S), [1, 2, 1], np.tile(DATA, (1, 2, 1))),
+    "broadcast_to": (
+        relay.broadcast_to(relay.sum(X, axis=(0,)), S), [5, 3, 4], np.broadcast_to(DATA.sum(0), (5, 3, 4)),
+    ),
+    "zeros": (relay.zeros(S, "int32"), [1, 2, 3], np.zeros((1, 2, 3), np.int32)),
+    "ones": (relay.ones(shape=S), [1, 2, 3], np.ones((1, 2, 3), np.float32)),
+    "full": (relay.full(2.5, S, "float16"), [1, 2, 3], np.full((1, 2, 3), 2.5, np.float16)),
+    "strided_slice": (relay.strided_slice(X, S, [2, 3, 4]), [1, 0, 2], DATA[1:, :, 2:]),
+    "strided_slice by": (relay.strided_slice(X, [0, 0, 0], [2, 3, 4], S), [1, 2, 3], DATA[:, ::2, ::3]),
+    "topk": (relay.topk(X, relay.take(S, 0), ret_type="values"), [2, 0, 0], np.sort(DATA)[..., :1:-1]),
+    "pad": (
+        relay.nn.pad(X, relay.reshape(relay.tile(S, [2]), [3, 2]), 1.0), [1, 0, 2],
+        np.pad(DATA, [(1, 0), (2, 1), (0, 2)], constant_values=1),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OPEN)
+def test_expressions_make_the_operator_dynamic(name: str) -> None:
+    result, shape, expected = OPEN[name]
+    module = transform.InferType()(relay.IRModule.from_expr(relay.Function([X, S], result)))
+    assert "relay.dyn." in str(module)
+    inputs = [DATA, np.array(shape)]
+    (found,), (native,) = run_relay(module, inputs), xrelay.compile(module, cache=False, threads=1).run(inputs)
+    for each in (found, native):
+        assert each.dtype == expected.dtype
+        np.testing.assert_array_equal(each, expected)
+
+
+@pytest.mark.parametrize("name", ["reshape", "tile", "broadcast_to", "zeros", "full", "strided_slice", "pad"])
+def test_shapes_that_types_tell_become_static(name: str) -> None:
+    """As Relay's `DynamicToStatic`, once types are inferred."""
+    y = relay.var("y", shape=(4, 3, 2))
+    of_y = relay.shape_of(y)
+    result = {
+        "reshape": relay.reshape(X, of_y),
+        "tile": relay.tile(X, of_y),
+        "broadcast_to": relay.broadcast_to(relay.const(np.ones((3, 1), np.float32)), of_y),
+        "zeros": relay.zeros(of_y, "int64"),
+        "full": relay.full(relay.const(1.0), of_y),
+        "strided_slice": relay.strided_slice(X, [0, 0, 0], of_y),
+        "pad": relay.nn.pad(X, relay.reshape(relay.concatenate([of_y, of_y], 0), [3, 2]), 1.0),
+    }[name]
+    module = relay.IRModule.from_expr(relay.Function([X, y], result))
+    text = str(transform.Sequential([transform.InferType(), transform.DynamicToStatic()])(module))
+    assert f"relay.{'nn.' if name == 'pad' else ''}{name.replace('zeros', 'full')}(" in text
+    assert "dyn." not in text
+
+
+def test_constants_are_values() -> None:
+    c = relay.const(np.array([4, -1]))
+    image = relay.var("i", shape=(1, 1, 4, 4))
+    pairs = [
+        (relay.reshape(X, c), relay.reshape(X, [4, -1])),
+        (relay.topk(X, relay.const(2)), relay.topk(X, 2)),
+        (relay.expand_dims(X, relay.const(1)), relay.expand_dims(X, 1)),
+        (relay.nn.upsampling(image, relay.const(2.0), 2.0), relay.nn.upsampling(image, 2.0, 2.0)),
+        (relay.image.resize2d(image, relay.const(np.array([8, 8]))), relay.image.resize2d(image, [8, 8])),
+    ]
+    for one, other in pairs:
+        parameters = relay.analysis.free_vars(one)
+        assert str(relay.Function(parameters, one)) == str(relay.Function(parameters, other))
+
+
+REFUSED: dict[str, tuple[Callable[[], object], str]] = {
+    "no such form": (lambda: relay.expand_dims(X, relay.take(S, 0)), "C0] attribute 'axis' must be known"),
+    "another attribute": (lambda: relay.topk(X, 2, relay.take(S, 0)), "C0] attribute 'axis' must be known"),
+    "axes": (lambda: relay.strided_slice(X, S, S, axes=[0, 1, 2]), "axes cannot be named"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_has_to_be_known(name: str) -> None:
+    make, message = REFUSED[name]
+    with pytest.raises(ConstraintError) as caught:
+        make()
+    assert message in caught.value.message or message in str(caught.value)
