@@ -62,6 +62,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         _F,
         2,
         (),
+        positional=("fold_qnn",),
         config={"relay.FoldConstant.max_growth": "max_growth"},
     ),
     RelayPass(
@@ -102,8 +103,8 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         _F,
         3,
         positional=("fskip",),
-        function=f"{_PASSES}.relay.eliminate_common_subexpr:eliminate_common_subexpressions",
-        values={"fskip": "skip", "skip": "skip"},
+        function="xrelay.relay.common_subexpressions:eliminate_common_subexpressions_of",
+        values={"fskip": "fskip", "skip": "skip"},
     ),
     RelayPass("SimplifyExpr", "relay-simplify-expr", _F, 0),
     RelayPass("FoldExplicitPadding", "relay-fold-explicit-padding", _F, 0),
@@ -132,7 +133,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         positional=("min_num_branches",),
     ),
-    RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1),
+    RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1, positional=("inline_once",)),
     RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
     RelayPass(
         "FuseOps",
@@ -164,7 +165,6 @@ ELSEWHERE: frozenset[str] = frozenset(
     {
         "FastMath",
         "LazyGradientInit",
-        "BatchingOps",
         "Legalize",
         "MergeComposite",
         "AnnotateTargetFunc",

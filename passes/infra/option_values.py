@@ -39,5 +39,6 @@ def _is_hooks(value: object) -> bool:
 _WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "desired": (_is_layouts, "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'"),
     "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
+    "fskip": (callable, "a function of an expression"),
     "skip": (callable, "a function of an op"),
 }

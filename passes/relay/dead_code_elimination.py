@@ -15,13 +15,15 @@ After:
 
     func.return %x
 
+With `inline-once` a `relay.let` whose name is used once goes too, and its value stands for it.
+
 Left alone: calls of functions without a body, which may do anything, and of functions that make such calls.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -30,10 +32,13 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
+from xrelay.dialects.attribute_names import FORM
+from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.infra.verify import walk_ops
 
 PRIVATE = StringAttr("private")
 
@@ -44,9 +49,34 @@ class RelayDeadCodeEliminationPass(ModulePass):
 
     name = "relay-dead-code-elimination"
 
+    inline_once: bool = field(
+        default=False, metadata={"help": "put the value of a let in the place of its name where that is used once"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Clean the module in place."""
+        if self.inline_once:
+            inline_lets(op)
         eliminate_dead_code(op)
+
+
+def inline_lets(module: ModuleOp) -> None:
+    """Let the value of each `relay.let` whose name is used once, in the same block, stand for it.
+
+    A function in A-normal form is in basic block normal form then.
+    """
+    for function in module.body.block.ops:
+        lets = [op for op in walk_ops(function) if isinstance(op, LetOp) and _is_used_once(op)]
+        for op in lets:
+            op.result.replace_all_uses_with(op.value)
+            erase_op(op)
+        if lets and function.attributes.get(FORM) == StringAttr("anf"):
+            function.attributes[FORM] = StringAttr("bbnf")
+
+
+def _is_used_once(op: LetOp) -> bool:
+    uses = list(op.result.uses)
+    return len(uses) == 1 and uses[0].operation.parent is op.parent
 
 
 def eliminate_dead_code(module: ModuleOp) -> int:

@@ -20,7 +20,8 @@ a `relay.if` on a known condition becomes the branch that it takes; `relay.shape
 that are all known become them, whatever the elements are.
 
 Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes are
-not here; ops without a numpy meaning, or outside their domain. Fused groups and what stands in kernels stay as they
+not here; ops without a numpy meaning, or outside their domain. `fold-qnn` may leave out operators on quantised
+numbers, for passes that look for them. Fused groups and what stands in kernels stay as they
 are.
 """
 
@@ -46,6 +47,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import is_static, shape_of
+from xrelay.dialects.relay.ops.qnn_op import QnnOp
 from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -76,14 +78,21 @@ class RelayFoldConstantPass(ModulePass):
         default=MAX_GROWTH, metadata={"help": "bytes by which a result may be larger than its operands together"}
     )
 
+    fold_qnn: bool = field(
+        default=True, metadata={"help": "also evaluate operators on quantised numbers, which others may look for"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fold the module in place."""
-        report(fold_constants(op, max_growth=self.max_growth))
+        report(fold_constants(op, max_growth=self.max_growth, fold_qnn=self.fold_qnn))
 
 
-def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH) -> list[Remark]:
-    """Fold every function of `module` that is not a kernel; says what was folded and what was refused."""
-    folder = _Folder(max_growth)
+def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: bool = True) -> list[Remark]:
+    """Fold every function of `module` that is not a kernel; says what was folded and what was refused.
+
+    Without `fold_qnn` operators on quantised numbers stay.
+    """
+    folder = _Folder(max_growth, fold_qnn=fold_qnn)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
             folder.evaluate(function)
@@ -106,8 +115,8 @@ class _Known(NamedTuple):
 
 
 class _Folder:
-    def __init__(self, max_growth: int):
-        self.max_growth = max_growth
+    def __init__(self, max_growth: int, *, fold_qnn: bool):
+        self.max_growth, self.fold_qnn = max_growth, fold_qnn
         self.remarks = Remarks("relay-fold-constant")
         self.known: dict[SSAValue, _Known] = {}
         self.folded: dict[Operation, None] = {}
@@ -147,8 +156,11 @@ class _Folder:
             self._pass_on(op, self.passed_on.of(op.value))
         elif isinstance(op, ShapeValueOp) and is_static(op.data.type):
             self._know_shape(op)
-        elif _may_fold(op) and all(self.passed_on.of(operand) in self.known for operand in op.operands):
+        elif self._may_fold(op) and all(self.passed_on.of(operand) in self.known for operand in op.operands):
             self._evaluate(op)
+
+    def _may_fold(self, op: Operation) -> bool:
+        return _may_fold(op) and (self.fold_qnn or not isinstance(op, QnnOp))
 
     def _field(self, op: TupleGetItemOp) -> SSAValue | None:
         """The value that was put into the tuple, where it is seen being made."""

@@ -60,6 +60,12 @@ def register_pass(name: str, factory: PassFactory) -> None:
 def register_sequence(name: str, factory: PassFactory) -> None:
     """Let `create_pass` make a `Sequential` for one of Relay's names; for those that bring passes of this package."""
     _SEQUENCES[name] = factory
+    remember_names([name])
+
+
+def sequence_names() -> list[str]:
+    """Returns Relay's names of the `Sequential`s that are registered."""
+    return list(_SEQUENCES)
 
 
 def sequence_factory(name: str) -> PassFactory | None:

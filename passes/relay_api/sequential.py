@@ -83,3 +83,12 @@ def fold_scale_axis() -> Sequential:
 
 
 register_sequence("FoldScaleAxis", fold_scale_axis)
+
+
+def batching_ops() -> Sequential:
+    """Relay's BatchingOps: what joins convolutions, dense layers and products of matrices that stand side by side."""
+    members = ["CombineParallelConv2D", "CombineParallelDense", "CombineParallelBatchMatmul"]
+    return Sequential(members, name="BatchingOps")
+
+
+register_sequence("BatchingOps", batching_ops)

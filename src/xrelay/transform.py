@@ -33,6 +33,8 @@ from xrelay.passes.relay_api.named_passes import (
     create_pass,
     pass_maker,
     register_pass,
+    sequence_factory,
+    sequence_names,
 )
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
@@ -69,7 +71,9 @@ _MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
 
 def __getattr__(name: str) -> Callable[..., Pass]:
     """The function that makes the pass of Relay's name `name`."""
-    row = _MAKERS.get(name)
+    row, sequence = _MAKERS.get(name), sequence_factory(name)
+    if row is None and sequence is not None:
+        return sequence
     if row is None:
         hint = did_you_mean(name, [*_MAKERS, *__all__], "xrelay-opt --list-passes shows them all")
         raise AttributeError(f"module 'xrelay.transform' has no pass {name!r}; {hint}")
@@ -77,4 +81,4 @@ def __getattr__(name: str) -> Callable[..., Pass]:
 
 
 def __dir__() -> list[str]:
-    return sorted({*__all__, *_MAKERS})
+    return sorted({*__all__, *_MAKERS, *sequence_names()})

@@ -73,9 +73,14 @@ def test_modules_whose_types_nobody_inferred_are_typed_first() -> None:
 def test_a_skip_function_is_an_option() -> None:
     pair = relay.add(relay.add(X, X) * relay.add(X, X), relay.exp(X) * relay.exp(X))
     given = relay.Module.from_expr(pair)
-    merged = transform.EliminateCommonSubexpr(fskip=lambda op: isinstance(op, AddOp))(given)
-    count = [sum(isinstance(op, kind) for op in merged.walk()) for kind in (AddOp, ExpOp)]
-    assert count == [3, 1]
+    passes = [
+        transform.EliminateCommonSubexpr(skip=lambda op: isinstance(op, AddOp)),
+        transform.EliminateCommonSubexpr(lambda expr: isinstance(expr, relay.Call) and expr.op.name == "add"),
+    ]
+    for each in passes:
+        merged = each(given)
+        count = [sum(isinstance(op, kind) for op in merged.walk()) for kind in (AddOp, ExpOp)]
+        assert count == [3, 1]
     assert transform.EliminateCommonSubexpr(None).info.name == "EliminateCommonSubexpr"
 
 
@@ -338,3 +343,15 @@ def test_xdsl_passes_are_passes_too() -> None:
     given.attributes["name"] = StringAttr("kept")
     assert Sequential(["canonicalize", "relay-fuse-ops"])(given).attributes["name"] == StringAttr("kept")
     assert body(Sequential([])(module())) == body(module())
+
+
+def test_batching_ops_joins_what_stands_side_by_side() -> None:
+    weights = [relay.var(f"w{number}", shape=(4, 4)) for number in range(3)]
+    assert transform.BatchingOps().info.name == "BatchingOps"
+    data = relay.var("data", shape=(2, 4))
+    results = relay.Tuple([relay.nn.dense(data, weight) for weight in weights])
+    given = relay.Module.from_expr(relay.Function([data, *weights], results))
+    with transform.PassContext(opt_level=4):
+        assert str(transform.BatchingOps()(given)).count("relay.nn.batch_matmul") == 1
+    with transform.PassContext(disabled_pass=["BatchingOps"]):
+        assert "BatchingOps" in dir(transform)

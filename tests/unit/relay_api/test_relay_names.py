@@ -39,7 +39,7 @@ def test_convert_layout_takes_text() -> None:
         (lambda: transform.ConvertLayout(3), r"'desired_layouts' must be a mapping from operators to .*, found 3"),
         (lambda: transform.ConvertLayout({"nn.conv2d": None}), "must be a mapping from operators to lists of layouts"),
         (lambda: transform.ConvertLayout({"nn.conv2d": ["NHWC", 3]}), "must be a mapping from operators to lists"),
-        (lambda: transform.EliminateCommonSubexpr(3), "'fskip' must be a function of an op, found 3"),
+        (lambda: transform.EliminateCommonSubexpr(3), "'fskip' must be a function of an expression, found 3"),
         (lambda: transform.AlterOpLayout(hooks=3), "'hooks' must be a mapping from classes of ops to hooks, found 3"),
         (lambda: transform.AlterOpLayout(hooks={"nn.conv2d": print}), "must be a mapping from classes of ops"),
     ],
