@@ -25,8 +25,8 @@ class SuppressOp(RowOp):
     ones, side by side, with room for a whole chunk more; what is left there is undefined.
 
     - C1: of `n` boxes `sides` are b × s × n with s of 5, or of 6 with kinds, `order`, `scores` and `kept` b × c × n,
-      the scratch buffer is b × c × s × (n + 7); `most` and the thresholds are of rank 0. What is no number is said by a
-      value.
+      the scratch buffer is b × c × s × (n + 7), as far as the types tell; `most` and the thresholds are of rank 0.
+      How many boxes there are the order says, by a number or by a value.
     - C2: sides, scores, thresholds and scratch have one type of floats; order and `most` are of i64, kept is of i1.
 
     ```mlir

@@ -29,3 +29,16 @@ func.func private @best(%sides: tensor<1x5x?xf32, #relay.dims<n>>, %order: tenso
        tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<1x2x?xi1, #relay.dims<n>>
   func.return %kept : tensor<1x2x?xi1, #relay.dims<n>>
 }
+
+// The places may say in other words than the sides how many boxes there are.
+// CHECK-LABEL: func.func private @counted
+// CHECK: memref.alloc(%b, %extent) : memref<?x2x5x?xf32>
+// CHECK: loop.suppress[%v0, %v1] %sides, %order, %scores, %most, %iou, %least into %kept scratch %selected_sides : memref<1x5x3xf32>, memref<?x2x?xi64>
+func.func private @counted(%sides: tensor<1x5x3xf32>, %order: tensor<?x2x?xi64, #relay.dims<b, n>>,
+                           %scores: tensor<?x2x?xf32, #relay.dims<b, n>>, %most: tensor<i64>, %iou: tensor<f32>,
+                           %least: tensor<f32>) -> tensor<?x2x?xi1, #relay.dims<b, n>> attributes {relay.primitive} {
+  %kept = topi.suppress(%sides, %order, %scores, %most, %iou, %least)
+    : (tensor<1x5x3xf32>, tensor<?x2x?xi64, #relay.dims<b, n>>, tensor<?x2x?xf32, #relay.dims<b, n>>,
+       tensor<i64>, tensor<f32>, tensor<f32>) -> tensor<?x2x?xi1, #relay.dims<b, n>>
+  func.return %kept : tensor<?x2x?xi1, #relay.dims<b, n>>
+}
