@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.op_lists import derived
@@ -48,17 +48,24 @@ class ExpandComposite(RewritePattern):
         emit = Emitter(rewriter, op)
         for part in parts:
             emit.insert(part)
-        emit.replace(_where_demands_hold(emit, op, parts, value))
+        emit.replace(where_demands_hold(emit, op, value, op.results[0].type, parts))
 
 
-def _where_demands_hold(emit: Emitter, op: CompositeOp, parts: Sequence[Operation], value: SSAValue) -> SSAValue:
-    """`value`, behind what `op` demands and none of its parts does, as of a scale that only other programs look at."""
+def where_demands_hold(
+    emit: Emitter, op: Operation, value: SSAValue, type: Attribute, parts: Sequence[Operation]
+) -> SSAValue:
+    """`value`, which `parts` compute, as a tensor of `type` behind what `op` demands and none of them does.
+
+    Of a composite op that is the scale that only other programs look at, say. A value that `parts` give in a type with
+    other words for its extents is one of `type` where all holds that `op` demands.
+    """
     made = {_key(demand) for part in parts for demand in requirements_of(part)}
-    kept = [demand for demand in requirements_of(op) if _key(demand) not in made]
+    same = value.type == type
+    kept = [demand for demand in requirements_of(op) if not same or _key(demand) not in made]
     demands = RequirementsAttr.of(kept)
     if demands is None or not isinstance(value.type, TensorType):
         return value
-    require = RequireOp.create(operands=[value], result_types=[op.results[0].type], properties={"demands": demands})
+    require = RequireOp.create(operands=[value], result_types=[type], properties={"demands": demands})
     record_requirements(require, kept)
     return emit.insert(require).results[0]
 

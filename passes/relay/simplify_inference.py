@@ -10,12 +10,13 @@ Left alone: ops whose types are not known yet; a dropout whose mask is used at a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp, TupleType
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
@@ -30,7 +31,7 @@ from xrelay.dialects.relay.ops.tensor_unary import NegativeOp, RsqrtOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.passes.graph.composites import expand_composites
+from xrelay.passes.graph.composites import expand_composites, where_demands_hold
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
 
 
@@ -50,6 +51,8 @@ class RelaySimplifyInferencePass(ModulePass):
 
 class SimplifyBatchNorm(RewritePattern):
     """A batch norm → one multiplication and one addition per channel. Re-associating: equal within rounding.
+
+    Each field of the tuple stands behind a `relay.require` of what the op demands of names and its parts do not.
 
     Before:
 
@@ -87,7 +90,22 @@ class SimplifyBatchNorm(RewritePattern):
         axis = require_axis(op, op.axis.value.data, rank, "C1")
         scaled = emit.call(MultiplyOp, op.data, along_axis(emit, scale, axis, rank))
         shifted = emit.call(AddOp, scaled, along_axis(emit, shift, axis, rank))
-        emit.replace(emit.call(TupleOp, shifted, op.moving_mean, op.moving_var))
+        parts = [value.owner for value in (shift, scaled, shifted) if isinstance(value.owner, Operation)]
+        fields = shifted, op.moving_mean, op.moving_var
+        emit.replace(emit.call(TupleOp, *_where_op_holds(emit, op, fields, parts)))
+
+
+def _where_op_holds(
+    emit: Emitter, op: BatchNormOp, fields: Sequence[SSAValue], parts: Sequence[Operation]
+) -> list[SSAValue]:
+    """The fields of the result of `op`, of which `parts` compute the first; the statistics pass through."""
+    (tuple_type,) = op.result_types
+    types = tuple_type.types if isinstance(tuple_type, TupleType) else [value.type for value in fields]
+    makers = parts, (), ()
+    return [
+        where_demands_hold(emit, op, value, type, made)
+        for value, type, made in zip(fields, types, makers, strict=True)
+    ]
 
 
 class SimplifyDropout(RewritePattern):

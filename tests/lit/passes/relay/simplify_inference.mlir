@@ -64,3 +64,21 @@ func.func @left_alone(%x: tensor<?xf32>, %y: !relay.incomplete) -> (tensor<?xf32
   %n = relay.nn.batch_norm(%y, %y, %y, %y, %y) : (!relay.incomplete, !relay.incomplete, !relay.incomplete, !relay.incomplete, !relay.incomplete) -> !relay.incomplete
   func.return %m, %n : tensor<?xf32>, !relay.incomplete
 }
+
+// What the op demands of names and its parts do not stays, for the statistics that pass through too.
+// CHECK-LABEL: func.func @demands
+// CHECK:         %[[Z:.*]] = relay.add({{.*}} -> tensor<5x?x?xf32, #relay.dims<n, n>>
+// CHECK-NEXT:    %[[Y:.*]] = relay.require(%[[Z]]) {demands = #relay.requirements<n == 1 {{.*}} -> tensor<5x?x1xf32, #relay.dims<n>>
+// CHECK-NEXT:    %[[M:.*]] = relay.require(%m) {demands = #relay.requirements<n == 1 {{.*}} -> tensor<1xf32>
+// CHECK-NEXT:    func.return %[[Y]], %[[M]]
+func.func @demands(%x: tensor<5x?x1xf32, #relay.dims<n>>, %g: tensor<1xf32>, %m: tensor<?xf32, #relay.dims<n>>)
+    -> (tensor<5x?x1xf32, #relay.dims<n>>, tensor<1xf32>) {
+  %t = relay.nn.batch_norm(%x, %g, %g, %m, %g) {axis = 2, relay.requires = #relay.requirements<n == 1 "C2 the mean">}
+    : (tensor<5x?x1xf32, #relay.dims<n>>, tensor<1xf32>, tensor<1xf32>, tensor<?xf32, #relay.dims<n>>, tensor<1xf32>)
+    -> tuple<tensor<5x?x1xf32, #relay.dims<n>>, tensor<1xf32>, tensor<1xf32>>
+  %y = relay.tuple_get_item(%t) {index = 0}
+    : (tuple<tensor<5x?x1xf32, #relay.dims<n>>, tensor<1xf32>, tensor<1xf32>>) -> tensor<5x?x1xf32, #relay.dims<n>>
+  %n = relay.tuple_get_item(%t) {index = 1}
+    : (tuple<tensor<5x?x1xf32, #relay.dims<n>>, tensor<1xf32>, tensor<1xf32>>) -> tensor<1xf32>
+  func.return %y, %n : tensor<5x?x1xf32, #relay.dims<n>>, tensor<1xf32>
+}
