@@ -103,8 +103,7 @@ def _where_op_holds(
     types = tuple_type.types if isinstance(tuple_type, TupleType) else [value.type for value in fields]
     makers = parts, (), ()
     return [
-        where_demands_hold(emit, op, value, type, made)
-        for value, type, made in zip(fields, types, makers, strict=True)
+        where_demands_hold(emit, op, value, type, made) for value, type, made in zip(fields, types, makers, strict=True)
     ]
 
 
