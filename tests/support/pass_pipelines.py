@@ -11,11 +11,15 @@ NEEDS: dict[str, str] = {
     "relay-fold-scale-axis": "relay-simplify-inference,relay-fold-constant,",
 }
 """What has to run before a pass for it to find something to do."""
+OPTIONS: dict[str, str] = {
+    "relay-to-mixed-precision": "{mixed-precision-type=float64 keep-orig-output-dtype=true}",
+}
+"""How a pass runs whose results are compared with those before: in more bits, which round no further."""
 OUTLINED = "relay-inline,relay-fuse-ops,relay-outline-fused"
 """For programs without branches and closures, which outlining refuses."""
 
 EXACT_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=True) if name != "relay-outline-fused"]
-ROUNDED_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=False)]
+ROUNDED_PIPELINES = [NEEDS.get(name, "") + name + OPTIONS.get(name, "") for name in relay_passes(exact=False)]
 
 EXACT_OPTIONS = [
     "relay-to-a-normal-form,relay-to-graph-normal-form",
