@@ -148,6 +148,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("RemoveUnusedFunctions", "relay-remove-unused-functions", _M, 1, (), positional=("entry",)),
     RelayPass("ToANormalForm", "relay-to-a-normal-form", _M, 1, ()),
     RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", _F, 1, ()),
+    RelayPass("LambdaLift", "relay-lift-closures", _M, 1),
     RelayPass(
         "ConvertLayout",
         "relay-convert-layout",
@@ -172,9 +173,7 @@ ELSEWHERE: frozenset[str] = frozenset(
         "PartitionGraph",
         "ToCPS",
         "UnCPS",
-        "EtaExpand",
         "PartialEval",
-        "LambdaLift",
         "FirstOrderGradient",
         "DenseToSparse",
         "Conv2dToSparse",

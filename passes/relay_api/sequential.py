@@ -92,3 +92,16 @@ def batching_ops() -> Sequential:
 
 
 register_sequence("BatchingOps", batching_ops)
+
+
+def eta_expand(*, expand_constructor: bool = False, expand_global_var: bool = False) -> Sequential:
+    """Relay's EtaExpand, which makes closures of functions and constructors that are values: no pass is left to run.
+
+    A function of the module is a value here only as the closure that the builder makes of a `relay.GlobalVar`, and
+    there are no constructors, so a module is expanded whatever the options say.
+    """
+    del expand_constructor, expand_global_var
+    return Sequential([], opt_level=1, name="EtaExpand")
+
+
+register_sequence("EtaExpand", eta_expand)

@@ -355,3 +355,28 @@ def test_batching_ops_joins_what_stands_side_by_side() -> None:
         assert str(transform.BatchingOps()(given)).count("relay.nn.batch_matmul") == 1
     with transform.PassContext(disabled_pass=["BatchingOps"]):
         assert "BatchingOps" in dir(transform)
+
+
+def test_functions_that_are_values_are_expanded_from_the_beginning() -> None:
+    x = relay.var("x", shape=(3,))
+    given = relay.IRModule({"f": relay.Function([x], relay.nn.relu(x))})
+    f = given.get_global_var("f")
+    y = relay.var("y", shape=(3,))
+    cond = relay.var("c", shape=(), dtype="bool")
+    given["main"] = relay.Function([cond, y], relay.If(cond, f, f)(y))
+    text = str(given)
+    assert text.count("relay.fn(") == 2
+    assert str(transform.EtaExpand(expand_global_var=True)(given)) == text
+    assert transform.EtaExpand().info.name == "EtaExpand"
+
+
+def test_lambda_lift_makes_functions_of_closures_that_cannot_be_inlined() -> None:
+    x = relay.var("x", shape=(3,))
+    c = relay.var("c", shape=(), dtype="bool")
+    a, b = (relay.var(name, shape=(3,)) for name in "ab")
+    chosen = relay.If(c, relay.Function([a], relay.add(a, x)), relay.Function([b], relay.multiply(b, x)))
+    lifted = transform.LambdaLift()(relay.Module.from_expr(relay.Function([c, x], chosen)))
+    assert "relay.fn(" not in str(lifted)
+    assert len(functions(lifted)) == 3
+    inlined = transform.LambdaLift()(relay.Module.from_expr(relay.Function([c, x], chosen(x))))
+    assert len(functions(inlined)) == 1
