@@ -140,7 +140,8 @@ def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewE
     types = [solver.type_of(operand) for operand in op.operands]
     found = solver.type_of(op.results[0])
     # Of types without names nothing is demanded, but by an op that says what itself, or makes names of elements.
-    named = isinstance(op, RequireOp | ExtentsOp) or any(dims_in(type) for type in (*types, found))
+    says = isinstance(op, RequireOp | ExtentsOp) or op.shape_depends_on_data
+    named = says or any(dims_in(type) for type in (*types, found))
     if not named or not all(map(is_complete, types)):
         return (), []
     inference = solver.inference(op, types)

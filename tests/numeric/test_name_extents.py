@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from support.levels import outputs, run_passes
 
-from xrelay.errors import InterpreterError
+import xrelay
+from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.at_level import run_at_level
 from xrelay.passes.infra.source import full_context, parse_module
 
@@ -170,3 +171,18 @@ def test_a_slice_by_sizes_takes_what_is_there(numbers: tuple[int, int, int]) -> 
     ]
     with pytest.raises(InterpreterError, match=r"\[relay.dyn.strided_slice C3\] axis 0 of extent 5 has not"):
         outputs(module, inputs)
+
+
+@pytest.mark.parametrize(("data", "fits", "fails"), [("1x5", (5, 1), (0, 3, -1)), ("0", (0, 1), (2, -1))])
+def test_a_shape_is_held_against_extents_that_are_known(data: str, fits: Sequence[int], fails: Sequence[int]) -> None:
+    """The type of the result says all of its shape, whatever the operand is."""
+    types = f"tensor<{data}xf32>", "tensor<1xi64>"
+    text = f"func.func @main(%x: {types[0]}, %s: {types[1]}) -> !relay.incomplete {{\n"
+    text += f"  %y = relay.dyn.broadcast_to(%x, %s) : ({', '.join(types)}) -> !relay.incomplete\n"
+    compiled = xrelay.compile(xrelay.parse(text + "  func.return %y : !relay.incomplete\n}"), opt_level=0, threads=1)
+    x = np.ones([int(extent) for extent in data.split("x")], np.float32)
+    for extent in fits:
+        np.testing.assert_array_equal(compiled.run([x, integers(extent)])[0], x)
+    for extent in fails:
+        with pytest.raises(ExecutionError, match=r"relay.dyn.broadcast_to.* is (broadcastable|-1)"):
+            compiled.run([x, integers(extent)])

@@ -122,9 +122,13 @@ class DynBroadcastToOp(ShapeOperandOp):
 
 
 def _joined(facts: Facts, have: Dim, want: Dim) -> Dim:
-    """The extent of two that broadcast; C2."""
+    """The extent of two that broadcast; C2.
+
+    An element that only the run tells is an extent that the op makes; it is checked also where the data's decides.
+    """
     if isinstance(want, AnyDim):
-        return have if isinstance(have, int) and have != 1 else facts.new_extent("e")
+        made = facts.new_extent("e")
+        return have if isinstance(have, int) and have != 1 else made
     facts.require(not isinstance(want, int) or want >= 0, "C2", f"an extent of the shape is {want}")
     if have == 1 or want in (1, have):
         return want if have == 1 else have

@@ -32,6 +32,15 @@ func.func @broadcast_to(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<1xi64>) ->
   func.return %y : tensor<?xf32, #relay.dims<e>>
 }
 
+// An element that only the run tells is an extent, also where the data's extent decides.
+// CHECK-LABEL: func.func @broadcast_known(
+// CHECK:         %[[V:.*]] = relay.extents({{.*}}) {relay.binds = #relay.bounds<[[E:.*]]>, relay.words = {{.*}}}
+// CHECK-NEXT:    relay.dyn.broadcast_to(%x, %[[V]]) {relay.requires = #relay.requirements<broadcastable(5, [[E]]) "C2
+func.func @broadcast_known(%x: tensor<5xf32>, %s: tensor<1xi64>) -> tensor<5xf32> {
+  %y = relay.dyn.broadcast_to(%x, %s) {relay.binds = #relay.bounds<e>} : (tensor<5xf32>, tensor<1xi64>) -> tensor<5xf32>
+  func.return %y : tensor<5xf32>
+}
+
 // Repetitions, which are no extents of the result, have names too, and what the rule makes of them is the extent.
 // CHECK-LABEL: func.func @tile(
 // CHECK:         relay.multiply(%s, %{{.*}})

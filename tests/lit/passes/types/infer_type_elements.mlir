@@ -52,6 +52,14 @@ func.func @expanded(%x: tensor<?x1xf32, #relay.dims<n>>, %y: tensor<?xf32, #rela
   func.return %r : !relay.incomplete
 }
 
+// What an element says that only the run tells is a name, which the type has only where it decides.
+// CHECK-LABEL: @expanded_by_the_run(
+func.func @expanded_by_the_run(%x: tensor<5x1xf32>, %s: tensor<2xi64>) -> !relay.incomplete {
+  // CHECK: relay.dyn.broadcast_to(%x, %s) {relay.binds = #relay.bounds<e, e_1>} {{.*}} -> tensor<5x?xf32, #relay.dims<e_1>>
+  %r = relay.dyn.broadcast_to(%x, %s) : (tensor<5x1xf32>, tensor<2xi64>) -> !relay.incomplete
+  func.return %r : !relay.incomplete
+}
+
 // As many rows as there are places, of 40: those that broadcast along are as many, or the run fails.
 // CHECK-LABEL: @first_rows(
 func.func @first_rows(%x: tensor<?xf32, #relay.dims<n>>, %table: tensor<40xf32>) -> !relay.incomplete {
