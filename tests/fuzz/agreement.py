@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from ml_dtypes import finfo
+from numpy.typing import NDArray
 
 from fuzz.special_values import Array, is_float
 from xrelay.api.comparison import compare_outputs
@@ -14,6 +17,11 @@ RTOL = {"float64": 1e-6, "float32": 1e-4, "float16": 1e-2, "bfloat16": 5e-2}
 DISTURBED_RUNS = 6
 ALLOWANCE = 16.0
 """How many times the effect of a disturbed input may be exceeded."""
+ROUNDING_ALLOWANCE = 4.0
+"""How many times the effect of other roundings on the way may be exceeded."""
+
+Runs: TypeAlias = Callable[[int], Sequence[Array] | None]
+"""The outputs of a run by number; None where it fails."""
 
 
 def disagreement(names: Sequence[str], found: Sequence[Array], expected: Sequence[Array], what: str) -> str:
@@ -27,40 +35,58 @@ def disagreement(names: Sequence[str], found: Sequence[Array], expected: Sequenc
     return ""
 
 
-def excused(
-    found: Sequence[Array], expected: Sequence[Array], disturbed_run: Callable[[int], Sequence[Array] | None]
-) -> bool:
+def excused(found: Sequence[Array], expected: Sequence[Array], disturbed_run: Runs, rounded_run: Runs) -> bool:
     """Whether the model is so sensitive that the difference means nothing.
 
-    `disturbed_run(k)` runs the reference on inputs that are moved by a few units in the last place. A difference is
-    excused where it is no larger than `ALLOWANCE` times the largest effect seen there, or where that effect makes an
-    element another integer, NaN or infinity.
+    `disturbed_run(k)` runs the reference on inputs that are moved by a few units in the last place, `rounded_run(k)`
+    with other roundings of what it computes (`rounded_runs`). A difference is excused where it is no larger than
+    `ALLOWANCE` or `ROUNDING_ALLOWANCE` times the largest effect seen there, or where that effect makes an element NaN
+    or infinity.
     """
-    runs = [run for k in range(DISTURBED_RUNS) if (run := disturbed_run(k)) is not None]
-    for position, (a, b) in enumerate(zip(found, expected, strict=True)):
-        others = [run[position] for run in runs if run[position].shape == b.shape]
-        if a.shape != b.shape or a.dtype != b.dtype or not others:
-            return False
-        if not _within(a, b, others):
-            return False
-    return True
+    effects = [Effect.none(array) for array in expected]
+    for runs, allowance in ((disturbed_run, ALLOWANCE), (rounded_run, ROUNDING_ALLOWANCE)):
+        for run in (run for k in range(DISTURBED_RUNS) if (run := runs(k)) is not None):
+            for effect, other in zip(effects, run, strict=True):
+                effect.see(other, allowance)
+    return all(effect.excuses(array) for effect, array in zip(effects, found, strict=True))
 
 
-def _within(a: Array, b: Array, others: Sequence[Array]) -> bool:
-    wide_a, wide_b = a.astype(np.float64), b.astype(np.float64)
-    with np.errstate(all="ignore"):
-        effect = np.zeros(b.shape)
-        unstable = np.zeros(b.shape, np.bool_)
-        for other in others:
-            wide = other.astype(np.float64)
-            unstable |= np.isfinite(wide) != np.isfinite(wide_b)
-            moved = np.abs(wide - wide_b)
-            effect = np.fmax(effect, np.where(np.isfinite(moved), moved, 0.0))
-        equal = (wide_a == wide_b) | (np.isnan(wide_a) & np.isnan(wide_b))
-        scale = float(np.max(np.abs(wide_b), where=np.isfinite(wide_b), initial=0.0))
-        base = RTOL.get(str(b.dtype), 0.0)
-        allowed = ALLOWANCE * effect + base * (np.abs(np.where(np.isfinite(wide_b), wide_b, 0.0)) + 0.1 * scale)
-        return bool(np.all(equal | unstable | (np.abs(wide_a - wide_b) <= allowed)))
+@dataclass
+class Effect:
+    """What disturbances do to the elements of an output, and how far elements may be off for it."""
+
+    expected: Array
+    allowed: NDArray[np.float64]
+    unstable: NDArray[np.bool_]
+    """Where an element became a number that was none, or none any more."""
+    seen: bool = False
+
+    @staticmethod
+    def none(expected: Array) -> Effect:
+        """Nothing was seen yet."""
+        return Effect(expected, np.zeros(expected.shape), np.zeros(expected.shape, np.bool_))
+
+    def see(self, other: Array, allowance: float) -> None:
+        """What the output is in another run; of another shape it tells nothing."""
+        if other.shape != self.expected.shape:
+            return
+        wide, mine = other.astype(np.float64), self.expected.astype(np.float64)
+        with np.errstate(all="ignore"):
+            self.unstable |= np.isfinite(wide) != np.isfinite(mine)
+            away = np.abs(wide - mine)
+            self.allowed = np.fmax(self.allowed, allowance * np.where(np.isfinite(away), away, 0.0))
+        self.seen = True
+
+    def excuses(self, found: Array) -> bool:
+        """Whether all elements of `found` are as near to what was expected as the effects allow."""
+        if found.shape != self.expected.shape or found.dtype != self.expected.dtype or not self.seen:
+            return False
+        a, b = found.astype(np.float64), self.expected.astype(np.float64)
+        with np.errstate(all="ignore"):
+            equal = (a == b) | (np.isnan(a) & np.isnan(b))
+            size = np.abs(np.where(np.isfinite(b), b, 0.0))
+            base = RTOL.get(str(self.expected.dtype), 0.0) * (size + 0.1 * float(np.max(size, initial=0.0)))
+            return bool(np.all(equal | self.unstable | (np.abs(a - b) <= self.allowed + base)))
 
 
 def disturbed(rng: np.random.Generator, array: Array) -> Array:

@@ -8,8 +8,9 @@ import numpy as np
 import onnx
 
 import xrelay
+from fuzz.rounded_runs import run_rounded
 from fuzz.special_values import Array
-from xrelay.errors import LoweringError, ModelImportError
+from xrelay.errors import InterpreterError, LoweringError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
@@ -26,6 +27,14 @@ def interpret(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> list[Array
     except ModelImportError:
         return None
     return [np.asarray(out) for out in run_relay(module, list(inputs.values()))]
+
+
+def interpret_rounded(model: onnx.ModelProto, inputs: Mapping[str, Array], k: int) -> list[Array] | None:
+    """The same with the k-th way to round what is computed; None where it fails, too."""
+    try:
+        return run_rounded(import_onnx(model), list(inputs.values()), k)
+    except (ModelImportError, InterpreterError):
+        return None
 
 
 def native(model: onnx.ModelProto, inputs: Mapping[str, Array], target: str, level: int) -> Sequence[Array] | None:

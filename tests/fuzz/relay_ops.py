@@ -12,6 +12,7 @@ from fuzz.agreement import disagreement, disturbed, excused
 from fuzz.engines import TARGETS
 from fuzz.finding import Finding
 from fuzz.relay_instances import is_small, random_arguments, random_instance
+from fuzz.rounded_runs import run_rounded
 from fuzz.special_values import Array, is_float
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -69,7 +70,9 @@ def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
         raise Finding(f"{name}: only the interpreter fails", expected, _files(module))
     results = [f"y{number}" for number, _ in enumerate(expected)]
     problem = disagreement(results, found, expected, f"{target} at level {level}")
-    if problem and not excused(found, expected, lambda k: _disturbed_run(module, inputs, k)):
+    if problem and not excused(
+        found, expected, lambda k: _disturbed_run(module, inputs, k), lambda k: _rounded_run(module, inputs, k)
+    ):
         raise Finding(f"{name}: native code departs from the interpreter", problem, _files(module))
     return True
 
@@ -86,6 +89,13 @@ def _disturbed_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Ar
     rng = np.random.default_rng(k)
     found = _interpreted(module, [disturbed(rng, array) for array in inputs])
     return None if isinstance(found, str) else found
+
+
+def _rounded_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array] | None:
+    try:
+        return run_rounded(module, inputs, k)
+    except InterpreterError:
+        return None
 
 
 def _domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:

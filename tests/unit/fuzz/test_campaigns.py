@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from fuzz.agreement import disturbed, excused
 from fuzz.campaigns import CAMPAIGNS
 from fuzz.finding import Finding, signature
 from fuzz.relay_instances import random_instance
+from fuzz.rounded_runs import run_rounded
+from fuzz.special_values import Array
 from support.examples import examples
 
+import xrelay
 from xrelay.dialects.relay.ops.algorithm_sort import SortOp
+from xrelay.interpreters.relay import run_relay
 
 
 @pytest.mark.parametrize("name", CAMPAIGNS)
@@ -60,3 +65,47 @@ def test_findings_that_differ_in_numbers_and_names_are_one() -> None:
     second = Finding("wrong", "output 'z' at (1, 0): -7, not 0x1f\nmore")
     assert first.signature == second.signature == "wrong: output '…' at (#, #): #, not #"
     assert signature("symbols { (a.1, { f, g }) } are missing") != signature("symbols are missing")
+
+
+GELU = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = relay.nn.gelu(%x) : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}"""
+NORM = """func.func @main(%x: tensor<1x2xf16>, %f: tensor<2xf16>) -> tensor<1x2xf64> {
+  %t = relay.nn.batch_norm(%x, %f, %f, %f, %f) : (tensor<1x2xf16>, tensor<2xf16>, tensor<2xf16>, tensor<2xf16>,
+    tensor<2xf16>) -> tuple<tensor<1x2xf16>, tensor<2xf16>, tensor<2xf16>>
+  %h = relay.tuple_get_item(%t) {index = 0}
+    : (tuple<tensor<1x2xf16>, tensor<2xf16>, tensor<2xf16>>) -> tensor<1x2xf16>
+  %y = relay.cast(%h) {dtype = f64} : (tensor<1x2xf16>) -> tensor<1x2xf64>
+  func.return %y : tensor<1x2xf64>
+}"""
+REVERSED = """func.func @main(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %y = relay.reverse(%x) {axis = 0} : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %y : tensor<2xf32>
+}"""
+
+
+@pytest.mark.parametrize(
+    ("program", "inputs", "excuses", "blames"),
+    [
+        (GELU, [np.array([-4, -14.1], np.float32)], [1 + 3e-4, 0], [1 + 3e-2, 1]),
+        (NORM, [np.array([[3, 5]], np.float16), np.array([1, 2], np.float16)], [1 + 2**-9, 1 - 2**-9], [1.1, 1]),
+        (REVERSED, [np.array([3, 5], np.float32)], [1 + 1e-5, 1], [1 + 5e-4, 1]),
+    ],
+)
+def test_differences_are_excused_that_rounding_on_the_way_makes(
+    program: str, inputs: list[Array], excuses: list[float], blames: list[float]
+) -> None:
+    """1 + erf(x) keeps few digits near -1 and none beyond; a half is rounded as one, whatever it becomes."""
+    module = xrelay.parse(program)
+    (expected,) = run_relay(module, inputs)
+
+    def rounded(k: int) -> list[Array]:
+        return run_rounded(module, inputs, k)
+
+    def disturbed_run(k: int) -> list[Array]:
+        return run_relay(module, [disturbed(np.random.default_rng(k), array) for array in inputs])
+
+    for factors, answer in ((excuses, True), (blames, False)):
+        found = (expected.astype(np.float64) * factors).astype(expected.dtype)
+        assert excused([found], [expected], disturbed_run, rounded) is answer

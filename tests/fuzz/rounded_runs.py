@@ -1,0 +1,59 @@
+"""The interpreter with results that are rounded otherwise: how far rounding alone may move what a program gives.
+
+    moved = run_rounded(module, inputs, k)        # the k-th way to round
+
+Composite ops are their parts, since it is these that native code rounds: `1 + erf(x)` keeps few digits near -1. Every
+float that an op computes is moved by a unit in the last place at most. What only moves values, as a concatenation or a
+maximum does, is exact: elements that stand in an operand, in either sign, stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from ml_dtypes import finfo
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+
+from fuzz.special_values import Array, is_float
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.ops.tensor_rounding import CeilOp, FloorOp, RoundOp, SignOp, TruncOp
+from xrelay.dialects.relay.structure.composite import Expansion
+from xrelay.interpreters.relay import evaluate_op, run_relay
+from xrelay.passes.graph.composites import expand_composites
+
+EXACT = (CeilOp, FloorOp, RoundOp, SignOp, TruncOp)
+MOVES = (OpPatternKind.INJECTIVE, OpPatternKind.TUPLE)
+
+
+def run_rounded(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array]:
+    """The results of `@main` where every result on the way is rounded in another way; `InterpreterError` as ever."""
+    rng, parts = np.random.default_rng(k), module.clone()
+    expand_composites(parts, *Expansion)
+
+    def evaluate(op: Operation, operands: Sequence[Any]) -> Any:
+        value = evaluate_op(op, operands)
+        rounds = isinstance(op, RelayOp) and op.fusion_pattern not in MOVES and not isinstance(op, EXACT)
+        return moved(rng, value, operands) if rounds else value
+
+    with patch("xrelay.interpreters.relay.machine.evaluate_op", evaluate):
+        return [np.asarray(out) for out in run_relay(parts, list(inputs))]
+
+
+def moved(rng: np.random.Generator, value: Any, operands: Sequence[Any]) -> Any:
+    """`value` with its floats moved by a unit in the last place at most, without those that stand in an operand."""
+    arrays = [operand for operand in operands if isinstance(operand, np.ndarray) and operand.dtype != np.bool_]
+    if type(value) is tuple:
+        return tuple(moved(rng, field, operands) for field in value)
+    if not isinstance(value, np.ndarray) or not is_float(value.dtype) or not arrays:
+        return value
+    wide = value.astype(np.float64)
+    given = np.concatenate([np.abs(array.astype(np.float64)).ravel() for array in arrays])
+    taken = np.isin(np.abs(wide), given) | ~np.isfinite(wide)
+    with np.errstate(all="ignore"):
+        away = wide * (1 + float(finfo(value.dtype).eps) * rng.uniform(-1, 1, value.shape))
+    return np.where(taken, value, away.astype(value.dtype))
