@@ -187,6 +187,7 @@ KERNELS: Sequence[NamedKernel] = (
     simple("shape_of", "shape_of", [tensor("n", 4, "2 * n + 1")]),
     simple("ndarray_size", "ndarray_size", [tensor("n", 4, "m")]),
     simple("zeros_like", "zeros_like", [NM]),
+    simple("lrn_wide", "nn.lrn", [NM], "{size = 4294967296, alpha = 1.0e09}"),
     simple("repeat", "repeat", [NM], "{repeats = 2, axis = 1}"),
     simple("take_flat", "take", [tensor(4, 3), tensor("n", "m", dtype="i32")], '{mode = "wrap"}', highest=20),
     simple("take_named", "take", [NM, tensor(4, dtype="i32")], '{axis = 0, mode = "raise"}', ENOUGH, highest=3),

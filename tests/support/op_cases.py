@@ -88,6 +88,7 @@ OP_CASES = [
     OpCase("nn.lrn", [(1, 7, 3, 5)]),
     OpCase("nn.lrn", [(2, 6, 3, 2)], {"size": 4, "bias": 1.0, "alpha": 0.5, "beta": 0.4}),
     OpCase("nn.lrn", [(2, 3, 3, 8)], {"size": 3, "axis": -1, "alpha": 1.0}),
+    OpCase("nn.lrn", [(2, 3, 2)], {"size": 2**40, "alpha": 1e12}),
     OpCase("sort", [(3, 17)]),
     OpCase("sort", [(5, 3)], {"axis": 0, "is_ascend": False}, dtype="uint8"),
     OpCase("argsort", [(3, 9)], {"is_ascend": False}),
