@@ -45,13 +45,13 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, PART_OF_KERNEL, RECURSION, SOURCES
+from xrelay.dialects.attribute_names import GRAPH_FUNCTION, RECURSION, SOURCES
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.errors import LoweringError
-from xrelay.lowering.interface import write_checks, write_kernels
+from xrelay.lowering.interface import has_interface, write_checks, write_kernels
 from xrelay.lowering.loop_to_scf.graph_function import CANCELLED, POLL
 from xrelay.lowering.loop_to_scf.lists import LIST_FUNCTIONS
 from xrelay.lowering.to_llvm import ops
@@ -306,20 +306,16 @@ def _branch(
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
     """The assertions in functions around kernels, and of recursions.
 
-    Those are functions that take the sizes of names or allocate, and the ones that anybody may call: with fixed sizes
-    too, an operand may say a shape that does not fit.
+    Those are functions that take the sizes of names or allocate, and the entry of a model: with fixed sizes too, an
+    operand may say a shape that does not fit.
     """
+    is_model = has_interface(module)
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
-    checked = {op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op) or _is_entry(op)}
+    entries = {op for op in functions if is_model and op.sym_name.data == "main"}
+    checked = entries | {op for op in functions if GRAPH_FUNCTION in op.attributes or dim_names(op)}
     assertions = ((each, op) for each in functions for op in ops_of(each, cf.AssertOp))
     asked = [op for function, op in assertions if function in checked or RECURSION in op.attributes]
     return [op for op in asked if op.msg.data != CANCELLED]
-
-
-def _is_entry(function: func.FuncOp) -> bool:
-    """Whether a function is no kernel and not private."""
-    is_private = function.sym_visibility is not None and function.sym_visibility.data == "private"
-    return not is_private and function.attributes.keys().isdisjoint({LOOP_KERNEL, PART_OF_KERNEL})
 
 
 _OF_MEMORY = frozenset({BOX_NEW, BOX_FREE, *SCRATCH_FUNCTIONS})
