@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 import onnx
+from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
 from fuzz.rounded_runs import run_rounded
 from fuzz.special_values import Array
-from xrelay.errors import InterpreterError, LoweringError, ModelImportError
+from xrelay.api.model import CompiledModel
+from xrelay.errors import ExecutionError, InterpreterError, LoweringError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
@@ -44,3 +46,15 @@ def native(model: onnx.ModelProto, inputs: Mapping[str, Array], target: str, lev
     except LoweringError:
         return None
     return compiled.run(dict(inputs))
+
+
+def outcomes(module: ModuleOp, compiled: CompiledModel, inputs: Mapping[str, Array]) -> tuple[object, object]:
+    """What native code and the interpreter give for the same inputs: the outputs, or the message of the error."""
+    try:
+        expected = run_relay(module, list(inputs.values()))
+    except InterpreterError as error:
+        expected = error.message
+    try:
+        return compiled.run(dict(inputs)), expected
+    except ExecutionError as error:
+        return error.message, expected

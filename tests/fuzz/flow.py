@@ -5,14 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 import xrelay
+from fuzz.engines import outcomes
 from fuzz.finding import Finding
 from fuzz.flow_models import FlowModels
 from fuzz.nodes import files
 from fuzz.onnx_oracles import onnxruntime_outputs
 from fuzz.sequences import difference
-from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.frontend.onnx import import_onnx
-from xrelay.interpreters.relay import run_relay
 
 RUNS = 3
 """At how many sizes a model runs."""
@@ -27,14 +26,7 @@ def run_case(seed: int) -> None:
     compiled = xrelay.compile(model, opt_level=int(rng.integers(4)), threads=1, cache=False)
     for _ in range(RUNS):
         inputs = draw.inputs()
-        try:
-            expected = run_relay(module, list(inputs.values()))
-        except InterpreterError as error:
-            expected = error.message
-        try:
-            found = compiled.run(dict(inputs))
-        except ExecutionError as error:
-            found = error.message
+        found, expected = outcomes(module, compiled, inputs)
         if problem := difference(found, expected):
             raise Finding("native code departs from the interpreter", problem, files(model, inputs))
         wanted = onnxruntime_outputs(model, inputs)

@@ -10,13 +10,13 @@ import onnx
 from onnx import NodeProto, TensorProto, helper
 
 import xrelay
+from fuzz.engines import outcomes
 from fuzz.finding import Finding
 from fuzz.nodes import files
 from fuzz.onnx_oracles import onnxruntime_outputs
 from fuzz.special_values import Array
-from xrelay.errors import ExecutionError, InterpreterError, LoweringError, ModelImportError
+from xrelay.errors import LoweringError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
-from xrelay.interpreters.relay import run_relay
 
 TENSORS, PLACES = ("a", "b", "c"), ("i", "j")
 
@@ -32,14 +32,7 @@ def run_case(seed: int) -> None:
         return
     for _ in range(2):
         inputs = random_inputs(rng)
-        try:
-            expected = run_relay(module, list(inputs.values()))
-        except InterpreterError as error:
-            expected = error.message
-        try:
-            found = compiled.run(dict(inputs))
-        except ExecutionError as error:
-            found = error.message
+        found, expected = outcomes(module, compiled, inputs)
         if problem := difference(found, expected):
             raise Finding("native code departs from the interpreter", problem, files(model, inputs))
         # onnx's own reference inserts at places that are out of range, and into the sequence that it was given;
