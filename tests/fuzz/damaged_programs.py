@@ -11,7 +11,8 @@ from functools import cache
 from itertools import islice
 
 import numpy as np
-from support.pass_checks import relay_passes
+from support.pass_checks import pipeline_of, relay_passes
+from support.pass_pipelines import OPTIONS
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
@@ -25,7 +26,6 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.errors import ParseError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate
 from xrelay.interpreters.relay import run_relay
-from xrelay.lowering.registry import load_pass
 from xrelay.passes.catalogue.rounding import is_exact
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import full_context, parse_module
@@ -71,7 +71,7 @@ def run_case(seed: int) -> None:
     before = _computed(module, seed, files)
     try:
         for name in names:
-            run_pipeline(module, [load_pass(name)()], context=full_context())
+            run_pipeline(module, pipeline_of(name + OPTIONS.get(name, "")), context=full_context())
     except XRelayError as error:
         check_message(error, files)
         return

@@ -47,13 +47,14 @@ def relay_passes(*, exact: bool) -> list[str]:
 def apply(module: ModuleOp, pipeline: str) -> ModuleOp:
     """What the passes make of the module, which is left alone."""
     changed = module.clone()
-    for each in _passes(pipeline):
+    for each in pipeline_of(pipeline):
         each.apply(Context(), changed)
     return changed
 
 
 @cache
-def _passes(pipeline: str) -> list[ModulePass]:
+def pipeline_of(pipeline: str) -> list[ModulePass]:
+    """The passes that a text names, with their options."""
     return [load_pass(spec.name).from_spec(spec) for spec in parse_pipeline(pipeline)]
 
 
