@@ -19,10 +19,10 @@ A field of a `relay.tuple` becomes what was put in, whatever the other fields ar
 a `relay.if` on a known condition becomes the branch that it takes; `relay.shape_of` and `relay.ndarray_size` of extents
 that are all known become them, whatever the elements are.
 
-Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes are
-not here; ops without a numpy meaning, or outside their domain. `fold-qnn` may leave out operators on quantised
-numbers, for passes that look for them. Fused groups and what stands in kernels stay as they
-are.
+Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes
+are not here; ops without a numpy meaning, or outside their domain. Operators on quantised numbers stay, as in Relay,
+for passes that look for them, unless `fold-qnn` is set; the compiler has put plain ones in their places before. Fused
+groups and what stands in kernels stay as they are.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ class RelayFoldConstantPass(ModulePass):
     )
 
     fold_qnn: bool = field(
-        default=True, metadata={"help": "also evaluate operators on quantised numbers, which others may look for"}
+        default=False, metadata={"help": "also evaluate operators on quantised numbers, which other passes look for"}
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -87,10 +87,10 @@ class RelayFoldConstantPass(ModulePass):
         report(fold_constants(op, max_growth=self.max_growth, fold_qnn=self.fold_qnn))
 
 
-def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: bool = True) -> list[Remark]:
+def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: bool = False) -> list[Remark]:
     """Fold every function of `module` that is not a kernel; says what was folded and what was refused.
 
-    Without `fold_qnn` operators on quantised numbers stay.
+    Operators on quantised numbers stay, unless `fold_qnn` asks for them too.
     """
     folder = _Folder(max_growth, fold_qnn=fold_qnn)
     for function in module.body.block.ops:

@@ -1,5 +1,5 @@
-// RUN: xrelay-opt %s -p relay-fold-constant | filecheck %s
-// RUN: xrelay-opt %s -p 'relay-fold-constant{fold-qnn=false}' | filecheck %s --check-prefix=STAYS
+// RUN: xrelay-opt %s -p 'relay-fold-constant{fold-qnn=true}' | filecheck %s
+// RUN: xrelay-opt %s -p relay-fold-constant | filecheck %s --check-prefix=STAYS
 
 // CHECK-LABEL: @quantised(
 // CHECK-NEXT:    %[[C:.*]] = relay.constant dense<[2, 4]> : tensor<2xi8>
