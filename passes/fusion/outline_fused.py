@@ -26,7 +26,8 @@ through a kernel that copies it (`relay.cast` to its own element type).
 An `@main` that is called gets a private copy for the calls: what runs a model calls `@main` alone, with memory of its
 own (`main_as_callee.py`).
 
-Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` makes data of.
+Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` makes data of, and
+values whose types do not tell their fields.
 """
 
 from __future__ import annotations
@@ -188,6 +189,12 @@ class _Outliner:
     def _hand_on(self, op: Operation) -> None:
         """Replaces an op by what it hands on, behind its demands where its result says more of extents."""
         leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
+        if len(leaves) != len(types):
+            raise PassError(
+                f"relay-outline-fused: the type {op.results[0].type} does not tell the {len(leaves)} fields of a value",
+                location=location_of(op),
+                help="run relay-infer-type first",
+            )
         if any(leaf.type != type for leaf, type in zip(leaves, types, strict=True)):
             leaves = [self._required(op, leaf, type) for leaf, type in zip(leaves, types, strict=True)]
             self.leaves.tell(op.results[0], leaves)
