@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -13,13 +13,14 @@ from xdsl.ir import Attribute
 from xrelay.dialects.attribute_names import RECURSION
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
-from xrelay.index_algebra.dims import DimExpr, evaluate
+from xrelay.index_algebra.dims import ANY, DimExpr, evaluate
 from xrelay.interpreters.relay.registry import Value, describe, matches
 
 
@@ -63,14 +64,27 @@ class LoopRun:
     def result(self, sizes: Mapping[str, int]) -> Value:
         """The carried values and the stacks; `InterpreterError` where they do not have the type that the loop says."""
         type = self.op.result.type
-        types = type.types.data[len(self.carried) :] if isinstance(type, TupleType) else ()
-        stacks = [self._stacked(index, each, sizes) for index, each in enumerate(types)]
+        stacks = [self._stacked(index, each, sizes) for index, each in enumerate(self._stack_types())]
         value = (*self.carried, *stacks)
         if not matches(value, type):
             raise InterpreterError(
                 f"{self.op.name} gives {describe(value)}, its type says {type}", location=location_of(self.op)
             )
         return value
+
+    def _stack_types(self) -> Sequence[Attribute]:
+        """A type for each stack; of a loop whose type is not known yet, those of what an iteration yields."""
+        type = self.op.result.type
+        if isinstance(type, TupleType):
+            return type.types.data[len(self.carried) :]
+        if self.stacks:
+            return [IncompleteType()] * len(self.stacks[0])
+        yielded = self.op.body.block.last_op
+        made = None if yielded is None else yielded.operands[0].owner
+        if not isinstance(made, TupleOp):
+            raise InterpreterError(f"{self.op.name} has no type: infer types first", location=location_of(self.op))
+        first = len(self.carried) + (self.op.condition is not None)
+        return [_stack_of(stacked.type) for stacked in made.operands[first:]]
 
     def _stacked(self, index: int, type: Attribute, sizes: Mapping[str, int]) -> Array:
         if self.stacks:
@@ -82,9 +96,13 @@ class LoopRun:
                     f"{self.op.name}: values of {shapes} cannot be stacked", location=location_of(self.op)
                 ) from error
         if not isinstance(type, TensorType):
-            raise InterpreterError(f"{self.op.name} cannot stack {type}", location=location_of(self.op))
+            raise InterpreterError(f"{self.op.name} cannot stack none of {type}", location=location_of(self.op))
         known = [_size(dim, sizes) if isinstance(dim, DimExpr) else dim for dim in shape_of(type)[1:]]
         return np.zeros((0, *known), numpy_dtype(type.element_type))
+
+
+def _stack_of(type: Attribute) -> Attribute:
+    return tensor_type([ANY, *shape_of(type)], type.element_type) if isinstance(type, TensorType) else type
 
 
 def check_calls(op: LoopOp, number: int) -> None:

@@ -227,6 +227,8 @@ class _Folder:
         except InterpreterError as error:
             self.remarks.refused(op, error.message)
             return
+        if isinstance(value, tuple) and not isinstance(result.type, TupleType):
+            return  # a sequence, or a tuple whose type is not known yet: neither is an array
         self.known[result] = _Known.of(value, _derived_name(op, operands))
         self.folded[op] = None
 

@@ -125,3 +125,22 @@ def test_a_loop_that_never_ends_can_be_ended() -> None:
     assert not run_relay(module, [np.array(False)], timeout=60)[0]
     with pytest.raises(InterpreterError, match=r"endless.mlir:.* the run took longer than 0.05 s"):
         run_relay(module, [np.array(True)], timeout=0.05)
+
+
+def test_a_loop_stacks_before_its_type_is_known() -> None:
+    text = f"""
+    func.func @main(%n: tensor<i64>, %x: tensor<4xf32>) -> {UNKNOWN} {{
+      %g = relay.loop(%i, %s : {UNKNOWN} = %x : tensor<4xf32>) to %n : tensor<i64> -> {UNKNOWN} {{
+        %a = relay.exp(%s) : ({UNKNOWN}) -> {UNKNOWN}
+        %y = relay.tuple(%a, STACKED) : ({UNKNOWN}, TYPE) -> {UNKNOWN}
+        relay.yield %y : {UNKNOWN}
+      }}
+      func.return %g : {UNKNOWN}
+    }}"""
+    known = parse_module(full_context(), text.replace("STACKED", "%x").replace("TYPE", "tensor<4xf32>"), "loop.mlir")
+    for times in (0, 2):
+        assert np.array_equal(run_relay(known, [np.array(times), X])[1], np.tile(X, (times, 1)))
+    unknown = parse_module(full_context(), text.replace("STACKED", "%a").replace("TYPE", UNKNOWN), "loop.mlir")
+    assert run_relay(unknown, [np.array(2), X])[1].shape == (2, 4)
+    with pytest.raises(InterpreterError, match=r"relay.loop cannot stack none of !relay.incomplete"):
+        run_relay(unknown, [np.array(0), X])

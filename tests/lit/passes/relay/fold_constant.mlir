@@ -202,3 +202,16 @@ func.func @shape(%x: tensor<2x3xf32>, %y: tensor<?xf32, #relay.dims<n>>, %z: ten
   %more = relay.add(%shape, %one) : (tensor<2xi64>, tensor<i64>) -> tensor<2xi64>
   func.return %more, %size, %open : tensor<2xi64>, tensor<i32>, tensor<1xi64>
 }
+
+// A sequence is no constant, also where its type is not known yet, nor is a tuple of such a type.
+// CHECK-LABEL: func.func @sequence_without_a_type(
+func.func @sequence_without_a_type(%x: tensor<6x2xf32>) -> (!relay.incomplete, !relay.incomplete) {
+  // CHECK-NEXT: relay.constant
+  %one = relay.constant dense<1.0> : tensor<f32>
+  // CHECK-NEXT: relay.sequence_empty
+  %e = relay.sequence_empty() {of = tensor<?x2xf32>} : () -> !relay.incomplete
+  %i = relay.sequence_insert(%e, %x) : (!relay.incomplete, tensor<6x2xf32>) -> !relay.incomplete
+  // CHECK: relay.tuple
+  %t = relay.tuple(%one, %one) : (tensor<f32>, tensor<f32>) -> !relay.incomplete
+  func.return %i, %t : !relay.incomplete, !relay.incomplete
+}
