@@ -18,6 +18,7 @@ def bracket_function_results(module: ModuleOp) -> None:
     """Let the functions of `module` that give a function alone have the dictionary, and no others."""
     for block in module.body.blocks:
         for op in block.ops:
-            if isinstance(op, FuncOp) and (op.res_attrs is None or op.res_attrs == _BRACKETS):
-                outputs = op.function_type.outputs.data
+            type = op.properties.get("function_type")  # absent where the generic form lacks it: the verifier says so
+            if isinstance(op, FuncOp) and isinstance(type, FunctionType) and op.res_attrs in (None, _BRACKETS):
+                outputs = type.outputs.data
                 op.res_attrs = _BRACKETS if len(outputs) == 1 and isinstance(outputs[0], FunctionType) else None
