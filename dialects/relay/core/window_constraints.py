@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, TypeAttribute
@@ -16,9 +17,16 @@ from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 
 
+LARGEST_NUMBER: Final = 2**40
+"""What strides, paddings and windows do not exceed: no memory holds as much, and products with extents fit 64 bits."""
+
+
 @dataclass(frozen=True)
 class Numbers(Constraint):
-    """Properties that hold one of some counts of numbers, all of them positive, or none negative."""
+    """Properties that hold one of some counts of numbers, all of them positive, or none negative.
+
+    None is larger than `LARGEST_NUMBER`.
+    """
 
     properties: tuple[str, ...]
     counts: tuple[int, ...]
@@ -35,6 +43,8 @@ class Numbers(Constraint):
             found = list(numbers(properties[name]))
             legal = len(found) in self.counts and min(found) >= self.positive
             facts.require(legal, constraint, f"{name} must be {self._wanted()}, found {found}")
+            fits = max(found) <= LARGEST_NUMBER
+            facts.require(fits, constraint, f"{name} must not exceed {LARGEST_NUMBER}, found {found}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
         """One less than the least."""

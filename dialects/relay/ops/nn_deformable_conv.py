@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.core.window_constraints import ElementType, Numbers
+from xrelay.dialects.relay.core.window_constraints import HoldsProducts, Numbers
 from xrelay.index_algebra.dims import Dim
 
 
@@ -73,7 +73,7 @@ class DeformableConv2DOp(RelayOp):
         "C15": RankOf(2, 4, 4),
         "C16": AtLeast("groups"),
         "C17": AtLeast("deformable_groups"),
-        "C18": ElementType("out_dtype"),
+        "C18": HoldsProducts("out_dtype"),
     }
 
     data = operand_def()

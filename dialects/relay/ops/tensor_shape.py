@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
@@ -27,6 +27,9 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
 from xrelay.index_algebra.dims import Dim, Shape, product
+
+MOST_AXES: Final = 64
+"""How many axes an array of numpy has at most."""
 
 
 class ReshapingOp(RelayOp):
@@ -220,7 +223,7 @@ class ExpandDimsOp(ReshapingOp):
 
     Constraints:
     - C1: `axis` lies between -rank - 1 and rank.
-    - C2: `num_newaxis` is not negative.
+    - C2: `num_newaxis` is 0 to 64, the most axes that an array of numpy has.
 
     Example:
     ```mlir
@@ -248,7 +251,8 @@ class ExpandDimsOp(ReshapingOp):
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """The data's extents with ones between; C1 and C2."""
-        facts.require(self.new_axes >= 0, "C2", f"num_newaxis must not be negative, found {self.new_axes}")
+        fits = 0 <= self.new_axes <= MOST_AXES
+        facts.require(fits, "C2", f"num_newaxis must be 0 to {MOST_AXES}, found {self.new_axes}")
         position = self.position(len(shape))
         ones: tuple[Dim, ...] = (1,) * self.new_axes
         return (*shape[:position], *ones, *shape[position:])

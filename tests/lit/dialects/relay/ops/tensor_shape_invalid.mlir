@@ -113,7 +113,7 @@ func.func @expand_dims_axis(%x: tensor<2x3x4xf32>) {
 // -----
 
 func.func @expand_dims_count(%x: tensor<2x3x4xf32>) {
-  // expected-error@below {{[relay.expand_dims C2] num_newaxis must not be negative, found -1}}
+  // expected-error@below {{[relay.expand_dims C2] num_newaxis must be 0 to 64, found -1}}
   %r = relay.expand_dims(%x) {axis = 0, num_newaxis = -1} : (tensor<2x3x4xf32>) -> !relay.incomplete
   func.return
 }
