@@ -7,11 +7,12 @@ from functools import reduce
 from itertools import islice
 from typing import Final
 
-from xdsl.dialects import memref
+from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
-from xdsl.ir import SSAValue
+from xdsl.ir import BlockArgument, SSAValue, Use
 from xdsl.ir.affine import AffineDimExpr
 
+from xrelay.dialects.attribute_names import DIM
 from xrelay.dialects.loop import PartOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.part_op import strides_of
@@ -97,8 +98,24 @@ def _is_at_most(lhs: ValueMap, rhs: ValueMap) -> bool:
 
 
 def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
-    """Whether a factor is the extent of a buffer, and so not negative."""
+    """Whether a factor is the size of a name or the extent of a buffer, and so not negative."""
     if not isinstance(factor, AffineDimExpr):
         return False
-    users = (use.operation for use in islice(operands[factor.position].uses, MANY))
-    return any(isinstance(op, memref.AllocOp) for op in users)
+    value = operands[factor.position]
+    return _is_size_of_name(value) or any(_says_extents(use) for use in islice(value.uses, MANY))
+
+
+def _is_size_of_name(value: SSAValue) -> bool:
+    if not isinstance(value, BlockArgument) or not isinstance(function := value.block.parent_op(), func.FuncOp):
+        return False
+    attributes = function.arg_attrs
+    return attributes is not None and DIM in attributes.data[value.index].data
+
+
+def _says_extents(use: Use) -> bool:
+    """Whether the operand is an extent: of a buffer, of the place in the arena that it got, or of a part."""
+    op = use.operation
+    if isinstance(op, memref.AllocOp):
+        return True
+    # Before the sizes come the arena or the whole, and the place in it.
+    return isinstance(op, memref.ViewOp | PartOp) and use.index >= 2

@@ -120,6 +120,18 @@ def test_extents_that_a_run_tells() -> None:
     assert copying(model) == ["copy_part"]
 
 
+def test_parts_stay_apart_when_buffers_have_got_their_places() -> None:
+    """Copies lie in one output, behind what they copy, as `m >= 0` tells of `m + 1` and `2 * m + 2`."""
+    lines = Lines(x="tensor<?xf32, #relay.dims<m + 1>>", y="tensor<?xf32, #relay.dims<m>>")
+    lines.add("a", "negative", "x")
+    lines.add("b", "negative", "y")
+    lines.add("e", "exp", "b")
+    lines.add("c", "concatenate", "a", "a", attributes="axis = 0")
+    lines.add("d", "concatenate", "c", "a", attributes="axis = 0")
+    model = lines.check(["d", "e"], *([_normal(size + 1), _normal(size)] for size in (0, 1, 33)))
+    assert copying(model) == ["copy_part"]
+
+
 def test_split_and_joined_again() -> None:
     """Slices are read where they lie; those that are joined again are copied, as they lie elsewhere already."""
     lines = Lines(x="tensor<7x5xf32>")
