@@ -16,7 +16,6 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 
-
 LARGEST_NUMBER: Final = 2**40
 """What strides, paddings and windows do not exceed: no memory holds as much, and products with extents fit 64 bits."""
 
