@@ -6,7 +6,6 @@ failed, 2 the command line is wrong.
 
 from __future__ import annotations
 
-import os
 import sys
 import traceback
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
@@ -20,6 +19,7 @@ from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
 from xrelay.tools.opt.excerpts import excerpt
 from xrelay.tools.opt.usage import answer_in_one_line
+from xrelay.tools.standard_streams import give_up_standard_output, standard_output
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -41,9 +41,10 @@ def main(args: Sequence[str] | None = None) -> int:
     if unknown:
         found[parsed.command].error(f"unrecognized arguments: {' '.join(unknown)}")
     try:
-        return commands[parsed.command].run(parsed)
+        with standard_output():
+            return commands[parsed.command].run(parsed)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        give_up_standard_output()
         return 1
     except KeyboardInterrupt:
         return 130

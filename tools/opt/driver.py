@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import traceback
 from argparse import ArgumentParser
@@ -41,6 +40,7 @@ from xrelay.tools.opt.expectations import find_expectations, mismatches
 from xrelay.tools.opt.pass_flags import Plan, own_name, pass_instruments, plan_pipeline
 from xrelay.tools.opt.side_files import bring_weights, keep_weights
 from xrelay.tools.opt.targets import llvm_ir_target
+from xrelay.tools.standard_streams import give_up_standard_output, read_standard_input, standard_output
 
 _Error = TypeVar("_Error", bound=XRelayError)
 
@@ -90,26 +90,30 @@ class XRelayOptMain(xDSLOptMain):
     def execute(self) -> int:
         """Do what the command line says; gives the exit code."""
         try:
-            if print_catalogue(self.args, self.available_passes, self.ctx):
-                return 0
-            plan = plan_pipeline(self.args, self.available_passes)
-            if self.args.print_pipeline:
-                sys.stdout.write(plan.render())
-                return 0
-            self._check_dump_names(plan)
-        except (PassError, ParseError) as error:
-            self._report(error)
-            return 2
-        try:
-            return self._run_chunks(plan)
+            return self._execute()
         except KeyboardInterrupt:
             sys.stderr.write("xrelay-opt: interrupted\n")
             return INTERRUPTED
         except XRelayError as error:
             self._report(error)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            give_up_standard_output()
         return 1
+
+    def _execute(self) -> int:
+        with standard_output():
+            try:
+                if print_catalogue(self.args, self.available_passes, self.ctx):
+                    return 0
+                plan = plan_pipeline(self.args, self.available_passes)
+                if self.args.print_pipeline:
+                    sys.stdout.write(plan.render())
+                    return 0
+                self._check_dump_names(plan)
+            except (PassError, ParseError) as error:
+                self._report(error)
+                return 2
+        return self._run_chunks(plan)
 
     def _run_chunks(self, plan: Plan) -> int:
         """Process every piece of the input and write what comes out."""
@@ -147,7 +151,7 @@ class XRelayOptMain(xDSLOptMain):
         name: str | None = self.args.input_file
         if name is None or name == "-":
             name = "<stdin>"
-            text = decode_text(sys.stdin.buffer.read(), name)
+            text = decode_text(read_standard_input(), name)
         else:
             text = read_text(Path(name))
         self._sources[name] = text
@@ -242,8 +246,8 @@ class XRelayOptMain(xDSLOptMain):
     def _write(self, text: str) -> None:
         """Write the product."""
         if self._output is None:
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            with standard_output():
+                sys.stdout.write(text)
         else:
             _write_file(self._output, text)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -245,3 +247,12 @@ def test_verification_after_passes_can_be_turned_off(
     output = ["-o", str(tmp_path / "out.mlir")]
     assert answer(capsys, ["-p", "broken-types", flag, net, *output]) == (0, "")
     assert answer(capsys, ["-p", "broken-types", net, *output])[0] == 1
+
+
+def test_standard_streams_that_are_closed(net: str) -> None:
+    """Nothing comes to an output that a shell has closed; an input that is closed is an error."""
+    command = [sys.executable, "-m", "xrelay.tools.xrelay_opt"]
+    silent = subprocess.run(["sh", "-c", '"$@" >&-', "sh", *command, net], check=False, capture_output=True, text=True)
+    assert (silent.returncode, silent.stderr) == (0, "")
+    asking = subprocess.run(["sh", "-c", '"$@" <&-', "sh", *command, "-"], check=False, capture_output=True, text=True)
+    assert (asking.returncode, asking.stderr) == (1, "error: there is no standard input; help: name a file\n")
