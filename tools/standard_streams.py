@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TextIO, cast
 
@@ -20,7 +20,7 @@ def read_standard_input() -> bytes:
 
 
 @contextmanager
-def standard_output() -> Iterator[None]:
+def standard_output() -> Generator[None]:
     """What is written inside is there afterwards; it goes nowhere where a shell has closed the stream (`>&-`).
 
     Raises:
