@@ -33,7 +33,7 @@ class RelayPass:
     required: tuple[str, ...] = ("InferType",)
     positional: tuple[str, ...] = ()
     """The options that Relay's users pass by position, in order."""
-    fixed: Mapping[str, str] = field(default_factory=dict[str, str])
+    fixed: Mapping[str, str | bool] = field(default_factory=dict[str, "str | bool"])
     """Options of the pass that make it Relay's."""
     alias: str = ""
     """The name of the Python function, where Relay's info has another."""
@@ -87,7 +87,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("FoldScaleAxis", "relay-fold-scale-axis", _F, 3),
     RelayPass("BackwardFoldScaleAxis", "relay-fold-scale-axis", _F, 3, fixed={"direction": "backward"}),
     RelayPass("ForwardFoldScaleAxis", "relay-fold-scale-axis", _F, 3, fixed={"direction": "forward"}),
-    RelayPass("InlineGlobals", "relay-inline", _M, 1, (), alias="Inline"),
+    RelayPass("InlineGlobals", "relay-inline", _M, 1, (), alias="Inline", fixed={"marked": True}),
     RelayPass(
         "AlterOpLayout",
         "relay-alter-op-layout",
@@ -148,7 +148,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("RemoveUnusedFunctions", "relay-remove-unused-functions", _M, 1, (), positional=("entry",)),
     RelayPass("ToANormalForm", "relay-to-a-normal-form", _M, 1, ()),
     RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", _F, 1, ()),
-    RelayPass("LambdaLift", "relay-lift-closures", _M, 1),
+    RelayPass("LambdaLift", "relay-lift-closures", _M, 1, fixed={"keep": True}),
     RelayPass(
         "ConvertLayout",
         "relay-convert-layout",
@@ -195,6 +195,12 @@ ELSEWHERE: frozenset[str] = frozenset(
     }
 )
 """Names of Relay's passes that need not be here: a context may disable or require them, which changes nothing."""
+
+
+def option_text(value: str | bool) -> str:
+    """Returns the value of an option as a pipeline's text has it."""
+    return str(value).lower() if isinstance(value, bool) else value
+
 
 ROWS: dict[str, RelayPass] = {name: row for row in RELAY_PASSES for name in (row.name, row.alias) if name}
 """Every name of those passes, of either kind → its row."""

@@ -44,9 +44,11 @@ becomes
 
 Such a call that gives a tuple keeps its place, and so does one whose names nobody has found out yet.
 
-With `marked`, as in Relay: only functions with the attribute `relay.inline` are inlined, and no closures. A private
-function all of whose calls were inlined goes; its ops move to the last of them, so that a chain of functions costs no
-copies.
+With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures; one
+with `relay.compiler` is another compiler's, and keeps its calls.
+
+A private function all of whose calls were inlined goes, with `marked` a public one too, but not `@main`; its ops move
+to the last of them, so that a chain of functions costs no copies.
 
 A call stays as well whose body may do without an argument that may fail or not end: it computes its arguments by value
 (`argument_needs.py`). One that makes extents which its results do not tell is inlined all the same, and a call of a
@@ -71,7 +73,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import INLINE, PRIMITIVE
+from xrelay.dialects.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
@@ -138,12 +140,10 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     wanted = {
         name: function
         for name, function in functions.items()
-        if name not in recursive
-        and (not marked or INLINE in function.attributes)
-        and (named or not dim_names_in(function))
+        if name not in recursive and (not marked or _is_marked(function)) and (named or not dim_names_in(function))
     }
     computed = ComputedFirst(module)
-    inliner = _Inliner(wanted, calls, _private_to(calls, module), max_ops, computed)
+    inliner = _Inliner(wanted, calls, _only_called(calls, module, marked=marked), max_ops, computed)
     for name, function in functions.items():
         if name not in inliner.going and name not in inliner.kept:
             inliner.expand(function)
@@ -285,15 +285,20 @@ def _is_inlinable(function: FuncOp) -> bool:
     return len(function.body.blocks) == 1 and PRIMITIVE not in function.attributes
 
 
-def _private_to(calls: Mapping[str, Counter[str]], module: ModuleOp) -> Counter[str]:
-    """How often each private function is called that nothing but these `calls` mentions."""
+def _is_marked(function: FuncOp) -> bool:
+    """Whether a function says that it is to be inlined, and that no other compiler compiles it."""
+    return INLINE in function.attributes and COMPILER not in function.attributes
+
+
+def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked: bool) -> Counter[str]:
+    """How often each function is called that nothing but these `calls` mentions, and that may go therefore."""
     mentions = Counter(name for op in module.body.block.ops for name in mentioned_symbols(op))
     called = Counter[str]()
     for found in calls.values():
         called.update(found)
-    private = (op for op in module.body.block.ops if isinstance(op, FuncOp) and op.sym_visibility == PRIVATE)
-    names = [op.sym_name.data for op in private]
-    return Counter({name: called[name] for name in names if 0 < called[name] == mentions[name]})
+    functions = (op for op in module.body.block.ops if isinstance(op, FuncOp))
+    names = [op.sym_name.data for op in functions if op.sym_visibility == PRIVATE or (marked and _is_marked(op))]
+    return Counter({name: called[name] for name in names if name != "main" and 0 < called[name] == mentions[name]})
 
 
 def _copied(callee: FuncOp, arguments: Sequence[SSAValue]) -> list[Operation]:

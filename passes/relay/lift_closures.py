@@ -4,7 +4,8 @@ What: each `relay.fn` that `relay-inline` leaves becomes a private function, whi
 its own parameters. A call of it where it is known is a call of that function. Where it is handed on (by a branch or
 loop, to or from a function), the value is a `!relay.closure`: the number of the function and what it captured. A call
 of such a value asks for the number, and calls one of the functions that the value may be. What calls itself in one
-place becomes a loop then, and what does not is inlined again. Why: native code has calls of functions it knows, and
+place becomes a loop then, and what does not is inlined again, unless the option `keep` leaves all of them, as Relay's
+`LambdaLift` does. Why: native code has calls of functions it knows, and
 data.
 
 Before:
@@ -46,7 +47,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import FunctionType, ModuleOp, UnitAttr
@@ -88,13 +89,15 @@ class RelayLiftClosuresPass(ModulePass):
 
     name = "relay-lift-closures"
 
+    keep: bool = field(default=False, metadata={"help": "leave the functions: neither loops nor inlined"})
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
-        lift_closures(op)
+        lift_closures(op, keep=self.keep)
 
 
-def lift_closures(module: ModuleOp, *, callers: bool = False) -> Exchanges:
-    """Lift the closures of `module`, and let what that makes be loops, or be inlined.
+def lift_closures(module: ModuleOp, *, callers: bool = False, keep: bool = False) -> Exchanges:
+    """Lift the closures of `module`, and unless `keep` let what that makes be loops, or be inlined.
 
     With `callers` there is a function afterwards for each closure that `@main` gives, which calls it: what they and
     `@main` exchange.
@@ -118,8 +121,9 @@ def lift_closures(module: ModuleOp, *, callers: bool = False) -> Exchanges:
     let_closures_be_data(module)
     if any(function.has_names for function in lifter.lifted.values()):
         infer_types(module)
-    turn_recursions_into_loops(module)
-    _inline(module)
+    if not keep:
+        turn_recursions_into_loops(module)
+        _inline(module)
     return exchanges
 
 

@@ -83,6 +83,8 @@ def create_pass(text: str) -> Pass:
         return _SEQUENCES[spec.name]()
     row = relay_pass(spec.name)
     if row is not None:
+        # Our own name means the pass as it is, Relay's what Relay calls so.
+        row = dataclasses.replace(row, fixed={}) if spec.name == row.pass_name else row
         return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
     added = registered_passes().get(spec.name)
     if added is not None:

@@ -13,7 +13,7 @@ from xdsl.passes import ModulePass
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import graph_rows
 from xrelay.passes.catalogue.extensions import level_of_pass
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, ROWS, relay_pass
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, ROWS, option_text, relay_pass
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY, parse_configs
 from xrelay.passes.infra.context_options import configured
 from xrelay.passes.infra.pass_context import DEFAULT_OPT_LEVEL, PassContext, PassDecision
@@ -180,7 +180,7 @@ def own_names(pipeline: str) -> str:
         row = relay_pass(match[0])
         if row is None or match[0] == row.pass_name:
             return match[0]
-        fixed = " ".join(f"{name}={value}" for name, value in row.fixed.items())
+        fixed = " ".join(f"{name}={option_text(value)}" for name, value in row.fixed.items())
         return f"{row.pass_name}{{{fixed}}}" if fixed else row.pass_name
 
     return _WORD_OR_OPTIONS.sub(own, pipeline)

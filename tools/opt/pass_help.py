@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass, PassOptionInfo, get_pass_option_infos
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.catalogue.extensions import level_of_pass, registered_passes
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, option_text
 from xrelay.passes.catalogue.rounding import rounding_mark
 
 _POINTER = re.compile(r";? \(?see the module's docstring\)?")
@@ -82,7 +82,7 @@ def _facts(name: str) -> Iterator[tuple[str, str]]:
     for row in RELAY_PASSES:
         if row.pass_name == name:
             required = f", after {', '.join(row.required)}" if row.required else ""
-            fixed = "".join(f", with {option}={value}" for option, value in row.fixed.items())
+            fixed = "".join(f", with {option}={option_text(value)}" for option, value in row.fixed.items())
             yield "Relay's name", f"{row.name}, level {row.opt_level}{required}{fixed}"
     added = registered_passes().get(name)
     if added is not None:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import Final, cast
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.attribute_names import COMPILER, FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.function import FnOp
@@ -20,6 +20,10 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
+
+_MARKS: Final = {"Inline": INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
+RELAY_NAMES: Final = {**_MARKS, "Compiler": COMPILER}
+"""Relay's names of attributes of functions that passes read → ours."""
 
 
 @views(FnOp)
@@ -87,7 +91,8 @@ class Function(Expr):
             raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
-        function.attrs = {key: value for key, value in func.attributes.items() if key != FORM}
+        known = {ours: relays for relays, ours in RELAY_NAMES.items()}
+        function.attrs = {known.get(key, key): value for key, value in func.attributes.items() if key != FORM}
         if func.sym_visibility is not None:
             function.attrs["sym_visibility"] = func.sym_visibility
         if func.res_attrs is not None:
@@ -122,7 +127,9 @@ class Function(Expr):
             arg_attrs=_names(_distinct([param.name for param in self.params])),
             res_attrs=_names(outputs),
         )
-        func.attributes.update({key: value for key, value in self.attrs.items() if key != "sym_visibility"})
+        func.attributes.update(
+            {RELAY_NAMES.get(key, key): value for key, value in self.attrs.items() if _is_said(key, value)}
+        )
         visibility = self.attrs.get("sym_visibility")
         func.sym_visibility = visibility if isinstance(visibility, StringAttr) else None
         return func
@@ -228,6 +235,11 @@ def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], 
         known[argument] = VarBlock(given if given is not None else hint, argument.type).args[0]
     variables = [cast(Var, view(variable)) for variable in known.values()]
     return variables, lifted(block, known)
+
+
+def _is_said(name: str, value: Attribute) -> bool:
+    """Whether an attribute stands on the `func.func`: `Inline = 0` says nothing."""
+    return name != "sym_visibility" and not (name in _MARKS and isinstance(value, IntegerAttr) and not value.value.data)
 
 
 def _attribute(name: str, value: AttributeValue) -> Attribute:

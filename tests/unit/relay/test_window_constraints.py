@@ -65,7 +65,7 @@ def test_sizes(rank: int) -> None:
         assert "C6] pool_size must be" in refused(name, data, pool_size=[1] * 4)
         for text in ("strides", "padding"):
             found = refused(name, data, pool_size=one, **{text: 2**63 - 1})
-            assert f"{text} must not exceed 1099511627776, found [9223372036854775807]" in found
+            assert f"{text} must not exceed 1099511627776, found [9223372036854775807" in found
     name = f"nn.conv{rank}d"
     found = refused(name, data, value(4, 4, *one[1:], 0))
     assert f"[relay.{name} C6] kernel_size must be {NUMBERS[rank]}, found [" in found

@@ -370,7 +370,8 @@ def test_functions_that_are_values_are_expanded_from_the_beginning() -> None:
     assert transform.EtaExpand().info.name == "EtaExpand"
 
 
-def test_lambda_lift_makes_functions_of_closures_that_cannot_be_inlined() -> None:
+def test_lambda_lift_makes_functions_of_closures() -> None:
+    """All of them stay functions, as in Relay; `relay-lift-closures` inlines what is called in one place."""
     x = relay.var("x", shape=(3,))
     c = relay.var("c", shape=(), dtype="bool")
     a, b = (relay.var(name, shape=(3,)) for name in "ab")
@@ -378,5 +379,30 @@ def test_lambda_lift_makes_functions_of_closures_that_cannot_be_inlined() -> Non
     lifted = transform.LambdaLift()(relay.Module.from_expr(relay.Function([c, x], chosen)))
     assert "relay.fn(" not in str(lifted)
     assert len(functions(lifted)) == 3
-    inlined = transform.LambdaLift()(relay.Module.from_expr(relay.Function([c, x], chosen(x))))
-    assert len(functions(inlined)) == 1
+    program = relay.Module.from_expr(relay.Function([c, x], chosen(x)))
+    assert len(functions(transform.LambdaLift()(program))) == 3
+    assert len(functions(transform.create_pass("relay-lift-closures")(program))) == 1
+
+
+def test_inline_takes_functions_that_ask_for_it() -> None:
+    """As in Relay: `Inline = 0` asks for nothing, another compiler's function stays, what is inlined goes."""
+
+    def program(**marks: object) -> relay.IRModule:
+        x, y = relay.var("x", shape=(3,)), relay.var("y", shape=(3,))
+        module = relay.IRModule()
+        callee = relay.Function([x], relay.exp(x))
+        for name, value in marks.items():
+            callee = callee.with_attr(name, value)
+        module["f"] = callee
+        f = module.get_global_var("f")
+        module["main"] = relay.Function([y], f(f(y)))
+        return module
+
+    inlined = transform.Inline()(program(Inline=1))
+    assert [function.sym_name.data for function in functions(inlined)] == ["main"]
+    assert str(inlined).count("relay.exp") == 2
+    for marks in ({}, {"Inline": 0}, {"Inline": 1, "Compiler": "acme"}):
+        kept = transform.Inline()(program(**marks))
+        assert str(kept).count("relay.exp") == 1
+        assert relay.IRModule.of(kept)["f"].attrs.keys() >= marks.keys() - {"Inline"}
+    assert len(functions(transform.create_pass("relay-inline")(program()))) == 2

@@ -148,3 +148,23 @@ func.func @unknown_closures(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> 
   %z = relay.invoke %g(%y) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %z : tensor<4xf32>
 }
+
+// Of the marked ones a public function goes too; another compiler's keeps its calls.
+// MARKED-LABEL: func.func @marks(
+// MARKED-NEXT:    %{{.*}} = relay.exp(%x)
+// MARKED-NEXT:    %{{.*}} = func.call @theirs(
+// MARKED-NOT:   @asks
+// MARKED:       func.func @theirs(
+func.func @marks(%x: tensor<3xf32>) -> tensor<3xf32> {
+  %0 = func.call @asks(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  %1 = func.call @theirs(%0) : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %1 : tensor<3xf32>
+}
+func.func @asks(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline} {
+  %0 = relay.exp(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}
+func.func @theirs(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline, relay.compiler = "acme"} {
+  %0 = relay.tanh(%x) : (tensor<3xf32>) -> tensor<3xf32>
+  func.return %0 : tensor<3xf32>
+}

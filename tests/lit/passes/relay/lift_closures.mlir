@@ -1,10 +1,13 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-lift-closures | filecheck %s
+// RUN: xrelay-opt %s -p "relay-infer-type,relay-lift-closures{keep=true}" | filecheck %s --check-prefix=KEPT
 
 !t = tensor<3xf32>
 !f = (!t) -> !t
 !n = tensor<i64>
 
 // Where the function of a call is known, nothing is made but a function; here its recursion becomes a loop.
+// KEPT-LABEL: func.func @known
+// KEPT:         func.call @known_f(
 // CHECK-LABEL: func.func @known
 // CHECK-NOT:     closure
 // CHECK:         relay.loop
