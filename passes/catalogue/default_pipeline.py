@@ -48,6 +48,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(3, "relay-fold-scale-axis", "the factors go into the weights"),
     PipelineRow(3, "relay-canonicalize-ops", "biases are added by broadcasting, whatever the layout"),
     PipelineRow(3, "relay-alter-op-layout{vector-lanes={lanes}}", "one vector holds one block of channels"),
+    PipelineRow(ON_DEMAND, "relay-fast-math", "six digits of exponentials and their kin are enough"),
     PipelineRow(2, "relay-fold-constant", "weights are packed now"),
     PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
     PipelineRow(0, "relay-name-extents", "native code allocates a result before the kernel that fills it runs"),

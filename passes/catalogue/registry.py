@@ -29,6 +29,7 @@ FOLDERS: dict[str, str] = {
     "relay-fold-explicit-padding": "relay",
     "relay-flatten-atrous-conv": "relay",
     "relay-div-to-mul": "relay",
+    "relay-fast-math": "relay",
     "relay-to-mixed-precision": "relay",
     "relay-canonicalize-cast": "relay",
     "relay-combine-parallel-conv2d": "relay",

@@ -110,6 +110,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("FoldExplicitPadding", "relay-fold-explicit-padding", _F, 0),
     RelayPass("FlattenAtrousConv", "relay-flatten-atrous-conv", _F, 0),
     RelayPass("CanonicalizeCast", "relay-canonicalize-cast", _F, 3),
+    RelayPass("FastMath", "relay-fast-math", _F, 4),
     RelayPass("DivToMul", "relay-div-to-mul", _F, 0, ("InferType", "FoldConstant")),
     RelayPass(
         "CombineParallelConv2d",
@@ -164,7 +165,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 
 ELSEWHERE: frozenset[str] = frozenset(
     {
-        "FastMath",
         "LazyGradientInit",
         "Legalize",
         "MergeComposite",

@@ -31,6 +31,7 @@ REASSOCIATING: dict[str, str] = {
     ),
     "relay-simplify-expr": "constants of sums and products are joined",
     "relay-flatten-atrous-conv": "sums over windows may be taken in another order",
+    "relay-fast-math": "exp, erf, tanh and softmax become polynomials of few terms",
     "relay-div-to-mul": "the reciprocals of divisors are rounded",
     "relay-alter-op-layout": "sums over channels are taken block by block",
     "relay-convert-layout": "sums over channels are taken in the new layout's order",

@@ -23,6 +23,7 @@ PASSES = {
     "fold_scale_axis": "relay-fold-scale-axis",
     "canonicalize_cast": "relay-canonicalize-cast",
     "div_to_mul": "relay-div-to-mul",
+    "fast_math": "relay-fast-math",
     "combine_parallel_conv2d": "relay-combine-parallel-conv2d{min-num-branches=2}",
     "combine_parallel_dense": "relay-combine-parallel-dense{min-num-branches=2 to-batch=false}",
     "combine_parallel_batch_matmul": "relay-combine-parallel-batch-matmul{min-num-branches=2}",

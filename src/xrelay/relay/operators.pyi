@@ -528,6 +528,13 @@ class _Nn:
         """`x` where x ≥ 0, `alpha * (exp(x) - 1)` below."""
 
     @staticmethod
+    def fast_softmax(
+        data: ExprLike,
+        axis: int | None = -1,
+    ) -> Expr:
+        """`nn.softmax` with the exponential of `fast_exp`."""
+
+    @staticmethod
     def fifo_buffer(
         data: ExprLike,
         buffer: ExprLike,
@@ -1640,6 +1647,21 @@ def expand_dims(
 ) -> Expr:
     """Insert `num_newaxis` axes of extent 1 at position `axis` of the result."""
 
+def fast_erf(
+    data: ExprLike,
+) -> Expr:
+    """`erf(x)` as a quotient of polynomials in x², with x clamped to -4 … 4; within 1e-6."""
+
+def fast_exp(
+    data: ExprLike,
+) -> Expr:
+    """`exp(x)` as `2^n * (1 + f + f² p(f))` with n = floor(x / ln 2 + 1/2), f = x - n ln 2 and a polynomial p."""
+
+def fast_tanh(
+    data: ExprLike,
+) -> Expr:
+    """`tanh(x)` as a quotient of polynomials in x², with x clamped to -9 … 9; within 1e-6."""
+
 def fixed_point_multiply(
     data: ExprLike,
     multiplier: int,
@@ -2303,6 +2325,9 @@ __all__ = [
     "erf",
     "exp",
     "expand_dims",
+    "fast_erf",
+    "fast_exp",
+    "fast_tanh",
     "fixed_point_multiply",
     "fixed_point_multiply_per_axis",
     "floor",

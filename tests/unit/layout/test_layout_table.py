@@ -61,6 +61,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "nn.pad": lambda op: op.call(image(), value(), pad_width=(0, 0, 0, 0, 1, 1, 1, 1)),
     "variance": lambda op: op.call(image(), value(1, 32, 1, 1), axis=(2, 3)),
     "nn.softmax": lambda op: op.call(image(), axis=1),
+    "nn.fast_softmax": lambda op: op.call(image(), axis=1),
     "nn.log_softmax": lambda op: op.call(image(), axis=1),
     "nn.prelu": lambda op: op.call(image(), value(32)),
     "qnn.avg_pool2d": lambda op: op.call(value(1, 32, 4, 4, of=i8), *quantised(2), pool_size=2, layout="NCHW"),

@@ -1,0 +1,171 @@
+"""Functions in few operations: `relay.fast_exp`, `fast_erf`, `fast_tanh` and `relay.nn.fast_softmax`.
+
+Of f32 they are the polynomials that TOPI's functions of these names evaluate (those of Cephes for the exponential, of
+Eigen for the quotients); halves are computed in f32. Of f64 they are `exp`, `erf` and `tanh`. `relay-fast-math` puts
+them in the place of the exact ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+from xdsl.dialects.builtin import f64
+from xdsl.ir import SSAValue
+from xdsl.irdl import irdl_op_definition
+
+from xrelay.dialects.relay.core.along_axis import AlongAxisOp
+from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
+from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+
+EXP_BOUND = 88.3762626647949
+"""`2^n` with n the rounded quotient by ln 2 is an f32 that is not infinite up to here."""
+EXP_TERMS = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
+"""The polynomial p in `exp(f) = 1 + f + f * f * p(f)`, |f| ≤ ln 2 / 2; highest power first."""
+LOG2_E, LN_2 = 1.44269504088896341, 0.6931471805599453
+
+TANH_BOUND = 9.0
+"""From here on tanh is 1 in f32."""
+TANH_ODD = (
+    *(-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08),
+    *(1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03),
+)
+"""The polynomial p of x² in `tanh(x) = x * p / q`; highest power first."""
+TANH_EVEN = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
+"""The polynomial q of x² in it."""
+
+ERF_BOUND = 4.0
+"""From here on erf is 1 in f32."""
+ERF_ODD = (
+    *(-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05),
+    *(-7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02),
+)
+"""The polynomial p of x² in `erf(x) = x * p / q`; highest power first."""
+ERF_EVEN = (
+    *(-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03),
+    -1.42647390514189e-02,
+)
+"""The polynomial q of x² in it."""
+
+
+def _polynomial(parts: Parts, x: SSAValue, terms: Sequence[float]) -> SSAValue:
+    """The polynomial with the coefficients `terms`, highest power first, by Horner's rule."""
+    value = parts.op("add", parts.op("multiply", x, terms[0]), terms[1])
+    for term in terms[2:]:
+        value = parts.op("add", parts.op("multiply", value, x), term)
+    return value
+
+
+def _clamped(parts: Parts, x: SSAValue, bound: float) -> SSAValue:
+    return parts.op("maximum", parts.op("minimum", x, bound), -bound)
+
+
+def _odd_quotient(parts: Parts, x: SSAValue, bound: float, odd: Sequence[float], even: Sequence[float]) -> SSAValue:
+    """`x * odd(x²) / even(x²)`, with x no farther from 0 than `bound`."""
+    near = _clamped(parts, x, bound)
+    square = parts.op("multiply", near, near)
+    numerator = parts.op("multiply", near, _polynomial(parts, square, odd))
+    return parts.op("divide", numerator, _polynomial(parts, square, even))
+
+
+def _is_double(value: SSAValue) -> bool:
+    return element_type_of(value.type) == f64
+
+
+@register_relay_op
+@irdl_op_definition
+class FastExpOp(ElementwiseCompositeOp):
+    """`exp(x)` as `2^n * (1 + f + f² p(f))` with n = floor(x / ln 2 + 1/2), f = x - n ln 2 and a polynomial p.
+
+    Within 1e-5 of exp(x) for -87.3 ≤ x ≤ 88.3; 0 below -87.7, about 2.4e38 from 88.4 on, and infinite where x is.
+
+    Example:
+    ```mlir
+    %y = relay.fast_exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.fast_exp"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """A polynomial and the bits of a power of two; of f64 the exponential."""
+        (x,) = parts.operands
+        if _is_double(x):
+            return parts.op("exp", x)
+        near = _clamped(parts, x, EXP_BOUND)
+        n = parts.op("floor", parts.op("add", parts.op("multiply", near, LOG2_E), 0.5))
+        f = parts.op("subtract", near, parts.op("multiply", n, LN_2))
+        square = parts.op("multiply", f, f)
+        tail = parts.op("multiply", _polynomial(parts, f, EXP_TERMS), square)
+        mantissa = parts.op("add", parts.op("add", tail, f), 1.0)
+        biased = parts.op("cast", parts.op("add", n, 127.0), dtype="int32")
+        power = parts.op("reinterpret", parts.op("left_shift", biased, 23), dtype="float32")
+        # What is infinite or NaN gives itself.
+        return parts.op("maximum", parts.op("multiply", power, mantissa), x)
+
+
+@register_relay_op
+@irdl_op_definition
+class FastErfOp(ElementwiseCompositeOp):
+    """`erf(x)` as a quotient of polynomials in x², with x clamped to -4 … 4; within 1e-6.
+
+    Example:
+    ```mlir
+    %y = relay.fast_erf(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.fast_erf"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The quotient; of f64 the error function."""
+        (x,) = parts.operands
+        return parts.op("erf", x) if _is_double(x) else _odd_quotient(parts, x, ERF_BOUND, ERF_ODD, ERF_EVEN)
+
+
+@register_relay_op
+@irdl_op_definition
+class FastTanhOp(ElementwiseCompositeOp):
+    """`tanh(x)` as a quotient of polynomials in x², with x clamped to -9 … 9; within 1e-6.
+
+    Example:
+    ```mlir
+    %y = relay.fast_tanh(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.fast_tanh"
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """The quotient; of f64 the hyperbolic tangent."""
+        (x,) = parts.operands
+        return parts.op("tanh", x) if _is_double(x) else _odd_quotient(parts, x, TANH_BOUND, TANH_ODD, TANH_EVEN)
+
+
+@register_relay_op
+@irdl_op_definition
+class FastSoftmaxOp(AlongAxisOp, CompositeOp):
+    """`nn.softmax` with the exponential of `fast_exp`.
+
+    Example:
+    ```mlir
+    %y = relay.nn.fast_softmax(%x) : (tensor<2x10xf32>) -> tensor<2x10xf32>
+    ```
+
+    """
+
+    name = "relay.nn.fast_softmax"
+    EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
+
+    def decompose(self, parts: Parts) -> SSAValue:
+        """Two reductions, and the exponentials between them."""
+        (x,) = parts.operands
+        axis = (self.axis.value.data,)
+        shifted = parts.op("subtract", x, parts.op("max", x, axis=axis, keepdims=True))
+        powers = parts.op("fast_exp", shifted)
+        return parts.op("divide", powers, parts.op("sum", powers, axis=axis, keepdims=True))
