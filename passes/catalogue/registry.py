@@ -30,6 +30,7 @@ FOLDERS: dict[str, str] = {
     "relay-flatten-atrous-conv": "relay",
     "relay-div-to-mul": "relay",
     "relay-fast-math": "relay",
+    "relay-split-args": "relay",
     "relay-to-mixed-precision": "relay",
     "relay-canonicalize-cast": "relay",
     "relay-combine-parallel-conv2d": "relay",

@@ -134,6 +134,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         4,
         positional=("min_num_branches",),
     ),
+    RelayPass("SplitArgs", "relay-split-args", _F, 1, positional=("max_function_args",)),
     RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1, positional=("inline_once",)),
     RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
     RelayPass(
@@ -184,7 +185,6 @@ ELSEWHERE: frozenset[str] = frozenset(
         "ManifestAlloc",
         "ManifestLifetimes",
         "AnnotateSpans",
-        "SplitArgs",
         "AnnotateMemoryScope",
         "LabelOps",
         "AnnotateUsedMemory",

@@ -87,6 +87,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-eliminate-common-subexpr",
         "relay-dead-code-elimination",
         "relay-fold-explicit-padding",
+        "relay-split-args",
         "relay-fuse-ops",
         "relay-defuse-ops",
         "relay-outline-fused",

@@ -6,3 +6,10 @@ func.func @stop_fusion(%x: tensor<2x3x4xf32>) {
   %r = relay.annotation.stop_fusion(%x) : (tensor<2x3x4xf32>) -> tensor<2x3x4xf32>
   func.return
 }
+
+// CHECK-LABEL: @stop_fusion_of_a_tuple(
+func.func @stop_fusion_of_a_tuple(%x: tuple<tensor<4xf32>, tensor<2xi32>>) {
+  // CHECK: %r = relay.annotation.stop_fusion(%x) : (tuple<tensor<4xf32>, tensor<2xi32>>) -> tuple<tensor<4xf32>, tensor<2xi32>>
+  %r = relay.annotation.stop_fusion(%x) : (tuple<tensor<4xf32>, tensor<2xi32>>) -> tuple<tensor<4xf32>, tensor<2xi32>>
+  func.return
+}
