@@ -31,6 +31,7 @@ FOLDERS: dict[str, str] = {
     "relay-div-to-mul": "relay",
     "relay-fast-math": "relay",
     "relay-split-args": "relay",
+    "relay-simplify-expr-post-alter-op": "relay",
     "relay-to-mixed-precision": "relay",
     "relay-canonicalize-cast": "relay",
     "relay-combine-parallel-conv2d": "relay",

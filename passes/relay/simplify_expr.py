@@ -23,7 +23,7 @@ something; sums and products whose inner one is used elsewhere too; what broadca
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -47,8 +47,12 @@ class RelaySimplifyExprPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Simplify the module in place."""
         kinds = dict.fromkeys([*SHAPE_PATTERNS, *NUMBER_PATTERNS])
-        patterns = {kind: [*SHAPE_PATTERNS.get(kind, ()), *NUMBER_PATTERNS.get(kind, ())] for kind in kinds}
-        rewrite(op, {kind: FirstThatApplies(several) for kind, several in patterns.items()})
+        simplify(op, {kind: [*SHAPE_PATTERNS.get(kind, ()), *NUMBER_PATTERNS.get(kind, ())] for kind in kinds})
+
+
+def simplify(module: ModuleOp, patterns: Mapping[type[Operation], Sequence[RewritePattern]]) -> None:
+    """Apply to ops of known types the first pattern of their class that changes something, until none does."""
+    rewrite(module, {kind: FirstThatApplies(several) for kind, several in patterns.items()})
 
 
 class FirstThatApplies(RewritePattern):
