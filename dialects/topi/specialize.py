@@ -34,11 +34,13 @@ def has_named_dimensions(function: FuncOp) -> bool:
 def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str] = ()) -> FuncOp:
     """A copy of `function`, inserted nowhere, in which each named dimension is its size.
 
-    Names that `stay`, and those of extents that ops of the function make, are as they were. Calls stay calls of the
+    Names that `stay`, and those of extents that ops of the function make or arguments of regions bind, are as they were. Calls stay calls of the
     functions that they name. Raises `DimensionError` where another name has no size, or an extent no value.
     """
     copy = function.clone()
-    left = {extent.name for op in function.walk() for extent in made_extents(op)}.union(stay)
+    left = {extent.name for op in function.walk() for extent in made_extents(op)}.union(
+        _names_of_regions(function), stay
+    )
 
     def known(type: Attribute) -> Attribute:
         made = with_dims(type, lambda dim: dim.substitute(sizes))
@@ -57,6 +59,12 @@ def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str
     inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
     copy.function_type = FunctionType.from_lists([known(type) for type in inputs], [known(type) for type in outputs])
     return copy
+
+
+def _names_of_regions(function: FuncOp) -> set[str]:
+    """The names in the types of arguments of regions, as of what a loop carries."""
+    blocks = (block for op in function.body.block.walk() for region in op.regions for block in region.blocks)
+    return {name for block in blocks for argument in block.args for dim in dims_in(argument.type) for name in dim.names}
 
 
 def _specialize(op: Operation, sizes: Mapping[str, int]) -> None:

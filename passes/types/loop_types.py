@@ -32,7 +32,7 @@ from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import TypeSolver
 
 ITERATIONS = "%iterations"
-"""Stands for the extent of the stacks until that has a name; no text has such a name."""
+"""Stands for the extent of the stacks until that has a name; no text has such a name, nor one with another "%"."""
 
 
 def apply_loop(op: LoopOp, solver: TypeSolver) -> None:
@@ -89,19 +89,24 @@ def _expected_yield(op: LoopOp, carried: Sequence[Attribute], solver: TypeSolver
 
 
 def _infer_result(op: LoopOp, arguments: Sequence[Attribute], own: frozenset[str], solver: TypeSolver) -> None:
-    """The types of the arguments and of the stacks, with names for what varies."""
+    """The types of the arguments and of the stacks, with names for what varies.
+
+    What is stacked has the extents of some iteration, what is carried those of the last one: names of their own.
+    """
     end = solver.type_of(yielded(op.body))
     if not isinstance(end, TupleType):
         return
     iterations = None if op.condition is not None else _most(op, solver)
     leading = symbol(ITERATIONS) if iterations is None else iterations
-    inner = tuple_type([*arguments, *(_stack(type, leading) for type in op.yielded_types(end)[1])])
+    apart = {name: symbol(f"%{name}_stacked") for name in own}
+    stacked = [with_dims(type, lambda dim: dim.substitute(apart)) for type in op.yielded_types(end)[1]]
+    inner = tuple_type([*arguments, *(_stack(type, leading) for type in stacked)])
     found = {name for dim in dims_in(inner) for name in dim.names}
     # The trip count may be found out later, and the names of what ops of the body make.
     if found and solver.postpone(op):
         return
     names = solver.names_around(op)
-    made = {name for name in found if name in own or name == ITERATIONS or names.is_made_in(name, op)}
+    made = {name for name in found if name in own or name.startswith("%") or names.is_made_in(name, op)}
     given: Mapping[str, Dim] = names.of_call(op, made, inner, op.result.type)
     solver.refine(op.result, with_dims(inner, lambda dim: dim.substitute(given)), op)
 

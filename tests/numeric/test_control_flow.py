@@ -141,10 +141,28 @@ TURNS = program(
     """,
 )
 
+# What is carried grows, and is stacked before: of no iteration the stack has no extents of what is carried.
+GROWING = program(
+    "%n: tensor<i64>, %x: tensor<?x4xf32, #relay.dims<h>>",
+    "%a, %b",
+    """
+    %r = relay.loop(%i, %p : tensor<?x4xf32, #relay.dims<m>> = %x : tensor<?x4xf32, #relay.dims<h>>)
+        to %n : tensor<i64> -> U {
+      %t = relay.tuple(%p, %x) : (tensor<?x4xf32, #relay.dims<m>>, tensor<?x4xf32, #relay.dims<h>>) -> U
+      %q = relay.concatenate(%t) {axis = 0} : (U) -> U
+      %y = relay.tuple(%q, %p) : (U, tensor<?x4xf32, #relay.dims<m>>) -> U
+      relay.yield %y : U
+    }
+    %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    %b = relay.tuple_get_item(%r) {index = 1} : (U) -> U
+    """,
+)
+
 CASES = {
     "branches": (BRANCHES, [[np.array(c), X] for c in (True, False)]),
     "swapping": (SWAPPING, [[np.array(c), X] for c in (True, False)]),
     "turns": (TURNS, [[np.array(n), np.array(c), X] for n, c in ((3, True), (2, True), (-1, True), (1, False))]),
+    "growing": (GROWING, [[np.array(n), X[:size]] for n, size in ((1, 3), (0, 2), (1, 1), (1, 0))]),
     "rows": (ROWS, [[np.array(n), X[:size]] for n, size in ((9, 3), (1, 1), (0, 2), (2, 0))]),
     "nested": (
         NESTED,
