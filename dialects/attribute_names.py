@@ -23,6 +23,11 @@ SKIP_OPTIMIZATION: Final = "relay.skip_optimization"
 COMPILER: Final = "relay.compiler"
 """Names the external compiler that a function is for; users set it, function passes leave such functions alone."""
 
+COMPOSITE: Final = "Composite"
+"""Relay's name of the pattern whose ops a `relay.fn` computes; `relay-merge-composite` and `partition` set it."""
+PARTITIONED_FROM: Final = "PartitionedFromPattern"
+"""The operators of a `relay.fn` that was made of a match of a pattern, in order, each with `_` behind; they set it."""
+
 SIZES: Final = "relay.sizes"
 """The least, greatest and usual size of names of `@main`, as arrays by name; users set it, also by `shapes=`."""
 

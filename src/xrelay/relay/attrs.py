@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any
 
-from xdsl.dialects.builtin import (
-    ArrayAttr,
-    DenseArrayBase,
-    FloatAttr,
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    UnitAttr,
-)
-from xdsl.ir import Attribute, TypeAttribute
-from xdsl.utils.hints import isa
+from xdsl.ir import Operation
 
-from xrelay.dialects.relay.core.attribute_values import IntArrayAttr
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.operator_value import Op
+from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.errors import XRelayError, did_you_mean
+
+__all__ = ["Attrs", "NoAttributeError", "Op"]
 
 
 class NoAttributeError(XRelayError, AttributeError):
@@ -29,12 +20,16 @@ class NoAttributeError(XRelayError, AttributeError):
 
 
 class Attrs(Mapping[str, Any]):
-    """The attributes of an op as Python values, by name or as Python's attributes; those that are unset are None."""
+    """The attributes of an op as Python values, by name or as Python's attributes; those that are unset are None.
 
-    def __init__(self, op: RelayOp):
-        names = op.get_irdl_definition().properties
-        self._op_name = op.relay_name()
-        self._values = {name: to_python(op.properties.get(name)) for name in names}
+    Of the call of a function they are those that the call was given.
+    """
+
+    def __init__(self, op: Operation):
+        is_operator = isinstance(op, RelayOp)
+        names = op.get_irdl_definition().properties if is_operator else op.attributes
+        self._op_name = op.relay_name() if is_operator else op.name
+        self._values = {name: to_python((op.properties if is_operator else op.attributes).get(name)) for name in names}
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]
@@ -54,41 +49,3 @@ class Attrs(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"{self._op_name}({', '.join(f'{name}={value!r}' for name, value in self._values.items())})"
-
-
-@dataclass(frozen=True)
-class Op:
-    """An operator: `name` is Relay's, `kind` the class of the dialect."""
-
-    name: str
-    kind: type[RelayOp]
-
-    @staticmethod
-    def of(kind: type[RelayOp]) -> Op:
-        """The operator whose calls are ops of `kind`."""
-        return Op(kind.relay_name(), kind)
-
-    def __repr__(self) -> str:
-        return f"Op({self.name})"
-
-
-def to_python(attribute: Attribute | None) -> Any:
-    """The Python value that a property holds: number, flag, text, list of integers, or the name of a dtype."""
-    match attribute:
-        case None:
-            return None
-        case StringAttr():
-            return attribute.data
-        case FloatAttr():
-            return attribute.value.data
-        case IntegerAttr():
-            is_flag = isa(attribute.type, IntegerType) and attribute.type.width.data == 1
-            return bool(attribute.value.data) if is_flag else attribute.value.data
-        case DenseArrayBase():
-            return list(cast(IntArrayAttr, attribute).get_values())
-        case ArrayAttr():
-            return [to_python(item) for item in attribute.data]
-        case UnitAttr():
-            return True
-        case _:
-            return str(numpy_dtype(attribute)) if isinstance(attribute, TypeAttribute) else attribute

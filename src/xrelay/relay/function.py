@@ -12,6 +12,7 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import COMPILER, FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
@@ -32,14 +33,13 @@ class Function(Expr):
 
     A body that is a `relay.Tuple` gives a function of several results. As a closure it may use variables of the
     function around it. `ret_type` says what it gives where inference is not to find it. `attrs` are attributes of the
-    function of a module. Raises `InputError` for parameters that are no variables, or one that is given twice, and for
-    type parameters.
+    function, which the function of a module and the closure have too. Raises `InputError` for parameters that are no
+    variables, or one that is given twice, and for type parameters.
     """
 
     params: list[Var]
     body: Expr
     ret_type: Attribute | None
-    attrs: dict[str, Attribute]
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Function(Expr):
             raise InputError("functions here have no type parameters", help="leave types out to have them inferred")
         self.params, self.body, self.ret_type = _checked(params), view(as_value(body)), ret_type
         given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
-        self.attrs = {name: _attribute(name, value) for name, value in given.items()}
+        self._attributes = {name: attribute_of(name, value) for name, value in given.items()}
         self.itself: Var | None = None
         """The variable by which the body means the function, where a closure calls itself."""
         self._origin: SSAValue | None = None
@@ -67,7 +67,7 @@ class Function(Expr):
         """The function that a closure's value is."""
         op = cast(FnOp, cast(OpResult, value).op)
         variables, results = _lifted(op.body.block)
-        function = cls(variables[1:] if op.is_recursive else variables, view(results[0]))
+        function = cls(variables[1:] if op.is_recursive else variables, view(results[0]), attrs=op.attributes)
         function.itself = variables[0] if op.is_recursive else None
         function._origin = function._closure = value
         return function
@@ -92,9 +92,9 @@ class Function(Expr):
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
         known = {ours: relays for relays, ours in RELAY_NAMES.items()}
-        function.attrs = {known.get(key, key): value for key, value in func.attributes.items() if key != FORM}
+        function._attributes = {known.get(key, key): value for key, value in func.attributes.items() if key != FORM}
         if func.sym_visibility is not None:
-            function.attrs["sym_visibility"] = func.sym_visibility
+            function._attributes["sym_visibility"] = func.sym_visibility
         if func.res_attrs is not None:
             found = [_given_name(attribute) for attribute in func.res_attrs.data]
             function._outputs = [name for name in found if name is not None]
@@ -128,9 +128,9 @@ class Function(Expr):
             res_attrs=_names(outputs),
         )
         func.attributes.update(
-            {RELAY_NAMES.get(key, key): value for key, value in self.attrs.items() if _is_said(key, value)}
+            {RELAY_NAMES.get(key, key): value for key, value in self._attributes.items() if _is_said(key, value)}
         )
-        visibility = self.attrs.get("sym_visibility")
+        visibility = self._attributes.get("sym_visibility")
         func.sym_visibility = visibility if isinstance(visibility, StringAttr) else None
         return func
 
@@ -173,7 +173,9 @@ class Function(Expr):
         type = FunctionType.from_lists([param.type for param in params], [result.type])
         if recursive:
             Rewriter.replace_value_with_new_type(block.args[0], type)
-        return Expr(FnOp(type, Region(block), recursive=recursive).result)
+        made = FnOp(type, Region(block), recursive=recursive)
+        made.attributes.update(self._attributes)
+        return Expr(made.result)
 
     def __call__(self, *arguments: ExprLike) -> Expr:
         """The function's value at `arguments`."""
@@ -194,15 +196,20 @@ class Function(Expr):
                              help="infer the types of a module: transform.InferType()(module)")  # fmt: skip
         return type
 
+    @property
+    def attrs(self) -> Mapping[str, object]:
+        """The attributes as Python values: numbers, flags, texts and lists."""
+        return {name: to_python(value) for name, value in self._attributes.items()}
+
     def with_attr(self, name: str, value: AttributeValue) -> Function:
         """The same function with one more attribute: of MLIR, or a Python value."""
-        return self.with_parts(self.params, self.body, {**self.attrs, name: value})
+        return self.with_parts(self.params, self.body, {**self._attributes, name: value})
 
     def with_parts(
         self, params: Sequence[Var], body: ExprLike, attrs: Mapping[str, AttributeValue] | None = None
     ) -> Function:
         """A function of other parts that is otherwise this one."""
-        function = Function(params, body, self.ret_type, attrs=self.attrs if attrs is None else attrs)
+        function = Function(params, body, self.ret_type, attrs=self._attributes if attrs is None else attrs)
         function.itself, function._outputs = self.itself, self._outputs
         return function
 
@@ -242,7 +249,7 @@ def _is_said(name: str, value: Attribute) -> bool:
     return name != "sym_visibility" and not (name in _MARKS and isinstance(value, IntegerAttr) and not value.value.data)
 
 
-def _attribute(name: str, value: AttributeValue) -> Attribute:
+def attribute_of(name: str, value: AttributeValue) -> Attribute:
     """The attribute that a Python value is; `InputError` for one that is none."""
     try:
         return to_attribute(name, value, None)

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import InputError
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, call, const, tuple_of, view, views
-from xrelay.relay.function import Function, invoke
+from xrelay.relay.function import Function, attribute_of, invoke
 from xrelay.relay.graph import LetScopeOp, set_name, yields
 
 
@@ -85,19 +85,18 @@ class GlobalVar(Expr):
 
 @views(RelayOp, CallOp, NamedCallOp, InvokeOp, FusedOp)
 class Call(Expr):
-    """An operator, a function or a closure (`op`) on `args`; `attrs` holds an operator's attributes."""
+    """An operator, a function or a closure (`op`) on `args`; `attrs` holds the attributes of the call."""
 
     def __init__(self, op: object, args: Sequence[ExprLike], attrs: Mapping[str, Any] | None = None):
         """The call of an `Op`, a `GlobalVar`, a `Function` or an expression that is a function."""
         given = {} if attrs is None else dict(attrs)
         if isinstance(op, Op):
             made = call(op.kind, *args, **given)
-        elif given or not isinstance(op, Expr):
-            raise InputError(f"{op!r} cannot be called with attributes {given}", help="relay.op.get gives an operator")
-        elif isinstance(op, GlobalVar):
-            made = op(*args)
+        elif not isinstance(op, Expr):
+            raise InputError(f"{op!r} cannot be called", help="relay.op.get gives an operator")
         else:
-            made = invoke(op, *args)
+            made = op(*args) if isinstance(op, GlobalVar) else invoke(op, *args)
+            op_of(made).attributes.update({name: attribute_of(name, value) for name, value in given.items()})
         super().__init__(made.ssa_value)
 
     @property
@@ -123,9 +122,9 @@ class Call(Expr):
 
     @property
     def attrs(self) -> Attrs | None:
-        """The operator's attributes; None for the call of a function."""
+        """The operator's attributes; of the call of a function those it was given, None where there are none."""
         op = op_of(self)
-        return Attrs(op) if isinstance(op, RelayOp) else None
+        return Attrs(op) if isinstance(op, RelayOp) or op.attributes else None
 
 
 @views(ConstantOp)
@@ -158,6 +157,13 @@ class Tuple(Expr):
         """The expressions it is made of."""
         return [view(value) for value in op_of(self).operands]
 
+    def __getitem__(self, index: int) -> Expr:
+        """The expression that field `index` is made of; a negative index counts from the end."""
+        try:
+            return self.fields[index]
+        except TypeError as error:
+            raise InputError(f"{index!r} is no index of a tuple's field") from error
+
     def __len__(self) -> int:
         return len(op_of(self).operands)
 
@@ -168,7 +174,7 @@ class TupleGetItem(Expr):
 
     def __init__(self, tuple_value: ExprLike, index: int):
         """The field of a tuple."""
-        super().__init__(view(as_value(tuple_value))[index].ssa_value)
+        super().__init__(Expr(as_value(tuple_value))[index].ssa_value)
 
     @property
     def tuple_value(self) -> Expr:

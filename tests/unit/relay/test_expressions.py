@@ -326,7 +326,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "global as a value": (lambda: relay.exp(relay.GlobalVar("f")), "@f can be called, but is no value"),
     "let of an expression": (lambda: relay.Let(relay.exp(X), X, X), "a let binds a variable"),  # pyright: ignore
     "let of another type": (lambda: relay.Let(X, relay.const(1.0), X), "let 'x' is tensor<4xf32>, its value"),
-    "attributes of a function": (lambda: relay.Call(relay.GlobalVar("f"), [X], {"a": 1}), "called with attributes"),
+    "attributes of a call": (lambda: relay.Call(relay.GlobalVar("f"), [X], {"a": object()}), "attribute 'a' cannot be"),
     "no callee": (lambda: relay.Call("exp", [X]), r"'exp' cannot be called.*relay\.op\.get"),
     "type parameters": (lambda: relay.Function([X], X, None, [1]), "no type parameters"),
     "type variable": (lambda: relay.TypeVar("t"), "no type variables here, such as 't'"),
