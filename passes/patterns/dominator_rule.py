@@ -1,0 +1,67 @@
+"""When a dominator matches: the child does, and all paths up from it lead over the path pattern to one parent."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Generic
+
+from xrelay.passes.patterns.nodes import DominatorPattern
+from xrelay.passes.patterns.terms import CallTerm, ConstantTerm, NodeT, VarTerm, operands
+
+if TYPE_CHECKING:
+    from xrelay.passes.patterns.matcher import Answer, Matcher
+
+
+def dominator_rule(matcher: Matcher[NodeT], pattern: DominatorPattern, node: NodeT) -> Answer[NodeT]:
+    """The child matches, every path up ends at the parent, and the child post-dominates the parent."""
+    if not (yield pattern.child, node):
+        return False
+    reached = yield from _all_paths_reach(matcher, pattern, node)
+    matcher.binds_once = True
+    if not reached:
+        return False
+    return matcher.graph.dominates(node, matcher.found[pattern.parent][0])
+
+
+def _all_paths_reach(matcher: Matcher[NodeT], pattern: DominatorPattern, child: NodeT) -> Answer[NodeT]:
+    """Whether the operands of `child`, and theirs, are the parent or match the path; each is asked once.
+
+    Variables and constants among the arguments of a call are no paths. The parent is one node; the path pattern and its
+    parts match many.
+    """
+    operands_of = _Operands(matcher, child)
+    passed: set[NodeT] = set()
+    while operands_of.pending:
+        current = next(operands_of.pending[-1], None)
+        if current is None:
+            operands_of.pending.pop()
+            continue
+        if current in passed:
+            continue
+        matcher.binds_once = True
+        if (yield pattern.parent, current):
+            continue
+        matcher.binds_once = False
+        if not (yield pattern.path, current):
+            return False
+        passed.add(current)
+        if not operands_of.enter(current):
+            return False
+    return operands_of.any
+
+
+class _Operands(Generic[NodeT]):
+    """The operands that have still to be looked at, depth first."""
+
+    def __init__(self, matcher: Matcher[NodeT], child: NodeT):
+        self._terms = matcher.terms
+        self.pending: list[Iterator[NodeT]] = []
+        self.any = self.enter(child)
+
+    def enter(self, node: NodeT) -> bool:
+        """Look at the operands of `node` next; whether there are any."""
+        found: Sequence[NodeT] = operands(self._terms, node)
+        if isinstance(self._terms.of(node), CallTerm):
+            found = [value for value in found if not isinstance(self._terms.of(value), VarTerm | ConstantTerm)]
+        self.pending.append(iter(found))
+        return bool(found)

@@ -1,0 +1,62 @@
+"""The nodes that some roots need, in order, with their users and post-dominators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Generic
+
+from xrelay.passes.patterns.post_dominators import PostDominators
+from xrelay.passes.patterns.terms import NodeT, Terms, needs
+
+
+class NodeGraph(Generic[NodeT]):
+    """All nodes below `roots`, bodies of functions and branches included; walked through when first asked."""
+
+    def __init__(self, terms: Terms[NodeT], roots: Sequence[NodeT]):
+        self.terms, self.roots = terms, roots
+
+    @cached_property
+    def index(self) -> dict[NodeT, int]:
+        """The nodes with their numbers: what a node consists of stands before it, in Relay's order of visits."""
+        return {node: number for number, node in enumerate(below(self.terms, self.roots))}
+
+    @cached_property
+    def users(self) -> list[list[NodeT]]:
+        """By number of a node, those that consist of it."""
+        users: list[list[NodeT]] = [[] for _ in self.index]
+        for node in self.index:
+            for part in needs(self.terms, node):
+                users[self.index[part]].append(node)
+        return users
+
+    @cached_property
+    def _post_dominators(self) -> PostDominators:
+        numbers = [[self.index[user] for user in users] for users in self.users]
+        return PostDominators(numbers, [self.index[root] for root in self.roots])
+
+    def users_of(self, node: NodeT) -> list[NodeT]:
+        """The nodes that consist of `node`."""
+        return self.users[self.index[node]]
+
+    def dominates(self, node: NodeT, other: NodeT) -> bool:
+        """Whether every path from `other` to the outside passes `node`, which is another node."""
+        return self._post_dominators.dominates(self.index[node], self.index[other])
+
+
+def below(terms: Terms[NodeT], roots: Sequence[NodeT], without: Sequence[NodeT] = ()) -> list[NodeT]:
+    """The roots and what they need, parts before the whole, not beyond the nodes `without`; iterative."""
+    order: list[NodeT] = []
+    done = set(without)
+    stack: list[tuple[NodeT, bool]] = [(root, False) for root in reversed(roots)]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            done.add(node)
+            order.append(node)
+        else:
+            stack.append((node, True))
+            stack.extend((part, False) for part in reversed(needs(terms, node)) if part not in done)
+    return order

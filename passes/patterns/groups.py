@@ -1,0 +1,146 @@
+"""Groups of nodes that match a pattern, each of which could be a function of its own, as Relay forms them.
+
+Nodes are asked from the results backwards. A group has what its root needs down to its inputs, which are the nodes that
+leaves of the pattern matched, in the order of the leaves; constants are inputs where a wildcard matched them, else they
+belong to the group. A match makes no group where
+
+- a node of it belongs to another group already;
+- a node beside the root is used outside, unless that use ends in the root again: then both have a copy.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic
+
+from xrelay.dialects.attribute_names import PARTITIONED_FROM
+from xrelay.passes.patterns.graph import NodeGraph, below
+from xrelay.passes.patterns.inputs import inputs_of, parts_of
+from xrelay.passes.patterns.matcher import Matcher
+from xrelay.passes.patterns.nodes import DFPattern
+from xrelay.passes.patterns.terms import (
+    MISSING,
+    CallTerm,
+    ConstantTerm,
+    FieldTerm,
+    FunctionTerm,
+    IfTerm,
+    LetTerm,
+    NodeT,
+    OperatorTerm,
+    OtherTerm,
+    Terms,
+    TupleTerm,
+    VarTerm,
+)
+
+
+@dataclass(frozen=True)
+class Group(Generic[NodeT]):
+    """A match: its root, and all else that a function of it takes and does."""
+
+    root: NodeT
+    found: Mapping[DFPattern, Sequence[NodeT]]
+    """The nodes that each part of the pattern matched."""
+    inputs: Sequence[NodeT]
+    """What the function takes."""
+    members: Sequence[NodeT]
+    """What it does: parts before the whole, the root last."""
+    name: str
+    """The names of the operators in it, each with `_` behind, as Relay writes them."""
+
+
+def groups_of(pattern: DFPattern, graph: NodeGraph[NodeT]) -> dict[NodeT, Group[NodeT]]:
+    """The groups of a graph by their roots, in the order in which they are found."""
+    return _Grouper(pattern, graph).groups()
+
+
+class _Grouper(Generic[NodeT]):
+    def __init__(self, pattern: DFPattern, graph: NodeGraph[NodeT]):
+        self._pattern, self._graph, self._terms = pattern, graph, graph.terms
+        self._matcher = Matcher(graph)
+        self._parts = parts_of(pattern)
+        self._taken: set[NodeT] = set()
+        self._made_before: set[NodeT] = set()
+        """What is inside of functions that were made of matches before, where nothing is looked for."""
+
+    def groups(self) -> dict[NodeT, Group[NodeT]]:
+        found: dict[NodeT, Group[NodeT]] = {}
+        for node in reversed(self._graph.index):
+            term = self._terms.of(node)
+            if isinstance(term, FunctionTerm) and self._terms.attribute(node, PARTITIONED_FROM) is not MISSING:
+                self._made_before.update(below(self._terms, [node]))
+            is_open = node not in self._taken and node not in self._made_before
+            if is_open and self._matcher.match(self._pattern, node):
+                group = self._group(node)
+                if self._is_free(group):
+                    self._taken.update(group.members)
+                    found[node] = group
+        return found
+
+    def _group(self, root: NodeT) -> Group[NodeT]:
+        found = self._matcher.found
+        inputs = inputs_of(self._parts, found, self._terms)
+        members = below(self._terms, [root], list(inputs))
+        bound = {name for member in members for name in _bound_names(self._terms, member)}
+        for member in members:
+            # A variable from outside that no leaf matched, in the body of a closure say, is taken too.
+            if isinstance(self._terms.of(member), VarTerm) and member not in bound:
+                inputs[member] = None
+        members = [member for member in members if member not in inputs]
+        name = "".join(_label(self._terms, member) for member in members)
+        return Group(root, found, list(inputs), members, name)
+
+    def _is_free(self, group: Group[NodeT]) -> bool:
+        """Whether the group overlaps no other, and nothing else needs what is inside of it."""
+        members = set(group.members)
+        if group.root not in members:
+            return False
+        for member in group.members:
+            if isinstance(self._terms.of(member), FunctionTerm | ConstantTerm):
+                continue
+            if member in self._taken:
+                return False
+            if member != group.root and not self._stays_inside(member, members, group.root):
+                return False
+        return True
+
+    def _stays_inside(self, member: NodeT, members: set[NodeT], root: NodeT) -> bool:
+        outside = [user for user in self._graph.users_of(member) if user not in members]
+        return member not in self._graph.roots and all(self._graph.dominates(root, user) for user in outside)
+
+
+def _bound_names(terms: Terms[NodeT], node: NodeT) -> Sequence[NodeT]:
+    """The variables that `node` binds."""
+    match terms.of(node):
+        case FunctionTerm(params, _, itself):
+            return (*params, *itself)
+        case LetTerm(var, _, _):
+            return (var,)
+        case VarTerm(_, bound) if bound:
+            return (node,)
+        case _:
+            return ()
+
+
+def _label(terms: Terms[NodeT], node: NodeT) -> str:
+    """What `node` adds to the name of its group."""
+    match terms.of(node):
+        case CallTerm(op, _):
+            called = terms.of(op)
+            return f"{called.op.name}_" if isinstance(called, OperatorTerm) else "Call_"
+        case FunctionTerm():
+            return "Function"
+        case TupleTerm():
+            return "Tuple_"
+        case FieldTerm(_, index):
+            return f"TupleGetItem{index}_"
+        case IfTerm():
+            return "If_"
+        case LetTerm():
+            return "Let_"
+        case OtherTerm(name, _):
+            return f"{name}_"
+        case _:
+            return ""

@@ -1,0 +1,24 @@
+"""Matches patterns against values of the IR and operators."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.operator_value import Op
+from xrelay.passes.patterns.graph import NodeGraph
+from xrelay.passes.patterns.ir_terms import IrNode, IrTerms
+from xrelay.passes.patterns.matcher import Matcher
+from xrelay.passes.patterns.nodes import DFPattern
+from xrelay.passes.patterns.worlds import World, add_world
+
+
+def matches(pattern: DFPattern, node: object) -> bool:
+    """Whether `pattern` matches a value or an operator; of a value everything that it is computed from is known."""
+    found = cast(IrNode, node)
+    return Matcher(NodeGraph[IrNode](IrTerms(), [found])).match(pattern, found)
+
+
+for _kind in (SSAValue, Op):
+    add_world(_kind, World(matches, None))

@@ -1,0 +1,144 @@
+"""Values of the IR as patterns see them.
+
+A branch is the values that its regions yield, a closure its arguments and what its body yields. What a `relay.let`
+binds is a variable. Groups and loops are ops that only wildcards match.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import TypeAlias
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
+
+from xrelay.dialects.attribute_names import VALUE_NAME
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.operator_value import Op
+from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.patterns.terms import (
+    MISSING,
+    CallTerm,
+    ConstantTerm,
+    FieldTerm,
+    FunctionTerm,
+    GlobalTerm,
+    IfTerm,
+    OperatorTerm,
+    OtherTerm,
+    Term,
+    TupleTerm,
+    VarTerm,
+)
+
+IrNode: TypeAlias = "SSAValue | Op | str"
+"""A value, an operator, or the name of a function of the module."""
+
+
+class IrTerms:
+    """The view of values, each looked at once; the IR must not change meanwhile."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Term[IrNode]] = {}
+
+    def of(self, node: IrNode) -> Term[IrNode]:
+        """What a value, operator or name is."""
+        if isinstance(node, Op):
+            return OperatorTerm(node)
+        if isinstance(node, str):
+            return GlobalTerm(node)
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = _result_term(node) if isinstance(node, OpResult) else VarTerm(_name_of(node))
+        return known
+
+    def attribute(self, node: IrNode, name: str) -> object:
+        """A property of an op's class, the pattern of an operator, a discardable attribute of anything else."""
+        if isinstance(node, Op):
+            return operator_attribute(node, name)
+        return MISSING if isinstance(node, str) or not isinstance(node, OpResult) else op_attribute(node.op, name)
+
+    def type(self, node: IrNode) -> Attribute | None:
+        """The type of a value, where it is known completely."""
+        return node.type if isinstance(node, SSAValue) and is_complete(node.type) else None
+
+    def is_made_as(self, node: IrNode, expr: object) -> bool:
+        """Whether a value is made as another one is, or an operator is that operator."""
+        return is_made_as(node, expr)
+
+
+def operator_attribute(op: Op, name: str) -> object:
+    """The attribute that Relay registers for an operator: its pattern for fusion."""
+    return int(op.kind.PATTERN) if name == "TOpPattern" else MISSING
+
+
+def op_attribute(op: Operation, name: str) -> object:
+    """A property of an operator's call, set or not, or a discardable attribute of any op."""
+    if isinstance(op, RelayOp) and name in op.get_irdl_definition().properties:
+        return to_python(op.properties.get(name))
+    found = op.attributes.get(name)
+    return MISSING if found is None else to_python(found)
+
+
+def _result_term(value: OpResult) -> Term[IrNode]:
+    match value.op:
+        case ConstantOp():
+            return ConstantTerm()
+        case TupleOp() as op:
+            return TupleTerm(tuple(op.operands))
+        case TupleGetItemOp() as op:
+            return FieldTerm(op.data, op.index.value.data)
+        case LetOp() as op:
+            return VarTerm(op.variable.data, (op.value,))
+        case RelayOp() as op:
+            return CallTerm(Op.of(type(op)), tuple(op.operands))
+        case CallOp() | NamedCallOp() as op:
+            return CallTerm(callee_name(op), tuple(op.operands))
+        case InvokeOp() as op:
+            return CallTerm(op.callee, tuple(op.arguments))
+        case FnOp() as op:
+            itself = op.self_argument
+            return FunctionTerm(op.parameters, yielded(op.body), () if itself is None else (itself,))
+        case IfOp() as op:
+            return IfTerm(op.condition, yielded(op.true_region), yielded(op.false_region))
+        case op:
+            return OtherTerm(op.name.removeprefix("relay."), tuple(captured_values(op)))
+
+
+def captured_values(op: Operation) -> list[SSAValue]:
+    """The operands of `op`, and the values from around it that its regions use; each once."""
+    found = dict.fromkeys(op.operands)
+    if op.regions:
+        inside = dict.fromkeys(walk_ops(op))
+        for inner in inside:
+            found.update((value, None) for value in inner.operands if not _is_inside(value, inside))
+    return list(found)
+
+
+def _is_inside(value: SSAValue, inside: Container[Operation | None]) -> bool:
+    owner = value.owner
+    return (owner.parent_op() if isinstance(owner, Block) else owner) in inside
+
+
+def _name_of(value: SSAValue) -> str:
+    """The name by which users know an argument: that of the function's parameter, else that in the text."""
+    block = value.owner
+    given = getattr(block, "name", None)
+    if isinstance(given, str):
+        return given
+    function = block.parent_op() if isinstance(block, Block) else None
+    if isinstance(function, FuncOp) and function.arg_attrs is not None and isinstance(value, BlockArgument):
+        name = function.arg_attrs.data[value.index].data.get(VALUE_NAME)
+        if isinstance(name, StringAttr):
+            return name.data
+    return value.name_hint if value.name_hint is not None else ""

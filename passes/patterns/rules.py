@@ -1,0 +1,122 @@
+"""When a pattern of each kind matches a node.
+
+A rule is a generator: it yields the questions, pattern and node, that decide, and gives the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from xrelay.passes.patterns.call_rule import call_rule
+from xrelay.passes.patterns.dominator_rule import dominator_rule
+from xrelay.passes.patterns.nodes import (
+    AltPattern,
+    AttrPattern,
+    CallPattern,
+    ConstantPattern,
+    DataTypePattern,
+    DFPattern,
+    DominatorPattern,
+    ExprPattern,
+    FunctionPattern,
+    IfPattern,
+    LetPattern,
+    NarrowedPattern,
+    ShapePattern,
+    TupleGetItemPattern,
+    TuplePattern,
+    TypePattern,
+    VarPattern,
+    WildcardPattern,
+)
+from xrelay.passes.patterns.terms import (
+    CallTerm,
+    ConstantTerm,
+    FieldTerm,
+    FunctionTerm,
+    IfTerm,
+    LetTerm,
+    NodeT,
+    OperatorTerm,
+    TupleTerm,
+    VarTerm,
+)
+from xrelay.passes.patterns.wanted import has_dtype, has_shape, has_type, same_attribute
+
+if TYPE_CHECKING:
+    from xrelay.passes.patterns.matcher import Answer, Matcher
+
+
+def rule(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
+    """Whether `pattern` matches `node`, whatever was found before."""
+    match pattern:
+        case CallPattern():
+            return (yield from call_rule(matcher, pattern, node))
+        case WildcardPattern():
+            return pattern.pattern is None or (yield pattern.pattern, node)
+        case ExprPattern():
+            return matcher.terms.is_made_as(node, pattern.expr)
+        case AltPattern():
+            return (yield pattern.left, node) or (yield pattern.right, node)
+        case AttrPattern():
+            return (yield pattern.pattern, node) and _has_attributes(matcher, pattern, node)
+        case TypePattern() | ShapePattern() | DataTypePattern():
+            return _has_type(matcher, pattern, node) and (yield pattern.pattern, node)
+        case DominatorPattern():
+            return (yield from dominator_rule(matcher, pattern, node))
+        case ConstantPattern():
+            return isinstance(matcher.terms.of(node), ConstantTerm)
+        case VarPattern():
+            term = matcher.terms.of(node)
+            return isinstance(term, VarTerm) and pattern.name in ("", term.name)
+        case _:
+            return (yield from _parts_match(matcher, pattern, node))
+
+
+def _parts_match(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
+    """Whether `node` is of the pattern's kind and its parts match, one after the other."""
+    nodes = _parts(matcher, pattern, node)
+    if nodes is None or len(nodes) != len(pattern.parts):
+        return False
+    for part, inner in zip(pattern.parts, nodes, strict=True):
+        if not (yield part, inner):
+            return False
+    return True
+
+
+def _parts(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Sequence[NodeT] | None:
+    """The nodes that the parts of `pattern` have to match; None where `node` is of another kind."""
+    match pattern, matcher.terms.of(node):
+        case TuplePattern(), TupleTerm(fields):
+            return () if pattern.fields is None else fields
+        case TupleGetItemPattern(), FieldTerm(value, index):
+            return (value,) if pattern.index in (-1, index) else None
+        case FunctionPattern(), FunctionTerm(params, body, _):
+            return (body,) if pattern.params is None else (*params, body)
+        case IfPattern(), IfTerm(cond, true_branch, false_branch):
+            return (cond, true_branch, false_branch)
+        case LetPattern(), LetTerm(var, value, body):
+            return (var, value, body)
+        case _:
+            return None
+
+
+def _has_attributes(matcher: Matcher[NodeT], pattern: AttrPattern, node: NodeT) -> bool:
+    """Whether an operator, a call or a function has all of the attributes."""
+    if not isinstance(matcher.terms.of(node), OperatorTerm | CallTerm | FunctionTerm):
+        return False
+    return all(same_attribute(value, matcher.terms.attribute(node, name)) for name, value in pattern.attrs.items())
+
+
+def _has_type(matcher: Matcher[NodeT], pattern: NarrowedPattern, node: NodeT) -> bool:
+    type = matcher.terms.type(node)
+    match pattern:
+        case TypePattern():
+            return has_type(type, pattern.type)
+        case ShapePattern():
+            return has_shape(type, pattern.shape)
+        case DataTypePattern():
+            return has_dtype(type, pattern.dtype)
+        case _:
+            return False

@@ -1,0 +1,75 @@
+"""Whether two values are made in the same way: equal ops on equal operands, of the same variables."""
+
+from __future__ import annotations
+
+from typing import Protocol, runtime_checkable
+
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.relay.core.operator_value import Op
+from xrelay.dialects.relay.structure.constant import ConstantOp
+
+
+@runtime_checkable
+class _Handle(Protocol):
+    """Something that stands for a value, as an expression does."""
+
+    @property
+    def ssa_value(self) -> SSAValue:
+        """The value."""
+        ...
+
+
+def is_made_as(node: object, expr: object) -> bool:
+    """Whether a node is what `expr` is: an operator the same one, a value one that is made in the same way."""
+    if isinstance(expr, Op) or isinstance(node, Op):
+        return node == expr
+    left, right = _value(node), _value(expr)
+    return node == expr if left is None or right is None else same_program(left, right)
+
+
+def _value(node: object) -> SSAValue | None:
+    if isinstance(node, SSAValue):
+        return node
+    return node.ssa_value if isinstance(node, _Handle) else None
+
+
+def same_program(left: SSAValue, right: SSAValue) -> bool:
+    """Whether both values come from equal ops on equal operands; types and the names of values do not count.
+
+    Variables are equal where they are the same, or bound in the same place of both. Iterative; what both share is not
+    looked at, and no pair twice.
+    """
+    pending, seen = [(left, right)], set[tuple[SSAValue, SSAValue]]()
+    bound: dict[SSAValue, SSAValue] = {}
+    while pending:
+        pair = pending.pop()
+        one, other = pair
+        if one is other or pair in seen or bound.get(one) is other:
+            continue
+        seen.add(pair)
+        if not isinstance(one, OpResult) or not isinstance(other, OpResult) or one.index != other.index:
+            return False
+        if not _same_op(one.op, other.op, bound):
+            return False
+        pending.extend(zip(reversed(one.op.operands), reversed(other.op.operands), strict=True))
+        for region, copy in zip(one.op.regions, other.op.regions, strict=True):
+            ends = region.block.last_op, copy.block.last_op
+            if ends[0] is not None and ends[1] is not None:
+                pending.extend(zip(ends[0].operands, ends[1].operands, strict=True))
+    return True
+
+
+def _same_op(one: Operation, other: Operation, bound: dict[SSAValue, SSAValue]) -> bool:
+    """Whether both ops do the same with their operands; notes which variables their bodies bind."""
+    if type(one) is not type(other) or len(one.operands) != len(other.operands):
+        return False
+    if isinstance(one, ConstantOp) and isinstance(other, ConstantOp):
+        return one.result.type == other.result.type and one.array.tobytes() == other.array.tobytes()
+    if one.properties != other.properties or one.attributes != other.attributes:
+        return False
+    for region, copy in zip(one.regions, other.regions, strict=True):
+        if len(region.blocks) != 1 or len(copy.blocks) != 1 or len(region.block.args) != len(copy.block.args):
+            return False
+        bound.update(zip(region.block.args, copy.block.args, strict=True))
+    return True

@@ -1,0 +1,52 @@
+"""Compares what patterns want of attributes and types with what nodes have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from numpy.typing import DTypeLike
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.index_algebra.dims import ANY, symbol
+
+
+def same_attribute(wanted: object, found: object) -> bool:
+    """Whether an attribute has the value: lists and tuples are alike, attributes of MLIR are what they hold."""
+    return _plain(wanted) == _plain(found)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Attribute):
+        value = to_python(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in cast("Sequence[object]", value)]
+    return value
+
+
+def has_type(type: Attribute | None, wanted: object) -> bool:
+    """Whether a node of `type` has the wanted type."""
+    return type is not None and type == wanted
+
+
+def has_shape(type: Attribute | None, wanted: Sequence[object]) -> bool:
+    """Whether `type` is that of a tensor of the wanted shape: numbers, expressions, names, None for any extent."""
+    return isinstance(type, TensorType) and shape_of(type) == tuple(map(_extent, wanted))
+
+
+def has_dtype(type: Attribute | None, wanted: object) -> bool:
+    """Whether `type` is that of a tensor of the wanted element type, by name or as numpy or MLIR have it."""
+    if not isinstance(type, TensorType):
+        return False
+    dtype = wanted if isinstance(wanted, Attribute) else element_type(cast(DTypeLike, wanted))
+    return bool(type.element_type == dtype)
+
+
+def _extent(extent: object) -> object:
+    if extent is None:
+        return ANY
+    return symbol(extent) if isinstance(extent, str) else extent

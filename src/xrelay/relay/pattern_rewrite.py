@@ -1,0 +1,133 @@
+"""Rewrites expressions by patterns: what matches is replaced by what a callback makes of it, until nothing changes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.errors import InputError, PassError
+from xrelay.passes.patterns.graph import NodeGraph
+from xrelay.passes.patterns.groups import groups_of
+from xrelay.passes.patterns.nodes import DFPattern
+from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.analysis import free_vars
+from xrelay.relay.expr import Expr, ExprLike, as_value, view
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.pattern_terms import ExprNode, ExprTerms
+
+MOST_REWRITES = 100
+"""After how many goes over an expression callbacks are taken for undoing each other's work, as in Relay."""
+
+
+class DFPatternCallback:
+    """What is to become of the matches of `pattern`, which a subclass sets and whose `callback` says so."""
+
+    pattern: DFPattern | None = None
+
+    def __init__(self, require_type: bool = False, rewrite_once: bool = False):
+        """`require_type` has all types inferred before; `rewrite_once` ends after a go that changes something."""
+        self.require_type, self.rewrite_once = require_type, rewrite_once
+
+    def rewrite(self, expr: ExprLike | FuncOp) -> Expr | FuncOp:
+        """As `rewrite(self, expr)`."""
+        return rewrite(self, expr)
+
+    def callback(self, pre: Expr, post: Expr, node_map: Mapping[DFPattern, Sequence[Expr]]) -> ExprLike:
+        """What stands for the match `pre`; `post` is the same with its parts rewritten, as is all in `node_map`."""
+        raise InputError(f"{type(self).__name__} has no callback", help="define callback(self, pre, post, node_map)")
+
+
+def rewrite(
+    callbacks: DFPatternCallback | Sequence[DFPatternCallback], expr: ExprLike | FuncOp, mod: ModuleOp | None = None
+) -> Expr | FuncOp:
+    """`expr` with the matches of each callback's pattern replaced, over and over until nothing changes.
+
+    The functions of `mod` are known where types are inferred. Of a function of a module (`func.func`) it makes another
+    one. `PassError` where a hundred goes do not end it.
+    """
+    if isinstance(expr, FuncOp):
+        return cast(Function, rewrite(callbacks, Function.of_func(expr), mod)).to_func(expr.sym_name.data)
+    current = expr if isinstance(expr, Expr) else view(as_value(expr))
+    pending = [callbacks] if isinstance(callbacks, DFPatternCallback) else list(callbacks)
+    goes, changed = 0, True
+    while changed:
+        before = current
+        for callback in list(pending):
+            start = _typed(current, mod) if callback.require_type else current
+            current = _replaced(callback, start)
+            if callback.rewrite_once and not _same(start, current):
+                pending.remove(callback)
+            goes += 1
+        changed = not _same(before, current)
+        if changed and goes >= MOST_REWRITES:
+            names = ", ".join(type(callback).__name__ for callback in pending)
+            raise PassError(
+                f"{goes} rewrites of {names} came to no end", help="do the callbacks undo each other's work?"
+            )
+    return current
+
+
+def _replaced(callback: DFPatternCallback, root: Expr) -> Expr:
+    """`root` with every match of the callback's pattern replaced once."""
+    if callback.pattern is None:
+        raise InputError(f"{type(callback).__name__} has no pattern", help="set self.pattern in its __init__")
+    terms = ExprTerms()
+    graph = NodeGraph[ExprNode](terms, [root])
+    groups = groups_of(callback.pattern, graph)
+    if not groups:
+        return root
+    made: dict[ExprNode, ExprNode] = {}
+    for node in graph.index:
+        made[node] = terms.rebuilt(cast(Expr, node), made.__getitem__)
+        group = groups.get(node)
+        if group is not None:
+            found = {part: [made.get(one, one) for one in nodes] for part, nodes in group.found.items()}
+            node_map = cast("dict[DFPattern, list[Expr]]", found)
+            made[node] = _answer(callback, cast(Expr, node), cast(Expr, made[node]), node_map)
+    return cast(Expr, made[root])
+
+
+def _answer(callback: DFPatternCallback, pre: Expr, post: Expr, node_map: Mapping[DFPattern, Sequence[Expr]]) -> Expr:
+    """What the callback makes of a match; `InputError` where that is nothing."""
+    answer = cast("ExprLike | None", callback.callback(pre, post, node_map))
+    if answer is None:
+        raise InputError(f"the callback of {type(callback).__name__} gives nothing", help="return an expression")
+    return answer if isinstance(answer, Expr) else view(as_value(answer))
+
+
+def _same(left: Expr, right: Expr) -> bool:
+    """Whether two expressions have the same structure."""
+    if isinstance(left, Function) and isinstance(right, Function):
+        return left == right or (left.params == right.params and _same(left.body, right.body))
+    return left == right or is_made_as(left, right)
+
+
+def _typed(expr: Expr, mod: ModuleOp | None) -> Expr:
+    """`expr` with all types inferred; the functions of `mod` are known."""
+    function = expr if isinstance(expr, Function) else Function(free_vars(expr), expr)
+    module = IRModule() if mod is None else IRModule.of(mod)
+    name = "rewritten"
+    while name in module:
+        name += "_"
+    module[name] = function
+    infer_types(module)
+    typed = module[name]
+    return typed if isinstance(expr, Function) else _with_variables(typed, function)
+
+
+def _with_variables(typed: Function, function: Function) -> Expr:
+    """The body of `typed` on the variables of `function` wherever their types are the same."""
+    terms = ExprTerms()
+    graph = NodeGraph[ExprNode](terms, [typed.body])
+    made: dict[ExprNode, ExprNode] = {}
+    for old, new in zip(function.params, typed.params, strict=True):
+        made[new] = old if old.type == new.type else new
+    for node in graph.index:
+        if node not in made:
+            made[node] = terms.rebuilt(cast(Expr, node), made.__getitem__)
+    return cast(Expr, made[typed.body])

@@ -1,0 +1,158 @@
+"""Expressions as patterns see them, and an expression built anew from other parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from xdsl.ir import Attribute, OpResult
+
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.passes.patterns.ir_terms import op_attribute, operator_attribute
+from xrelay.passes.patterns.same_program import is_made_as
+from xrelay.passes.patterns.terms import (
+    MISSING,
+    CallTerm,
+    ConstantTerm,
+    FieldTerm,
+    FunctionTerm,
+    GlobalTerm,
+    IfTerm,
+    LetTerm,
+    OperatorTerm,
+    OtherTerm,
+    Term,
+    TupleTerm,
+    VarTerm,
+    is_callable_name,
+)
+from xrelay.relay.attrs import Op
+from xrelay.relay.expr import Expr, Var, view
+from xrelay.relay.function import Function
+from xrelay.relay.graph import captured, detached
+from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, op_of
+from xrelay.relay.rebuild import call_with
+
+ExprNode: TypeAlias = "Expr | Op"
+"""An expression or an operator."""
+
+
+class ExprTerms:
+    """The view of expressions. A function that is called is one node, whose parts are made once."""
+
+    def __init__(self) -> None:
+        self._known: dict[ExprNode, Term[ExprNode]] = {}
+        self._functions: dict[Expr, Expr] = {}
+
+    def of(self, node: ExprNode) -> Term[ExprNode]:
+        """What an expression or an operator is."""
+        if isinstance(node, Op):
+            return OperatorTerm(node)
+        known = self._known.get(node)
+        if known is None:
+            known = self._known[node] = self._term(node)
+        return known
+
+    def attribute(self, node: ExprNode, name: str) -> object:
+        """The attribute of an operator, a call or a function as a Python value."""
+        if isinstance(node, Op):
+            return operator_attribute(node, name)
+        if isinstance(node, Function):
+            return node.attrs.get(name, MISSING)
+        return op_attribute(op_of(node), name) if isinstance(node, Call) else MISSING
+
+    def type(self, node: ExprNode) -> Attribute | None:
+        """The type of an expression, where it is known completely."""
+        return None if isinstance(node, Op) or not is_complete(node.type) else node.type
+
+    def is_made_as(self, node: ExprNode, expr: object) -> bool:
+        """Whether the expression has the same structure as another one, or is the operator."""
+        return is_made_as(node, expr)
+
+    def _term(self, node: Expr) -> Term[ExprNode]:
+        match node:
+            case GlobalVar():
+                return GlobalTerm(node.name_hint)
+            case Function():
+                itself = () if node.itself is None else (node.itself,)
+                return FunctionTerm(tuple(node.params), node.body, itself)
+            case Var():
+                return VarTerm(node.name)
+            case Constant():
+                return ConstantTerm()
+            case Call() if not isinstance(op_of(node), FusedOp):
+                op = node.op
+                called = self._functions.setdefault(op, op) if isinstance(op, Function) else op
+                return CallTerm(called, tuple(node.args))
+            case Tuple():
+                return TupleTerm(tuple(node.fields))
+            case TupleGetItem():
+                return FieldTerm(node.tuple_value, node.index)
+            case If():
+                return IfTerm(node.cond, node.true_branch, node.false_branch)
+            case Let():
+                return LetTerm(node.var, node.value, node.body)
+            case _:
+                return _other_term(node)
+
+    def rebuilt(self, node: Expr, of: Callable[[ExprNode], ExprNode]) -> Expr:
+        """`node` with what `of` gives for each of its parts; itself where that is the same."""
+        term = self.of(node)
+        match term:
+            case CallTerm(op, args):
+                called = op if is_callable_name(self.of(op)) else of(op)
+                given = [_expr(of(arg)) for arg in args]
+                same = called == op and given == list(args)
+                return node if same or not isinstance(node, Call) else call_with(node, called, given)
+            case FunctionTerm(params, body, _) if isinstance(node, Function):
+                made = _expr(of(body))
+                return node if made == body else node.with_parts([_var(param) for param in params], made)
+            case TupleTerm(fields):
+                given = [_expr(of(field)) for field in fields]
+                return node if given == list(fields) else Tuple(given)
+            case FieldTerm(value, index):
+                return node if of(value) == value else TupleGetItem(_expr(of(value)), index)
+            case IfTerm() | LetTerm() | OtherTerm():
+                return self._rebuilt_scope(node, of)
+            case _:
+                return node
+
+    def _rebuilt_scope(self, node: Expr, of: Callable[[ExprNode], ExprNode]) -> Expr:
+        match self.of(node):
+            case IfTerm(cond, chosen, other):
+                made = [_expr(of(part)) for part in (cond, chosen, other)]
+                return node if made == [cond, chosen, other] else If(*made)
+            case LetTerm(var, value, body):
+                bound, rest = _expr(of(value)), _expr(of(body))
+                return node if [bound, rest] == [value, body] else Let(_var(var), bound, rest)
+            case OtherTerm(_, needed):
+                made = {part: of(part) for part in needed}
+                if all(old == new for old, new in made.items()):
+                    return node
+                values = {_expr(old).ssa_value: _expr(new).ssa_value for old, new in made.items()}
+                return view(detached(op_of(node).clone(values)).results[0])
+            case _:
+                return node
+
+
+def _other_term(node: Expr) -> Term[ExprNode]:
+    """An op that is no expression of Relay's: a group, a loop, or one of another dialect."""
+    value = node.ssa_value
+    if not isinstance(value, OpResult):
+        return VarTerm(value.name_hint if value.name_hint is not None else "")
+    return OtherTerm(value.op.name.removeprefix("relay."), tuple(view(needed) for needed in captured(value.op)))
+
+
+def _expr(node: ExprNode) -> Expr:
+    """`node`, which is no operator."""
+    if isinstance(node, Op):
+        raise TypeError(f"{node} is no expression")
+    return node
+
+
+def _var(node: ExprNode) -> Var:
+    """`node`, which is a variable."""
+    if not isinstance(node, Var):
+        raise TypeError(f"{node!r} is no variable")
+    return node
