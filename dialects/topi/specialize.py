@@ -34,8 +34,9 @@ def has_named_dimensions(function: FuncOp) -> bool:
 def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str] = ()) -> FuncOp:
     """A copy of `function`, inserted nowhere, in which each named dimension is its size.
 
-    Names that `stay`, and those of extents that ops of the function make or arguments of regions bind, are as they were. Calls stay calls of the
-    functions that they name. Raises `DimensionError` where another name has no size, or an extent no value.
+    Names that `stay`, and those of extents that ops of the function make or arguments of regions bind, are as they
+    were. Calls stay calls of the functions that they name. Raises `DimensionError` where another name has no size, or
+    an extent no value.
     """
     copy = function.clone()
     left = {extent.name for op in function.walk() for extent in made_extents(op)}.union(
