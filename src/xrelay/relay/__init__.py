@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis, qnn
 from xrelay.relay.attrs import Attrs, Op
+from xrelay.relay.binding import bind
 from xrelay.relay.calls import NoOperatorError, OpFunction, op_function
 from xrelay.relay.expr import Expr, ExprLike, Var, const, var
 from xrelay.relay.function import Function, invoke
@@ -72,6 +73,7 @@ __all__ = [
     "analysis",
     "annotation",
     "astext",
+    "bind",
     "build",
     "build_module",
     "const",

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, cast, overload
+from typing import Any, overload
 
-import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -25,6 +24,8 @@ from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+from xrelay.relay.arrays import arrays_by_name
+from xrelay.relay.binding import bind_params_by_name as bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import Module
@@ -93,7 +94,7 @@ def _build_program(
 ) -> Library:
     """The library of a program and its parameters."""
     module = _module(source)
-    bound = _arrays(params)
+    bound = arrays_by_name(params)
     _bind(main_function(module), bound)
     model = compile(module, target=target, opt_level=opt_level, threads=threads, cache=True)
     artifact = model.artifact
@@ -110,27 +111,6 @@ def _module(source: object) -> ModuleOp:
     raise InputError(
         f"{with_article(type(source).__name__)} is no program", help="give a relay.Function, an expression or a module"
     )
-
-
-def _arrays(params: object) -> dict[str, NDArray[Any]]:
-    if params is None:
-        return {}
-    if not isinstance(params, Mapping):
-        raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
-    return {str(name): _array(str(name), value) for name, value in cast("Mapping[object, object]", params).items()}
-
-
-def _array(name: str, value: object) -> NDArray[Any]:
-    """The value of a parameter, copied: constants may not change."""
-    for method in ("numpy", "asnumpy"):
-        convert = getattr(value, method, None)
-        if callable(convert):
-            value = convert()
-            break
-    array = np.array(value)
-    if array.dtype.hasobject or array.dtype.kind in "USMmc":
-        raise InputError(f"parameter {name!r} is {with_article(type(value).__name__)}, no array of numbers")
-    return array
 
 
 def _bind(function: FuncOp, params: Mapping[str, NDArray[Any]]) -> None:

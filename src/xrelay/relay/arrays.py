@@ -1,0 +1,33 @@
+"""Arrays of the user's, by name: what `params` are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError, with_article
+
+
+def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
+    """Copies of the arrays that `params` holds, or of what has `numpy()` or `asnumpy()`; `InputError` for others."""
+    if params is None:
+        return {}
+    if not isinstance(params, Mapping):
+        raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
+    return {str(name): _array(str(name), value) for name, value in cast("Mapping[object, object]", params).items()}
+
+
+def _array(name: str, value: object) -> NDArray[Any]:
+    """The value of a parameter, copied: constants may not change."""
+    for method in ("numpy", "asnumpy"):
+        convert = getattr(value, method, None)
+        if callable(convert):
+            value = convert()
+            break
+    array = np.array(value)
+    if array.dtype.hasobject or array.dtype.kind in "USMmc":
+        raise InputError(f"parameter {name!r} is {with_article(type(value).__name__)}, no array of numbers")
+    return array
