@@ -37,6 +37,7 @@ FOLDERS: dict[str, str] = {
     "relay-combine-parallel-conv2d": "relay",
     "relay-combine-parallel-dense": "relay",
     "relay-combine-parallel-batch-matmul": "relay",
+    "relay-merge-composite": "relay",
     "relay-fuse-ops": "fusion",
     "relay-defuse-ops": "fusion",
     "relay-outline-fused": "fusion",

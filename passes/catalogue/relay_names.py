@@ -139,6 +139,15 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1, positional=("inline_once",)),
     RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
     RelayPass(
+        "MergeComposite",
+        "relay-merge-composite",
+        _F,
+        0,
+        positional=("pattern_table",),
+        function="xrelay.relay.op.contrib.register:merge_composites_of",
+        values={"pattern_table": "table"},
+    ),
+    RelayPass(
         "FuseOps",
         "relay-fuse-ops",
         _F,
@@ -169,7 +178,6 @@ ELSEWHERE: frozenset[str] = frozenset(
     {
         "LazyGradientInit",
         "Legalize",
-        "MergeComposite",
         "AnnotateTargetFunc",
         "MergeCompilerRegions",
         "PartitionGraph",

@@ -89,6 +89,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-dead-code-elimination",
         "relay-fold-explicit-padding",
         "relay-split-args",
+        "relay-merge-composite",
         "relay-fuse-ops",
         "relay-defuse-ops",
         "relay-outline-fused",

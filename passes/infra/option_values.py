@@ -36,7 +36,16 @@ def _is_hooks(value: object) -> bool:
     return all(isinstance(op, type) and callable(hook) for op, hook in entries)
 
 
+def _is_table(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_row, cast("Sequence[object]", value)))
+
+
+def _is_row(value: object) -> bool:
+    return isinstance(value, list | tuple) and len(cast("Sequence[object]", value)) in (2, 3)
+
+
 _WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
+    "table": (_is_table, "a list of (name, pattern) or (name, pattern, check)"),
     "desired": (_is_layouts, "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'"),
     "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
     "fskip": (callable, "a function of an expression"),

@@ -141,7 +141,10 @@ class NamedPass(ModulePass):
         pass_type = pass_class(row.pass_name)
         self._row = row
         written = {name: _option(value) for name, value in options.items()}
-        unwritten = tuple(name for name, value in written.items() if name in row.values and not _is_text(value))
+        fields = {field.name for field in dataclasses.fields(pass_type)}
+        unwritten = tuple(
+            name for name, value in written.items() if name in row.values and not (name in fields and _is_text(value))
+        )
         self._options = {**row.fixed, **{name: value for name, value in written.items() if name not in unwritten}}
         self._values = {row.values[name]: options[name] for name in unwritten}
         for name in unwritten:

@@ -36,6 +36,7 @@ from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 if TYPE_CHECKING:
     # From the stub: the operators with the types of their parameters.
     from xrelay.relay import build_module as build_module
+    from xrelay.relay import dataflow_pattern as dataflow_pattern
     from xrelay.relay import frontend as frontend
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
@@ -77,6 +78,7 @@ __all__ = [
     "build",
     "build_module",
     "const",
+    "dataflow_pattern",
     "expr_functor",
     "frontend",
     "get_relay_op",
@@ -98,6 +100,7 @@ _LATE = {
     "build_module": ("xrelay.relay.build_module", ""),
     "expr_functor": ("xrelay.relay.visitor", ""),
     "frontend": ("xrelay.relay.frontend", ""),
+    "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),
     "op": ("xrelay.relay.op", ""),
     "transform": ("xrelay.transform", ""),
 }

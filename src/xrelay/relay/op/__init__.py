@@ -28,6 +28,7 @@ from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.nodes import Call, op_of
+from xrelay.relay.op import contrib
 from xrelay.relay.op_implementations import (
     OpImplementation,
     OpStrategy,
@@ -45,6 +46,7 @@ __all__ = [
     "OpImplementation",
     "OpStrategy",
     "annotation",
+    "contrib",
     "get",
     "image",
     "nn",

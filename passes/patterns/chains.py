@@ -1,0 +1,59 @@
+"""Patterns as text, for command lines: chains of operators, each of which takes the value of the one before.
+
+    acme.conv:nn.conv2d:nn.bias_add?:nn.relu|tanh
+
+is the composite `acme.conv` of a convolution, a bias that may be missing, and one of two activations. The value that is
+handed on is the first operand, of `add` and `multiply` either; the others are anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.irdl import OperandDef, OptOperandDef, VarOperandDef
+
+from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
+from xrelay.errors import PassError
+from xrelay.passes.patterns.language import is_op, wildcard
+from xrelay.passes.patterns.nodes import DFPattern
+from xrelay.passes.patterns.tables import TableRow
+
+
+def chain_row(text: str) -> TableRow:
+    """The composite that a chain describes; `PassError` names the chain and what is wrong with it."""
+    name, *links = text.split(":")
+    if not name or not links or not all(link.strip("?|") for link in links):
+        raise PassError(f"{text!r} is no chain of operators", help="write name:nn.conv2d:nn.bias_add?:nn.relu")
+    if links[0].endswith("?"):
+        raise PassError(f"the chain {text!r} may begin with nothing", help="its first operator must be there")
+    pattern: DFPattern | None = None
+    for link in links:
+        operators = link.removesuffix("?").split("|")
+        calls = [_call(operator, pattern, text) for operator in operators]
+        if pattern is not None and link.endswith("?"):
+            calls.append(pattern)
+        pattern = _any_of(calls)
+    assert pattern is not None, "a chain has links"
+    return TableRow(name, pattern)
+
+
+def _call(operator: str, data: DFPattern | None, text: str) -> DFPattern:
+    """The call of an operator on `data`, or on anything, and anything else."""
+    try:
+        kind = get_relay_op(operator)
+    except UnknownOpError as error:
+        raise PassError(f"in the chain {text!r}: {error.message}", help=error.help) from error
+    operands: list[OperandDef] = [definition for _, definition in kind.get_irdl_definition().operands]
+    if not operands or any(isinstance(operand, VarOperandDef | OptOperandDef) for operand in operands):
+        raise PassError(
+            f"in the chain {text!r}: {operator} takes no fixed number of operands", help="register a table in Python"
+        )
+    others = [wildcard() for _ in operands[1:]]
+    return is_op(operator)(wildcard() if data is None else data, *others)
+
+
+def _any_of(patterns: Sequence[DFPattern]) -> DFPattern:
+    first, *others = patterns
+    for other in others:
+        first = first | other
+    return first

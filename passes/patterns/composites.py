@@ -1,0 +1,144 @@
+"""Makes functions of matches in the IR: each group becomes a `relay.fn` that is called in its place.
+
+    %c = relay.nn.conv2d(%x, %w)
+    %r = relay.nn.relu(%c)
+
+becomes
+
+    %f = relay.fn(%p0 : T, %p1 : U) -> V attributes {Composite = "c", PartitionedFromPattern = "nn.conv2d_nn.relu_"} {
+      %c = relay.nn.conv2d(%p0, %p1)
+      %r = relay.nn.relu(%c)
+      relay.yield %r : V
+    }
+    %r = relay.invoke %f(%x, %w)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import cast
+
+from xdsl.dialects.builtin import FunctionType, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import PARTITIONED_FROM
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.graph.remarks import Remarks
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.patterns.graph import NodeGraph
+from xrelay.passes.patterns.groups import Group, groups_of
+from xrelay.passes.patterns.ir_terms import IrNode, IrTerms
+from xrelay.passes.patterns.nodes import DFPattern, FunctionPattern
+
+Check = Callable[[SSAValue], object]
+"""Whether a match whose root is the value is to become a function."""
+
+
+def partition_function(
+    function: FuncOp, pattern: DFPattern, attributes: Mapping[str, Attribute], check: Check, remarks: Remarks
+) -> int:
+    """Make functions with `attributes` of the matches in `function` that `check` accepts; returns how many.
+
+    Refused, with a remark: a match with an op that makes a named extent, which would be known inside alone, and one
+    whose inputs are computed inside of a branch or closure that belongs to it.
+    """
+    end = function.body.block.last_op if len(function.body.blocks) == 1 else None
+    if not isinstance(end, ReturnOp) or isinstance(pattern, FunctionPattern):
+        return 0
+    graph = NodeGraph[IrNode](IrTerms(), list(dict.fromkeys(end.operands)))
+    groups = groups_of(pattern, graph)
+    # All checks see the program as it is before.
+    accepted = [groups[node] for node in graph.index if node in groups and check(cast(SSAValue, node))]
+    outliner = _Outliner(attributes, remarks)
+    for group in accepted:
+        outliner.outline(group)
+    return outliner.made
+
+
+class _Outliner:
+    """Makes functions of groups, producers first."""
+
+    def __init__(self, attributes: Mapping[str, Attribute], remarks: Remarks):
+        self._attributes, self._remarks = attributes, remarks
+        self._calls: dict[IrNode, SSAValue] = {}
+        """What stands for the roots of earlier groups."""
+        self.made = 0
+
+    def outline(self, group: Group[IrNode]) -> None:
+        """Put a function and its call in the place of the group's root; what nothing else needs goes."""
+        root = group.root
+        if not isinstance(root, OpResult):
+            return
+        ops, inputs = _ops_of(group.members), [self._current(value) for value in group.inputs]
+        reason = _refusal(root.op, ops, inputs)
+        if reason is not None:
+            self._remarks.refused(root.op, reason)
+            return
+        function = _function_of(root, ops, inputs, {**self._attributes, PARTITIONED_FROM: StringAttr(group.name)})
+        call = InvokeOp(function, inputs, root.type)
+        function.location = call.location = root.op.location
+        call.result.name_hint = root.name_hint
+        Rewriter.insert_op([function, call], InsertPoint.before(root.op))
+        root.replace_all_uses_with(call.result)
+        self._calls[root] = call.result
+        self._remarks.applied(root.op, "{} became a function", group.name)
+        _erase_unused(ops)
+        self.made += 1
+
+    def _current(self, value: IrNode) -> SSAValue:
+        return self._calls.get(value, cast(SSAValue, value))
+
+
+def _ops_of(members: Iterable[IrNode]) -> list[Operation]:
+    """The ops that compute the members, without those inside of others, in an order in which they can stand."""
+    ops = dict.fromkeys(member.op for member in members if isinstance(member, OpResult))
+    return [op for op in ops if not any(around in ops for around in _around(op))]
+
+
+def _around(op: Operation) -> Iterable[Operation]:
+    """The ops in whose regions `op` stands, the nearest first."""
+    current = op.parent_op()
+    while current is not None:
+        yield current
+        current = current.parent_op()
+
+
+def _refusal(root: Operation, ops: Iterable[Operation], inputs: Iterable[SSAValue]) -> str | None:
+    """Why the ops cannot be a function that is called where `root` stands."""
+    for op in ops:
+        if made_extents(op):
+            return f"{op.name} makes the extent {made_extents(op)[0].name}, which only the function would know"
+    blocks = {root.parent, *(op.parent for op in _around(root))}
+    for value in inputs:
+        place = value.owner if isinstance(value.owner, Block) else value.owner.parent
+        if place not in blocks:
+            return "an input is computed inside of a branch or closure that belongs to the match"
+    return None
+
+
+def _function_of(
+    root: OpResult, ops: Iterable[Operation], inputs: list[SSAValue], attributes: Mapping[str, Attribute]
+) -> FnOp:
+    """The function that computes `root` by copies of `ops`."""
+    block = Block(arg_types=[value.type for value in inputs])
+    copies: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
+    for number, argument in enumerate(block.args):
+        argument.name_hint = f"p{number}"
+    for op in ops:
+        block.add_op(op.clone(copies))
+    block.add_op(YieldOp(copies[root]))
+    function = FnOp(FunctionType.from_lists(list(block.arg_types), [root.type]), Region(block))
+    function.attributes.update(attributes)
+    return function
+
+
+def _erase_unused(ops: Iterable[Operation]) -> None:
+    """Erase those that nothing needs any more, users first."""
+    for op in reversed(list(ops)):
+        if is_pure(op) and all(result.first_use is None for result in op.results):
+            erase_op(op)
