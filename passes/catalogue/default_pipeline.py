@@ -40,6 +40,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(ON_DEMAND, "relay-fake-quantization-to-integer", "quantised networks run in integers"),
     PipelineRow(1, "qnn-legalize", "functions of 256 numbers are tables"),
     PipelineRow(0, "qnn-canonicalize-ops", "quantised numbers are plain integers now"),
+    PipelineRow(1, "relay-legalize", "hooks put other operators in the place of those that a target lacks"),
     PipelineRow(0, "relay-simplify-inference", "batch norms become factors and shifts, dropouts nothing"),
     PipelineRow(0, "relay-dead-code-elimination", "what nobody needs, inlined functions too, goes"),
     PipelineRow(0, "relay-expand-composites", "ops of several heavy parts fuse part by part"),

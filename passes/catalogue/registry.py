@@ -12,6 +12,7 @@ FOLDERS: dict[str, str] = {
     "relay-fake-quantization-to-integer": "qnn",
     "qnn-legalize": "qnn",
     "qnn-canonicalize-ops": "qnn",
+    "relay-legalize": "relay",
     "relay-simplify-inference": "relay",
     "relay-fold-constant": "relay",
     "relay-expand-composites": "relay",

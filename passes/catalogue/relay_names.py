@@ -82,6 +82,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     ),
     RelayPass("QnnLegalize", "qnn-legalize", _F, 1),
     RelayPass("QnnCanonicalize", "qnn-canonicalize-ops", _F, 1),
+    RelayPass("Legalize", "relay-legalize", _F, 1, positional=("legalize_map_attr_name",)),
     RelayPass("DynamicToStatic", "relay-dynamic-to-static", _F, 2),
     RelayPass("CanonicalizeOps", "relay-canonicalize-ops", _F, 3),
     RelayPass("FoldScaleAxis", "relay-fold-scale-axis", _F, 3),
@@ -177,7 +178,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 ELSEWHERE: frozenset[str] = frozenset(
     {
         "LazyGradientInit",
-        "Legalize",
         "AnnotateTargetFunc",
         "MergeCompilerRegions",
         "PartitionGraph",

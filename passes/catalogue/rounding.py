@@ -22,6 +22,7 @@ Nobody can hold a network to less: each of its quantisations may give the step b
 _SUMS = "sums marked fastmath<reassoc> may be taken in another order"
 
 REASSOCIATING: dict[str, str] = {
+    "relay-legalize": "what a hook puts in the place of an op may round otherwise",
     "relay-simplify-inference": "a batch norm becomes one multiplication and one addition",
     "relay-expand-composites": "a composite op becomes its parts, each of which rounds",
     "relay-fold-scale-axis": "factors move from activations into weights",

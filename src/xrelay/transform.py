@@ -27,6 +27,7 @@ from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
 from xrelay.passes.relay_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.passes.relay_api.named_passes import (
     add_pass_table,
@@ -54,6 +55,8 @@ __all__ = [
     "create_pass",
     "function_pass",
     "kernel_pass",
+    "legalize_scope",
+    "legalizes",
     "module_pass",
     "prim_func_pass",
     "register_config",

@@ -24,14 +24,17 @@ def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Ex
     for op in [op for op in func.walk() if isinstance(op, kind)]:
         old = op.results[0]
         uses = list(old.uses)
-        new = _insert_behind(op, replacement(view(old)).ssa_value)
+        new = insert_behind(op, replacement(view(old)).ssa_value)
         for use in uses:
             use.operation.operands[use.index] = new
     return func
 
 
-def _insert_behind(op: Operation, value: SSAValue) -> SSAValue:
-    """Put the ops in no block that `value` needs behind `op`: itself those that use its result, of others a copy."""
+def insert_behind(op: Operation, value: SSAValue) -> SSAValue:
+    """Put the ops in no block that `value` needs behind `op`: itself those that use its result, of others a copy.
+
+    Gives the value that stands for `value` there.
+    """
     dependent: set[SSAValue] = {*op.results}
     copies: dict[SSAValue, SSAValue] = {}
     point = InsertPoint.after(op)

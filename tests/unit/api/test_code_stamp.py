@@ -187,7 +187,7 @@ from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.target.cpus import CPUS, register_cpu
-from xrelay.relay.op import register_alter_op_layout, register_injective_schedule
+from xrelay.relay.op import register_alter_op_layout, register_injective_schedule, register_legalize
 
 class Mine:
     name = "contrib.mine"
@@ -211,6 +211,7 @@ registrars = [
     lambda: alters_layout("nn.conv2d", target="cpu")(mine),
     lambda: rewrites(Mine)(mine),
     lambda: register_alter_op_layout("nn.dense")(mine),
+    lambda: register_legalize("nn.dense")(mine),
     lambda: register_injective_schedule("nn.relu"),
     lambda: register_cpu("mine", CPUS["znver4"]),
 ]

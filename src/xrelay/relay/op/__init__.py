@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar, cast
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
@@ -21,8 +21,10 @@ from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import PassError
+from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.passes.relay.legalize_hooks import LEGALIZE, legalizes
 from xrelay.passes.relay.precision_hooks import Precision, sets_precision
 from xrelay.registrations import note_registration
 from xrelay.relay.attrs import Attrs, Op
@@ -41,6 +43,7 @@ from xrelay.relay.op_implementations import (
     wrap_topi_schedule,
 )
 from xrelay.relay.operators import annotation, image, nn
+from xrelay.relay.replacing import insert_behind
 
 __all__ = [
     "OpImplementation",
@@ -54,6 +57,7 @@ __all__ = [
     "register_broadcast_schedule",
     "register_compute",
     "register_injective_schedule",
+    "register_legalize",
     "register_mixed_precision_conversion",
     "register_schedule",
     "register_strategy",
@@ -64,6 +68,7 @@ __all__ = [
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 _LEVELS: dict[type[RelayOp], int] = {}
+_LEGALIZE_LEVELS: dict[tuple[str, type[RelayOp]], int] = {}
 _PRECISION_LEVELS: dict[type[RelayOp], int] = {}
 
 
@@ -96,6 +101,30 @@ def register_alter_op_layout(
     return register
 
 
+def register_legalize(
+    op_name: str, legal_op: Callable[..., object] | None = None, level: int = 10, *, attr_name: str = LEGALIZE
+) -> Callable[[FunctionT], FunctionT]:
+    """Decorator, or called with the function: it says what takes the place of `op_name` in `transform.Legalize`.
+
+    The function gets the attributes, the operands as expressions, and the types of the operands and, last, of the
+    result. It returns an expression of the type of the result, or None where the op is to stay. It replaces one of a
+    lower or the same `level`. `attr_name` names the list that the pass asks (`legalize_map_attr_name`).
+    `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
+    """
+    kind = get_relay_op(op_name)
+
+    def register(function: FunctionT) -> FunctionT:
+        if level >= _LEGALIZE_LEVELS.get((attr_name, kind), 0):
+            _LEGALIZE_LEVELS[attr_name, kind] = level
+            legalizes(kind, name=attr_name)(legalize_hook(function))
+            note_registration(function)
+        return function
+
+    if legal_op is not None:
+        register(cast(FunctionT, legal_op))
+    return register
+
+
 def register_mixed_precision_conversion(
     op_name: str, func: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
@@ -118,6 +147,20 @@ def register_mixed_precision_conversion(
     if func is not None:
         register(cast(FunctionT, func))
     return register
+
+
+def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter], SSAValue | None]:
+    """A hook of `transform.legalize_scope` for one of Relay's, as `register_legalize` takes it."""
+
+    def hook(op: RelayOp, emit: Emitter) -> SSAValue | None:
+        types = [*op.operand_types, *op.result_types]
+        answer = function(Attrs(op), [view(operand) for operand in op.operands], types)
+        if answer is not None and not isinstance(answer, Expr):
+            raise PassError(f"it gave {answer!r}, not an expression")
+        return None if answer is None else insert_behind(op, answer.ssa_value)
+
+    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    return hook
 
 
 def _precision_hook(function: Callable[..., object]) -> Callable[[RelayOp, Attribute], Precision]:
