@@ -60,9 +60,10 @@ def operator_stubs() -> str:
         lines += (f"    {line}".rstrip() for line in _beside(space))
         lines.append(f"\n{space}: _{space.capitalize()}\n")
     lines += (line for name, op in spaces[""] for line in _stub(name, op))
+    lines += _beside("")
     # A module of that name, as `relay.qnn`, is what `relay` has.
     own = [space for space in spaces if space and not isinstance(vars(relay).get(space), ModuleType)]
-    names = sorted([*own, *(name for name, _ in spaces[""])])
+    names = sorted([*own, *(name for name, _ in spaces[""]), *(name for name in BESIDE if "." not in name)])
     lines += ["__all__ = [", *(f'    "{name}",' for name in names), "]"]
     text = "\n".join(lines) + "\n"
     return text if text.count("AttributeValue") > 1 else text.replace(_ANY_VALUE, "")
@@ -82,7 +83,8 @@ def _beside(space: str) -> Iterator[str]:
     """The lines of the functions that stand beside the operators of a name space."""
     for name, function in sorted(BESIDE.items()):
         if name.rpartition(".")[0] == space:
-            yield from ("@staticmethod", f"def {name.rpartition('.')[2]}(")
+            yield from (("@staticmethod",) if space else ())
+            yield f"def {name.rpartition('.')[2]}("
             yield from (f"    {parameter}," for parameter in _written(function))
             yield from (") -> Expr:", f'    """{inspect.getdoc(function)}"""', "")
 

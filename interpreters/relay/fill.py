@@ -37,7 +37,7 @@ def evaluate_full(op: FullOp, fill_value: Array) -> Array:
 @evaluates(FullLikeOp)
 def evaluate_full_like(op: FullLikeOp, data: Array, fill_value: Array) -> Array:
     """The number everywhere."""
-    return np.full(data.shape, fill_value, data.dtype)
+    return np.full(data.shape, cast_once(fill_value, data.dtype), data.dtype)
 
 
 @evaluates(ZerosLikeOp, OnesLikeOp)

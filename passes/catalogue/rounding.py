@@ -30,7 +30,7 @@ REASSOCIATING: dict[str, str] = {
         ("relay-combine-parallel-conv2d", "relay-combine-parallel-dense", "relay-combine-parallel-batch-matmul"),
         "a larger product may be summed in another order",
     ),
-    "relay-simplify-expr": "constants of sums and products are joined",
+    "relay-simplify-expr": "constants of sums and products are joined, and binomials become products of sums",
     "relay-simplify-expr-post-alter-op": "a negative zero to which 0 was added keeps its sign",
     "relay-flatten-atrous-conv": "sums over windows may be taken in another order",
     "relay-fast-math": "exp, erf, tanh and softmax become polynomials of few terms",

@@ -2,9 +2,10 @@
 
 What: chains of reshapes, of transposes and changes of layouts, of pads, casts and bounds become one op or none; ops of
 the kind `zeros_like`, whose result depends on the type of an operand alone, name the type instead; adding 0 and
-multiplying by 1 is nothing; constants of sums and products are joined; arguments of a maximum are asked of quantised
-numbers themselves. Why: importers and other passes leave such expressions behind, and what is joined here is computed
-once, when compiling. Re-associating: factors and summands of constants are joined.
+multiplying by 1 is nothing; constants of sums and products are joined; `x² + b x y + c y²` becomes a product of two
+sums; arguments of a maximum are asked of quantised numbers themselves. Why: importers and other passes leave such
+expressions behind, and what is joined here is computed once, when compiling. Re-associating: factors and summands of
+constants are joined, and sums of products factored.
 
 Before:
 

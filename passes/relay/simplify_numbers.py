@@ -20,6 +20,7 @@ from xrelay.dialects.relay.ops.tensor_unary import ClipOp, RsqrtOp, SqrtOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
+from xrelay.passes.relay.simplify_binomials import FactorBinomial
 
 _NEUTRAL: Mapping[type[Operation], tuple[float, tuple[int, ...]]] = {
     AddOp: (0.0, (0, 1)),
@@ -350,7 +351,7 @@ def _uniform(value: SSAValue) -> float | None:
 
 _ARITHMETIC = (DropNeutral(), TakeNumberOfFull())
 NUMBER_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
-    AddOp: (*_ARITHMETIC, DoubleSelf(), JoinConstants()),
+    AddOp: (*_ARITHMETIC, DoubleSelf(), JoinConstants(), FactorBinomial()),
     SubtractOp: _ARITHMETIC,
     MultiplyOp: (*_ARITHMETIC, JoinConstants()),
     DivideOp: (*_ARITHMETIC, MultiplyByRsqrt()),

@@ -18,6 +18,7 @@ TEXTS = Path(__file__).parents[1] / "lit" / "passes" / "relay"
 PASSES = {
     "simplify_expr": "relay-simplify-expr",
     "simplify_expr_chains": "relay-simplify-expr",
+    "simplify_expr_binomials": "relay-simplify-expr",
     "simplify_expr_post_alter_op": "relay-simplify-expr-post-alter-op",
     "fold_explicit_padding": "relay-fold-explicit-padding",
     "flatten_atrous_conv": "relay-flatten-atrous-conv",

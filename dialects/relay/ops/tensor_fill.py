@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index, require_axis
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, RankOf
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
@@ -51,7 +51,7 @@ class FullOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class FullLikeOp(RelayOp):
-    """A tensor of the type of `data` whose every element is the number `fill_value`.
+    """A tensor of the type of `data` whose every element is the number `fill_value`, converted to its element type.
 
     Example:
     ```mlir
@@ -61,7 +61,7 @@ class FullLikeOp(RelayOp):
     """
 
     name = "relay.full_like"
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(1, 0, 0), "C2": SameElements()}
+    CONSTRAINTS: ClassVar[Constraints] = {"C1": RankOf(1, 0, 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 

@@ -8,6 +8,7 @@ packages' too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, re
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
+from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
@@ -138,12 +140,19 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
 }
 """The operators whose function differs from their definition."""
 
-BESIDE: dict[str, OpFunction] = {"random.threefry_key": threefry_key}
-"""Functions that stand beside operators and are none."""
+
+def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
+    """`contrib_reverse_reshape`, under the name of Relay's Python."""
+    return call(ReverseReshapeOp, data, newshape=newshape)
 
 
+BESIDE: dict[str, OpFunction] = {"random.threefry_key": threefry_key, "reverse_reshape": reverse_reshape}
+"""Functions that stand beside operators: of another name, or of none."""
+
+
+@cache
 def _function_of(op: type[RelayOp]) -> OpFunction:
-    """The function that applies `op`."""
+    """The function that applies `op`; always the same, so that functions can be compared."""
     definition = op.get_irdl_definition()
     operand_names = [name for name, _ in definition.operands]
     variadic = any(isinstance(operand, VarOperandDef) for _, operand in definition.operands)

@@ -1709,7 +1709,7 @@ def full_like(
     data: ExprLike,
     fill_value: ExprLike,
 ) -> Expr:
-    """A tensor of the type of `data` whose every element is the number `fill_value`."""
+    """A tensor of the type of `data` whose every element is the number `fill_value`, converted to its element type."""
 
 def gather(
     data: ExprLike,
@@ -2280,6 +2280,12 @@ def zeros_like(
 ) -> Expr:
     """Zeros in the type of `data`."""
 
+def reverse_reshape(
+    data: ExprLike,
+    newshape: int | Sequence[int],
+) -> Expr:
+    """`contrib_reverse_reshape`, under the name of Relay's Python."""
+
 __all__ = [
     "abs",
     "acos",
@@ -2382,6 +2388,7 @@ __all__ = [
     "reshape",
     "reshape_like",
     "reverse",
+    "reverse_reshape",
     "reverse_sequence",
     "right_shift",
     "round",

@@ -8,6 +8,7 @@ from xdsl.builder import ImplicitBuilder
 from xdsl.dialects.builtin import TensorType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 
+import xrelay
 from xrelay import relay
 from xrelay.dialects.relay.core.registry import UnknownOpError
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
@@ -232,3 +233,28 @@ def test_positional_arguments_of_pools_have_relays_order() -> None:
         assert pool(x, (3, 3), (2, 2), (1, 1), (0, 0), "NHWC", "", True).shape == (1, 4, 4, 4)
     with pytest.raises(ConstraintError, match="takes at most 8 arguments"):
         relay.nn.max_pool2d(x, (3, 3), (2, 2), (1, 1), (0, 0), "NHWC", "", True, True)  # pyright: ignore
+
+
+def test_operators_stand_in_op_too_and_are_the_same_functions() -> None:
+    x = relay.var("x", shape=(2, 3, 4))
+    assert relay.op.argmax(x, axis=1).shape == (2, 4)
+    assert relay.op.argmax == relay.argmax
+    assert relay.op.nn.relu is relay.nn.relu
+    assert relay.add != relay.multiply
+    with pytest.raises(AttributeError, match="did you mean 'argmax'"):
+        relay.op.argmx(x)
+
+
+def test_reverse_reshape_has_the_name_of_relays_python() -> None:
+    assert relay.reverse_reshape(relay.var("x", shape=(10, 5, 4)), newshape=(-1, 0)).shape == (50, 4)
+    assert relay.reverse_reshape(relay.var("x", shape=(2, 3)), -1).shape == (6,)
+
+
+def test_full_like_converts_its_number() -> None:
+    x, number = relay.var("x", shape=(2, 3), dtype="int32"), relay.var("number", shape=())
+    module = relay.Module.from_expr(relay.Function([x, number], relay.full_like(x, number)))
+    data = [np.zeros((2, 3), np.int32), np.array(2.75, np.float32)]
+    for changed in (module, relay.transform.SimplifyExpr()(module)):
+        for found in (xrelay.compile(changed, cache=False).run(data)[0], run_relay(changed, data)[0]):
+            assert found.dtype == np.int32
+            assert found.tolist() == [[2, 2, 2], [2, 2, 2]]

@@ -27,7 +27,9 @@ from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import LEGALIZE, legalizes
 from xrelay.passes.relay.precision_hooks import Precision, sets_precision
 from xrelay.registrations import note_registration
+from xrelay.relay import operators
 from xrelay.relay.attrs import Attrs, Op
+from xrelay.relay.calls import OpFunction
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.nodes import Call, op_of
 from xrelay.relay.op import contrib
@@ -70,6 +72,11 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 _LEVELS: dict[type[RelayOp], int] = {}
 _LEGALIZE_LEVELS: dict[tuple[str, type[RelayOp]], int] = {}
 _PRECISION_LEVELS: dict[type[RelayOp], int] = {}
+
+
+def __getattr__(name: str) -> OpFunction:
+    """The operator called so, as a function: `relay.op.concatenate` is `relay.concatenate`."""
+    return getattr(operators, name)
 
 
 def get(name: str) -> Op:
