@@ -223,7 +223,11 @@ class Let(Expr):
     def __init__(self, var: Var, value: ExprLike, body: ExprLike):
         """Binds a variable that nothing else binds; `InputError` for what is no variable, and for types that differ."""
         _check_variable(var)
-        bound = value.closure(var).ssa_value if isinstance(value, Function) else as_value(value)
+        # A function that knows itself by a variable of its own keeps that one.
+        if isinstance(value, Function) and value.itself is None:
+            bound = value.closure(var).ssa_value
+        else:
+            bound = as_value(value)
         if is_complete(var.type) and is_complete(bound.type) and var.type != bound.type:
             raise InputError(f"let {var.name!r} is {var.type}, its value {bound.type}", help="give one type to both")
         super().__init__(LetScopeOp(var.value, bound, as_value(body)).result)

@@ -182,6 +182,17 @@ def test_bodies_of_functions_branches_and_bindings_are_rewritten() -> None:
     assert "relay.add" not in str(made)
 
 
+def test_functions_that_call_themselves_are_rewritten() -> None:
+    power, x, n = relay.var("power"), relay.var("x", shape=()), relay.var("n", shape=(), dtype="int32")
+    body = relay.If(n < relay.const(1), x, power(relay.exp(x), n - relay.const(1)))
+    function = relay.Function([x, n], body, ret_type=relay.TensorType((), "float32"))
+    start, part = relay.var("start", shape=()), wildcard()
+    expr = relay.Let(power, function, power(start, relay.const(2)))
+    made = rewritten(Replace(is_op("exp")(part), relay.tanh, part), expr)
+    module = transform.InferType()(relay.IRModule.from_expr(relay.Function([start], made)))
+    np.testing.assert_allclose(run_relay(module, [np.array(0.5, np.float32)])[0], np.tanh(np.tanh(0.5)), rtol=1e-6)
+
+
 def test_a_called_function_is_replaced_whole() -> None:
     x, y = wildcard(), wildcard()
     marked = wildcard().has_attr({"Composite": "sum"})(x, y)

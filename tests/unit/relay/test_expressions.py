@@ -240,6 +240,23 @@ def test_visitors_see_parts_before_the_whole_and_each_once() -> None:
     assert seen == ["exp", "add", "nn.relu"]
 
 
+def test_a_mutator_keeps_functions_that_call_themselves() -> None:
+    power, x, n = relay.var("power"), relay.var("x", shape=()), relay.var("n", shape=(), dtype="int32")
+    again = power(relay.exp(x), n - relay.const(1))
+    body = relay.If(n < relay.const(1), x, again)
+    function = relay.Function([x, n], body, ret_type=relay.TensorType((), "float32"))
+    start = relay.var("start", shape=())
+
+    class Tanh(relay.ExprMutator):
+        def visit_call(self, call: relay.Call) -> relay.Expr:
+            made = super().visit_call(call)
+            return relay.tanh(made.args[0]) if call.op == relay.op.get("exp") else made
+
+    made = Tanh().visit(relay.Let(power, function, power(start, relay.const(2))))
+    assert relay.analysis.free_vars(made) == [start]
+    np.testing.assert_allclose(value_of(made, np.float32(0.5)), np.tanh(np.tanh(0.5)), rtol=1e-6)
+
+
 @pytest.mark.parametrize("visitor", [relay.ExprVisitor, relay.ExprMutator, _Doubled])
 def test_nothing_recurses_over_the_depth_of_a_graph(visitor: type[relay.ExprFunctor]) -> None:
     chain: relay.Expr = X
