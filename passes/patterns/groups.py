@@ -61,6 +61,7 @@ class _Grouper(Generic[NodeT]):
         self._pattern, self._graph, self._terms = pattern, graph, graph.terms
         self._matcher = Matcher(graph)
         self._parts = parts_of(pattern)
+        self._outside = set(graph.roots)
         self._taken: set[NodeT] = set()
         self._made_before: set[NodeT] = set()
         """What is inside of functions that were made of matches before, where nothing is looked for."""
@@ -107,8 +108,10 @@ class _Grouper(Generic[NodeT]):
         return True
 
     def _stays_inside(self, member: NodeT, members: set[NodeT], root: NodeT) -> bool:
-        outside = [user for user in self._graph.users_of(member) if user not in members]
-        return member not in self._graph.roots and all(self._graph.dominates(root, user) for user in outside)
+        """Whether all users of a member are members, or end in the root; looked at up to the first that is not."""
+        if member in self._outside:
+            return False
+        return all(user in members or self._graph.dominates(root, user) for user in self._graph.users_of(member))
 
 
 def _bound_names(terms: Terms[NodeT], node: NodeT) -> Sequence[NodeT]:

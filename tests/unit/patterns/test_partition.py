@@ -220,3 +220,10 @@ def test_bodies_of_functions_are_partitioned() -> None:
 def test_values_of_the_ir_are_not_replaced_one_by_one() -> None:
     with pytest.raises(InputError, match="an OpResult cannot be replaced"):
         EXP_RELU.partition(relay.exp(A).ssa_value)
+
+
+def test_an_op_with_many_users_costs_no_more_for_each_of_them() -> None:
+    """Each of 8,000 matches is refused for the others' sake: looking at all of these every time takes a minute."""
+    inner = relay.exp(A)
+    expr = relay.Tuple([relay.nn.relu(inner) for _ in range(8_000)])
+    assert EXP_RELU.partition(expr) == expr
