@@ -6,7 +6,9 @@ gives it (NCHW, NHWC, NCHW16c); what stands behind it follows by `propagate_layo
 `relay.layout_transform` brings the value back, once. The kernel's layout may be left out or called `default`: HWIO for
 NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for a depthwise convolution, which is blocked alike. Pools and
 convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), the convolutions of them without blocks,
-and so has `qnn.conv2d`, behind which quantised operators follow.
+and so has `qnn.conv2d`, behind which quantised operators follow. So do transposed convolutions, without blocks,
+`nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. `skip-layers`, or a `LayoutConfig`
+around the pass, keeps single convolutions as they are.
 Why beside `relay-alter-op-layout`: there the target chooses, here the user does, for a library that wants one layout or
 to undo what an exporter did.
 
@@ -32,6 +34,7 @@ which a convolution or a reduction sums may.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from xdsl.context import Context
@@ -41,7 +44,9 @@ from xdsl.passes import ModulePass
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, report
 from xrelay.passes.layout.alter_op_layout import alter_layouts
-from xrelay.passes.layout.desired_layouts import NAME, hooks_for, place_of
+from xrelay.passes.layout.desired_entry import NAME, place_of
+from xrelay.passes.layout.desired_layouts import hooks_for
+from xrelay.passes.layout.layout_config import LayoutConfig
 
 
 @dataclass(frozen=True)
@@ -57,6 +62,10 @@ class RelayConvertLayoutPass(ModulePass):
         },
     )
 
+    skip_layers: tuple[int, ...] = field(
+        default=(), metadata={"help": "numbers of convolutions that stay as they are, from 0 in the order of the text"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Convert in place."""
         wanted: dict[str, list[str]] = {}
@@ -65,13 +74,17 @@ class RelayConvertLayoutPass(ModulePass):
             if operator in wanted:
                 raise PassError(f"{place_of(index, operator, layouts)}: {operator} has layouts already")
             wanted[operator] = layouts
-        report(convert_layouts(op, wanted))
+        report(convert_layouts(op, wanted, skip_layers=self.skip_layers))
 
 
-def convert_layouts(module: ModuleOp, desired: Mapping[str, Sequence[str]]) -> list[Remark]:
+def convert_layouts(
+    module: ModuleOp, desired: Mapping[str, Sequence[str]], *, skip_layers: Sequence[int] = ()
+) -> list[Remark]:
     """Convert the operators named in `desired` (operator → data layout, kernel layout) in every function but kernels.
 
-    Says which ops changed, and which kept their layout and why. `PassError` for what `desired` names wrongly.
+    Convolutions whose numbers are in `skip_layers` stay; without any, those that an entered `LayoutConfig` names. Says
+    which ops changed, and which kept their layout and why. `PassError` for what `desired` names wrongly.
     """
     hooks = hooks_for(desired)
-    return [replace(remark, pass_name=NAME) for remark in alter_layouts(module, target="", hooks=hooks)]
+    with LayoutConfig(skip_layers) if skip_layers else nullcontext():
+        return [replace(remark, pass_name=NAME) for remark in alter_layouts(module, target="", hooks=hooks)]

@@ -7,11 +7,13 @@ from collections.abc import Mapping, Sequence
 from xrelay.dialects.relay.core.attribute_values import string_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis, LayoutError
+from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.relay.ops.image_resize import Resize1DOp, Resize2DOp, Resize3DOp, ResizeOp
 from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
+from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.ops.nn_pool import (
     AvgPool1DOp,
     AvgPool2DOp,
@@ -27,19 +29,30 @@ from xrelay.dialects.relay.ops.nn_pool import (
     MaxPool3DOp,
     PoolOp,
 )
-from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
+from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp, QnnConv2DTransposeOp
+from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp, RoiPoolOp
 from xrelay.errors import PassError
+from xrelay.passes.layout.desired_entry import DesiredEntry, place_of
+from xrelay.passes.layout.desired_images import (
+    blocks_refusal,
+    deformable_hook,
+    is_skipped,
+    region_hook,
+    resize_hook,
+    transposed_hook,
+)
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
-NAME = "relay-convert-layout"
-DEFAULT = "default"
 CONVOLUTIONS: tuple[type[ConvOp], ...] = (Conv2DOp, Conv1DOp, Conv3DOp, QnnConv2DOp)
 POOLS: tuple[type[PoolOp], ...] = (
     MaxPool2DOp, AvgPool2DOp, GlobalAvgPool2DOp, GlobalMaxPool2DOp,
     MaxPool1DOp, AvgPool1DOp, GlobalAvgPool1DOp, GlobalMaxPool1DOp,
     MaxPool3DOp, AvgPool3DOp, GlobalAvgPool3DOp, GlobalMaxPool3DOp,
 )  # fmt: skip
-CONVERTIBLE: dict[str, type[ConvOp | PoolOp]] = {op.relay_name(): op for op in (*CONVOLUTIONS, *POOLS)}
+TRANSPOSED: tuple[type[ConvTransposeOp], ...] = (*TRANSPOSED_CONVOLUTIONS, QnnConv2DTransposeOp)
+RESIZES: tuple[type[ResizeOp], ...] = (Resize2DOp, Resize1DOp, Resize3DOp)
+OTHERS: tuple[type[RelayOp], ...] = (*TRANSPOSED, DeformableConv2DOp, *RESIZES, RoiAlignOp, RoiPoolOp)
+CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (*CONVOLUTIONS, *POOLS, *OTHERS)}
 """The operators that have a layout, by Relay's name."""
 
 
@@ -54,16 +67,24 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
         layouts = [given] if isinstance(given, str) else list(given)
         place = place_of(index, operator, layouts)
         op = _operator(place, operator)
-        hooks[op] = _conv_hook(op, place, layouts) if issubclass(op, ConvOp) else _pool_hook(op, place, layouts)
+        hooks[op] = _hook_for(op, DesiredEntry(place, layouts))
     return hooks
 
 
-def place_of(index: int, operator: str, layouts: Sequence[str]) -> str:
-    """The place of an entry, for messages."""
-    return f"{NAME}: desired-layouts[{index}] {':'.join([operator, *layouts])!r}"
+def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
+    """The hook that brings ops of the class `op` to the layouts of `entry`."""
+    if issubclass(op, ConvOp):
+        return _conv_hook(op, entry)
+    if issubclass(op, ConvTransposeOp):
+        return transposed_hook(op, entry)
+    if issubclass(op, PoolOp):
+        return _pool_hook(op, entry)
+    if issubclass(op, ResizeOp):
+        return resize_hook(op, entry)
+    return region_hook(op, entry) if issubclass(op, RoiAlignOp | RoiPoolOp) else deformable_hook(entry)
 
 
-def _operator(place: str, name: str) -> type[ConvOp | PoolOp]:
+def _operator(place: str, name: str) -> type[RelayOp]:
     try:
         op = get_relay_op(name)
     except UnknownOpError as error:
@@ -76,37 +97,18 @@ def _operator(place: str, name: str) -> type[ConvOp | PoolOp]:
     return found
 
 
-def _layout(place: str, text: str, axes: str, split: str) -> Layout:
-    """The layout called `text`; `PassError` where it is none, of other axes, or splits others than `split`."""
-    try:
-        layout = Layout.parse(text)
-    except LayoutError as error:
-        raise PassError(f"{place}: {error.message}", help=error.help) from error
-    if sorted(layout.primal) != sorted(axes):
-        raise PassError(f"{place}: layout {text} does not have the axes {axes}")
-    strange = [axis for axis in layout.axes if axis.factor is not None and axis.letter not in split]
-    if strange:
-        which = f"only {' and '.join(split)} may be split" if split else "no axis may be split"
-        raise PassError(f"{place}: layout {text} splits {strange[0].letter}; {which}")
-    return layout
-
-
-def _only(place: str, layouts: Sequence[str], most: int) -> None:
-    if not 1 <= len(layouts) <= most:
-        what = "1 layout" if most == 1 else f"1 to {most} layouts"
-        raise PassError(f"{place}: it takes {what}, found {len(layouts)}")
-
-
-def _conv_hook(kind: type[ConvOp], place: str, layouts: Sequence[str]) -> LayoutHook:
-    """A hook that makes convolutions of the class `kind` work in `layouts`: data, kernel."""
-    _only(place, layouts, 2)
+def _conv_hook(kind: type[ConvOp], entry: DesiredEntry) -> LayoutHook:
+    """A hook that makes convolutions of the class `kind` work in the layouts of `entry`: data, kernel."""
+    entry.at_most(2)
     # Only kernels of images have blocks.
     split = ("C", "OI") if len(kind.AXES) == 2 else ("", "")
-    data = _layout(place, layouts[0], f"NC{kind.AXES}", split[0])
-    text = layouts[1] if len(layouts) > 1 else DEFAULT
-    kernel = None if text == DEFAULT else _layout(place, text, f"OI{kind.AXES}", split[1])
+    data = entry.layout(0, f"NC{kind.AXES}", split[0])
+    kernel = entry.optional(1, f"OI{kind.AXES}", split[1])
 
     def hook(op: ConvOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
+        skipped = is_skipped()
+        if skipped is not None:
+            return skipped
         before = op.layouts
         weight = _default_kernel(op, data) if kernel is None else _for_groups(op, kernel)
         if [str(layout) for layout in before] == [str(data), str(weight), str(data)]:
@@ -121,10 +123,12 @@ def _conv_hook(kind: type[ConvOp], place: str, layouts: Sequence[str]) -> Layout
 
 
 def _default_kernel(op: ConvOp, data: Layout) -> Layout:
-    """The kernel's layout that goes with the data's: channels last with channels last, blocks with blocks."""
+    """The kernel's layout that goes with the data's, as Relay has it: channels last with channels last, say."""
     block = data.factor("C")
     if block is not None:
         return op.blocked_kernel(block)
+    if data.primal == "HWNC":
+        return Layout.parse("HWOI")
     return Layout.parse(f"{op.AXES}IO" if data.primal.endswith("C") else f"OI{op.AXES}")
 
 
@@ -141,18 +145,18 @@ def _keep_conv(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> 
     return LayoutRefusal("no layout is asked for")
 
 
-def _pool_hook(kind: type[PoolOp], place: str, layouts: Sequence[str]) -> LayoutHook:
+def _pool_hook(kind: type[PoolOp], entry: DesiredEntry) -> LayoutHook:
     """A hook that makes pools of the class `kind` work in a layout."""
-    _only(place, layouts, 1)
-    wanted = _layout(place, layouts[0], f"NC{kind.AXES}", "C")
+    entry.at_most(1)
+    wanted = entry.layout(0, f"NC{kind.AXES}", "C")
 
     def hook(op: PoolOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
         before, out = op.layouts
         if str(wanted) == str(before) == str(out):
             return LayoutRefusal(f"it works in {wanted} already")
-        channels, factor = before.primal_extents(shape_of(op.data.type))["C"], wanted.factor("C")
-        if factor is not None and not (isinstance(channels, int) and channels % factor == 0):
-            return LayoutRefusal(f"blocks of {factor} do not divide the {channels} channels")
+        refusal = blocks_refusal(wanted, before, op.data.type)
+        if refusal is not None:
+            return refusal
         properties = {"layout": string_attribute(str(wanted)), "out_layout": string_attribute("")}
         return LayoutDecision((LayoutPermutation.of(wanted, before),), LayoutPermutation.of(wanted, out), properties)
 

@@ -26,6 +26,7 @@ from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
+from xrelay.passes.layout.layout_config import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
 from xrelay.passes.relay_api.decorators import function_pass, kernel_pass, module_pass
@@ -45,6 +46,7 @@ from xrelay.relay.replacing import replace_each
 __all__ = [
     "FunctionPass",
     "KernelPass",
+    "LayoutConfig",
     "ModulePass",
     "Pass",
     "PassContext",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import Attribute
@@ -25,7 +26,7 @@ from xrelay.dialects.relay.core.properties import (
     without_empty_dtype,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
 from xrelay.dialects.relay.core.window_constraints import HoldsProducts, Numbers
 from xrelay.index_algebra.dims import Dim
 
@@ -135,6 +136,22 @@ class DeformableConv2DOp(RelayOp):
             result[axis] = self._places(facts, k, shape[axis], taps[k])
             facts.require_equal(offsets[axis], result[axis], "C10", "places of offsets and of the window")
         return tensor_type(result, self.element_type_property(self.out_dtype, element, "C18"))
+
+    def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+        """The offsets' type from those of data and weight."""
+        data, offset, weight = facts
+        if not isinstance(offset, IncompleteType) or any(isinstance(type, IncompleteType) for type in (data, weight)):
+            return facts
+        (shape, element), window = facts.operand(0), facts.shape(2)
+        if len(shape) != 4 or len(window) != 4:
+            return facts
+        _, _, *taps = (window[axis] for axis in self.weight_axes)
+        channel, *spatial = self.image_axes
+        found = list(shape)
+        found[channel] = taps[0] * taps[1] * 2 * self.deformable_groups.value.data
+        for k, axis in enumerate(spatial):
+            found[axis] = self._places(facts, k, shape[axis], taps[k])
+        return [data, tensor_type(found, element), weight]
 
     def _places(self, facts: Facts, axis: int, extent: Dim, taps: Dim) -> Dim:
         """The places of the window along a spatial axis; C11."""
