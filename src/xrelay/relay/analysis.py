@@ -1,27 +1,59 @@
-"""Questions about expressions: their variables and order, whether they are well formed, and how much they multiply."""
+"""Questions about expressions and modules: variables, order, form, features, types, how much they multiply.
+
+Those that run passes are imported when they are first used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, Operation
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.errors import did_you_mean
 from xrelay.relay.expr import Expr, Var, view
+from xrelay.relay.features import Feature, detect_feature
 from xrelay.relay.function import Function
 from xrelay.relay.graph import captured, free_variables, post_order
 from xrelay.relay.mac_count import products
-from xrelay.relay.nodes import Let, parts
+from xrelay.relay.nodes import Constant, Let, Tuple, parts
+from xrelay.relay.normal_form import check_basic_block_normal_form
+
+if TYPE_CHECKING:
+    from xrelay.relay.module_analysis import extract_fused_functions as extract_fused_functions
+    from xrelay.relay.module_analysis import list_op_freqs as list_op_freqs
 
 __all__ = [
+    "Feature",
+    "all_dtypes",
     "all_vars",
     "bound_vars",
     "captured",
+    "check_basic_block_normal_form",
+    "check_constant",
+    "detect_feature",
+    "extract_fused_functions",
     "free_vars",
     "get_total_mac_number",
+    "list_op_freqs",
     "post_order",
     "post_order_visit",
     "well_formed",
 ]
+
+
+_LATE = ("extract_fused_functions", "list_op_freqs")
+"""What stands in `module_analysis.py`."""
+
+
+def __getattr__(name: str) -> Any:
+    """A function that is imported on first use."""
+    if name not in _LATE:
+        raise AttributeError(f"relay.analysis has no {name!r}; {did_you_mean(name, __all__, ', '.join(__all__))}")
+    return getattr(import_module("xrelay.relay.module_analysis"), name)
 
 
 def free_vars(expr: Expr) -> list[Var]:
@@ -98,3 +130,29 @@ def well_formed(expr: Expr) -> bool:
     post_order_visit(expr, note)
     closed = not isinstance(expr, Function) or not free_vars(expr)
     return closed and len(binders) == len(set(binders))
+
+
+def check_constant(expr: Expr) -> bool:
+    """Whether `expr` is a constant, or a tuple of nothing but such; iterative."""
+    pending: list[Expr] = [expr]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, Tuple):
+            pending += node.fields
+        elif not isinstance(node, Constant):
+            return False
+    return True
+
+
+def all_dtypes(expr: Expr) -> set[str]:
+    """The names of the element types of all tensors in `expr`, as far as types are known."""
+    types: list[Attribute] = []
+    post_order_visit(expr, lambda node: types.append(node.type))
+    found: set[str] = set()
+    while types:
+        type = types.pop()
+        if isinstance(type, TensorType):
+            found.add(str(numpy_dtype(type.element_type)))
+        elif isinstance(type, TupleType):
+            types += type.types
+    return found

@@ -1,0 +1,39 @@
+"""Questions about whole modules: how often each operator occurs, and what kernels fusion would make."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
+from xrelay.passes.fusion.outline_fused import RelayOutlineFusedPass
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.source import full_context
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.simplify_inference import RelaySimplifyInferencePass
+from xrelay.passes.types.infer_type import RelayInferTypePass
+from xrelay.relay.function import Function
+
+
+def list_op_freqs(mod: ModuleOp) -> dict[str, int]:
+    """How often each operator occurs in the functions of a module, its fused groups among them, by Relay's name."""
+    operators = set(relay_ops().values())
+    found = (op for op in walk_ops(mod) if isinstance(op, RelayOp) and type(op) in operators)
+    return dict(Counter(op.relay_name() for op in found))
+
+
+def extract_fused_functions(mod: ModuleOp) -> dict[str, Function]:
+    """The functions that `SimplifyInference` and `FuseOps` make kernels, equal ones once, by name; `mod` stays.
+
+    Raises what these passes raise, as for types that cannot be inferred.
+    """
+    module = mod.clone()
+    passes = [RelayInferTypePass(), RelaySimplifyInferencePass(), RelayFuseOpsPass(3), RelayOutlineFusedPass()]
+    run_pipeline(module, passes, context=full_context())
+    kernels = [op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE in op.attributes]
+    return {kernel.sym_name.data: Function.of_func(kernel) for kernel in kernels}
