@@ -58,7 +58,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.relay.core.types import element_type_of, function_type
-from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, StopFusionOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
@@ -158,7 +158,7 @@ class _Outliner:
             self._call_group(op)
         elif self.leaves.note(op):
             self._hand_on(op)
-        elif isinstance(op, LetOp | StopFusionOp):
+        elif isinstance(op, LetOp | StopFusionOp | CompilerAnnotationOp):
             self.leaves.tell(op.results[0], self.leaves.of(op.operands[0]))
             self._hand_on(op)
         elif is_groupable(op):

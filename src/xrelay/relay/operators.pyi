@@ -17,6 +17,20 @@ DType: TypeAlias = DTypeLike | Attribute
 
 class _Annotation:
     @staticmethod
+    def compiler_begin(
+        data: ExprLike,
+        compiler: str,
+    ) -> Expr:
+        """The operand itself, a tensor or a tuple, at the border where a region for `compiler` begins."""
+
+    @staticmethod
+    def compiler_end(
+        data: ExprLike,
+        compiler: str,
+    ) -> Expr:
+        """The operand itself, a tensor or a tuple, at the border where a region for `compiler` ends."""
+
+    @staticmethod
     def stop_fusion(
         data: ExprLike,
     ) -> Expr:
