@@ -44,8 +44,8 @@ becomes
 
 Such a call that gives a tuple keeps its place, and so does one whose names nobody has found out yet.
 
-With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures; one
-with `relay.compiler` is another compiler's, and keeps its calls.
+With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures. A
+function with the attribute `Compiler` is for a compiler from outside: calls of it and in it stay.
 
 A private function all of whose calls were inlined goes, with `marked` a public one too, but not `@main`; its ops move
 to the last of them, so that a chain of functions costs no copies.
@@ -97,6 +97,10 @@ from xrelay.passes.types.infer_type import infer_types
 MAX_OPS = 1_000_000
 
 
+SEALED = {PRIMITIVE, COMPILER}
+"""Attributes of functions whose bodies are for others."""
+
+
 @dataclass(frozen=True)
 class RelayInlinePass(ModulePass):
     """Replace calls of the graph's functions by their bodies; see the module's docstring. Exact."""
@@ -140,7 +144,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     wanted = {
         name: function
         for name, function in functions.items()
-        if name not in recursive and (not marked or _is_marked(function)) and (named or not dim_names_in(function))
+        if name not in recursive and (not marked or INLINE in function.attributes) and (named or not dim_names_in(function))
     }
     computed = ComputedFirst(module)
     inliner = _Inliner(wanted, calls, _only_called(calls, module, marked=marked), max_ops, computed)
@@ -157,7 +161,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
         return inliner.inlined
     closures = ClosureInliner(max_ops, computed, named, inliner.added)
     for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
+        if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
             closures.expand(function)
     if closures.has_named:
         infer_types(module)
@@ -282,12 +286,7 @@ def _stays(call: AnyCall) -> bool:
 
 
 def _is_inlinable(function: FuncOp) -> bool:
-    return len(function.body.blocks) == 1 and PRIMITIVE not in function.attributes
-
-
-def _is_marked(function: FuncOp) -> bool:
-    """Whether a function says that it is to be inlined, and that no other compiler compiles it."""
-    return INLINE in function.attributes and COMPILER not in function.attributes
+    return len(function.body.blocks) == 1 and not SEALED & function.attributes.keys()
 
 
 def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked: bool) -> Counter[str]:
@@ -297,7 +296,7 @@ def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked:
     for found in calls.values():
         called.update(found)
     functions = (op for op in module.body.block.ops if isinstance(op, FuncOp))
-    names = [op.sym_name.data for op in functions if op.sym_visibility == PRIVATE or (marked and _is_marked(op))]
+    names = [op.sym_name.data for op in functions if op.sym_visibility == PRIVATE or (marked and INLINE in op.attributes)]
     return Counter({name: called[name] for name in names if name != "main" and 0 < called[name] == mentions[name]})
 
 

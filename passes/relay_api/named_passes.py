@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from importlib import import_module
 from typing import cast, get_type_hints
 
@@ -20,7 +21,7 @@ from xdsl.utils.hints import isa
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import class_of, target_of
-from xrelay.passes.catalogue.relay_names import RELAY_PASSES, RelayPass, relay_pass
+from xrelay.passes.catalogue.relay_names import RELAY_PASSES, PassKind, RelayPass, relay_pass
 from xrelay.passes.infra.context_options import configured_options
 from xrelay.passes.infra.option_values import check_value
 from xrelay.passes.infra.pass_context import PassContext
@@ -31,6 +32,7 @@ from xrelay.passes.infra.pipeline import info_of, run_pipeline
 from xrelay.passes.infra.pipeline_text import unknown_name
 from xrelay.passes.infra.source import full_context, one_line
 from xrelay.passes.relay_api.passes import ModulePass, Pass
+from xrelay.passes.relay_api.set_aside import skipped_functions_hidden
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.passes.types.type_upkeep import has_incomplete_types
 
@@ -140,7 +142,8 @@ class NamedPass(ModulePass):
     def __init__(self, row: RelayPass, options: Mapping[str, object]):
         pass_type = pass_class(row.pass_name)
         self._row = row
-        written = {name: _option(value) for name, value in options.items()}
+        hints = get_type_hints(pass_type)
+        written = {name: _option(value, hints.get(name)) for name, value in options.items()}
         fields = {field.name for field in dataclasses.fields(pass_type)}
         unwritten = tuple(
             name for name, value in written.items() if name in row.values and not (name in fields and _is_text(value))
@@ -162,13 +165,18 @@ class NamedPass(ModulePass):
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
         """Apply the pass; types that nobody has inferred yet are inferred first, since Relay's modules are typed."""
         _ensure_types(mod, self._row)
+        is_function_pass = self._row.kind is PassKind.FUNCTION
+        with skipped_functions_hidden(mod) if is_function_pass else nullcontext():
+            self._apply(mod, ctx)
+        return mod
+
+    def _apply(self, mod: ModuleOp, ctx: PassContext) -> None:
         if self._values and self._row.function is not None:
             module, _, name = self._row.function.partition(":")
             options = configured_options(self._row, self._options, ctx)
             getattr(import_module(module), name)(mod, **options, **self._values)
         else:
             run_pipeline(mod, [self.configured(ctx)], context=full_context())
-        return mod
 
 
 def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
@@ -204,8 +212,10 @@ def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
         infer_types(mod)
 
 
-def _option(value: object) -> object:
-    """Returns an option's value as a pass holds it: Relay's users write lists where passes have tuples."""
+def _option(value: object, type: object) -> object:
+    """Returns an option's value as a pass holds it: lists, and texts that stand alone, are tuples there."""
+    if isinstance(value, str) and type == tuple[str, ...]:
+        return (value,)
     return tuple(cast(list[object], value)) if isinstance(value, list) else value
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import COMPILER, LOOP_KERNEL, PRIMITIVE, SKIP_OPTIMIZATION
+from xrelay.dialects.attribute_names import LOOP_KERNEL, PRIMITIVE
 from xrelay.errors import PassError, XRelayError
 from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY
@@ -26,12 +26,11 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pass_names import remember_names
 from xrelay.passes.instruments.immutability import Immutability
 from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.relay_api.set_aside import is_skipped
 from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
 """Attributes of functions that are kernels."""
-SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER)
-"""Attributes of functions that are nobody's business here."""
 
 
 class Pass(ABC):
@@ -177,8 +176,7 @@ def is_kernel(function: FuncOp) -> bool:
 
 def is_optimizable(function: FuncOp) -> bool:
     """Whether function passes apply to `function`."""
-    marked = is_kernel(function) or any(mark in function.attributes for mark in SKIP_MARKS)
-    return not marked and not function.is_declaration
+    return not is_kernel(function) and not is_skipped(function) and not function.is_declaration
 
 
 def _functions(mod: ModuleOp) -> list[FuncOp]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import TypeGuard
 
 from tests.meta.test_sizes import sources
 
@@ -29,7 +30,7 @@ def test_names_are_written_once() -> None:
 
 
 def _strings() -> Iterator[tuple[Path, int, str]]:
-    """The string constants of the source, save the names that classes of attributes and ops give themselves."""
+    """The string constants of the source, save the names of classes and of passes (Relay's `Inline`)."""
     for path in sources():
         if path.name == "attribute_names.py":
             continue
@@ -39,7 +40,7 @@ def _strings() -> Iterator[tuple[Path, int, str]]:
         if not any(name in joined for name in NAMES):
             continue
         tree = ast.parse(text)
-        own = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Assign) and _names_a_class(node)}
+        own = {id(node.value) for node in ast.walk(tree) if _names_a_class(node) or _names_a_pass(node)}
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and id(node) not in own:
                 text = node.value.decode(errors="replace") if isinstance(node.value, bytes) else node.value
@@ -47,5 +48,9 @@ def _strings() -> Iterator[tuple[Path, int, str]]:
                     yield path.relative_to(ROOT), node.lineno, text
 
 
-def _names_a_class(node: ast.Assign) -> bool:
-    return any(isinstance(target, ast.Name) and target.id == "name" for target in node.targets)
+def _names_a_class(node: ast.AST) -> TypeGuard[ast.Assign]:
+    return isinstance(node, ast.Assign) and any(isinstance(to, ast.Name) and to.id == "name" for to in node.targets)
+
+
+def _names_a_pass(node: ast.AST) -> TypeGuard[ast.keyword]:
+    return isinstance(node, ast.keyword) and node.arg == "alias"

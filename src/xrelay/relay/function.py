@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
+from xrelay.dialects.attribute_names import FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
@@ -22,9 +22,8 @@ from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
 
-_MARKS: Final = {"Inline": INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
-RELAY_NAMES: Final = {**_MARKS, "Compiler": COMPILER}
-"""Relay's names of attributes of functions that passes read → ours."""
+RELAY_NAMES: Final = {"Inline": INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
+"""Relay's names of the marks of functions that passes read → ours."""
 
 
 @views(FnOp)
@@ -246,7 +245,7 @@ def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], 
 
 def _is_said(name: str, value: Attribute) -> bool:
     """Whether an attribute stands on the `func.func`: `Inline = 0` says nothing."""
-    return name != "sym_visibility" and not (name in _MARKS and isinstance(value, IntegerAttr) and not value.value.data)
+    return name != "sym_visibility" and not (name in RELAY_NAMES and isinstance(value, IntegerAttr) and not value.value.data)
 
 
 def attribute_of(name: str, value: AttributeValue) -> Attribute:

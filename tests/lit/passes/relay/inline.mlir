@@ -164,7 +164,7 @@ func.func @asks(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline} {
   %0 = relay.exp(%x) : (tensor<3xf32>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
 }
-func.func @theirs(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline, relay.compiler = "acme"} {
+func.func @theirs(%x: tensor<3xf32>) -> tensor<3xf32> attributes {relay.inline, Compiler = "acme"} {
   %0 = relay.tanh(%x) : (tensor<3xf32>) -> tensor<3xf32>
   func.return %0 : tensor<3xf32>
 }
