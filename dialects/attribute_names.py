@@ -30,11 +30,8 @@ COMPILER_INLINE: Final = "Inline"
 GLOBAL_SYMBOL: Final = "global_symbol"
 """Of a function for a compiler from outside: the symbol of its code; `relay-partition-graph` sets it."""
 COMPOSITE: Final = "Composite"
-"""Of a `relay.fn`: the pattern that it is an instance of, as `dnnl.conv_relu`; users set it, and
-`relay-annotate-target` reads what stands before the dot, the name of a compiler."""
-
-COMPOSITE: Final = "Composite"
-"""Relay's name of the pattern whose ops a `relay.fn` computes; `relay-merge-composite` and `partition` set it."""
+"""Relay's name of the pattern whose ops a `relay.fn` computes, as `dnnl.conv_relu`; `relay-merge-composite` and
+`partition` set it, and `relay-annotate-target` reads what stands before the dot, the name of a compiler."""
 PARTITIONED_FROM: Final = "PartitionedFromPattern"
 """The operators of a `relay.fn` that was made of a match of a pattern, in order, each with `_` behind; they set it."""
 

@@ -31,6 +31,7 @@ class PipelineRow:
 
 
 DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
+    PipelineRow(0, "relay-dissolve-compiler-regions", "no code generator from outside takes regions of the graph"),
     PipelineRow(0, "relay-recursion-to-loop", "what calls itself cannot be inlined, a loop can"),
     PipelineRow(0, "relay-inline", "native code knows kernels and one function that calls them"),
     PipelineRow(0, "relay-lift-closures", "native code calls functions that it knows, and has no others"),

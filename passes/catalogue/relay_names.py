@@ -163,6 +163,16 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", _F, 1, ()),
     RelayPass("LambdaLift", "relay-lift-closures", _M, 1, fixed={"keep": True}),
     RelayPass(
+        "AnnotateTargetFunc",
+        "relay-annotate-target",
+        _F,
+        0,
+        positional=("targets", "include_non_call_ops"),
+        alias="AnnotateTarget",
+    ),
+    RelayPass("MergeCompilerRegions", "relay-merge-compiler-regions", _F, 0, ()),
+    RelayPass("PartitionGraph", "relay-partition-graph", _M, 0, (), positional=("mod_name", "bind_constants")),
+    RelayPass(
         "ConvertLayout",
         "relay-convert-layout",
         _F,
@@ -178,9 +188,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 ELSEWHERE: frozenset[str] = frozenset(
     {
         "LazyGradientInit",
-        "AnnotateTargetFunc",
-        "MergeCompilerRegions",
-        "PartitionGraph",
         "ToCPS",
         "UnCPS",
         "PartialEval",

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 
 from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.passes.graph.cycles import nodes_on_cycles
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -19,30 +20,7 @@ def calls_in(function: FuncOp, names: Mapping[str, object]) -> Counter[str]:
 
 def recursive_functions(callees: Mapping[str, Counter[str]]) -> set[str]:
     """The functions that may call themselves, and those that lie between two such."""
-    callers: dict[str, list[str]] = {name: [] for name in callees}
-    for name, names in callees.items():
-        for callee in names:
-            callers[callee].append(name)
-    left = _without_ends(callees, callers, set(callees))
-    return _without_ends(callers, callees, left)
-
-
-def _without_ends(
-    onward: Mapping[str, Collection[str]], backward: Mapping[str, Collection[str]], nodes: set[str]
-) -> set[str]:
-    """`nodes` without those from which no way along `onward` leads to a cycle."""
-    waiting = {name: sum(other in nodes for other in onward[name]) for name in nodes}
-    ends = [name for name, count in waiting.items() if not count]
-    left = set(nodes)
-    while ends:
-        name = ends.pop()
-        left.discard(name)
-        for other in backward[name]:
-            if other in left:
-                waiting[other] -= 1
-                if not waiting[other]:
-                    ends.append(other)
-    return left
+    return nodes_on_cycles(callees)
 
 
 def call_components(callees: Mapping[str, Iterable[str]]) -> list[list[str]]:

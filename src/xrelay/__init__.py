@@ -19,6 +19,7 @@ from xrelay.version import __version__
 if TYPE_CHECKING:
     from xrelay import errors as errors
     from xrelay import instrument as instrument
+    from xrelay import ir as ir
     from xrelay import nd as nd
     from xrelay import onnx_backend as onnx_backend
     from xrelay import relay as relay
@@ -58,6 +59,7 @@ _PUBLIC: dict[str, str] = {
     "import_onnx": "xrelay.frontend.onnx",
     "instrument": "xrelay",
     "interpret": "xrelay.api.interpret",
+    "ir": "xrelay",
     "load": "xrelay.api.model",
     "lower": "xrelay.te.lower",
     "nd": "xrelay",
@@ -88,6 +90,7 @@ __all__ = [
     "import_onnx",
     "instrument",
     "interpret",
+    "ir",
     "load",
     "lower",
     "nd",

@@ -18,6 +18,12 @@ OPTIONS: dict[str, str] = {
 OUTLINED = "relay-inline,relay-fuse-ops,relay-outline-fused"
 """For programs without branches and closures, which outlining refuses."""
 
+_TAKEN = {"a": ("add", "multiply", "nn.relu", "exp", "concatenate"), "b": ("tanh", "sigmoid", "negative", "split")}
+REGIONS = "relay-annotate-target{{targets=a,b ops={}}}".format(
+    ",".join(f'"{target}:{name}"' for target, names in _TAKEN.items() for name in names)
+)
+"""Regions for two compilers from outside."""
+
 EXACT_PIPELINES = [NEEDS.get(name, "") + name for name in relay_passes(exact=True) if name != "relay-outline-fused"]
 ROUNDED_PIPELINES = [NEEDS.get(name, "") + name + OPTIONS.get(name, "") for name in relay_passes(exact=False)]
 
@@ -27,6 +33,11 @@ EXACT_OPTIONS = [
     "relay-fuse-ops{max-depth=3}",
     "relay-fuse-ops{max-function-args=4}",
     "relay-fuse-ops{link-params=true}",
+    REGIONS,
+    f"{REGIONS},relay-merge-compiler-regions",
+    f"{REGIONS},relay-partition-graph",
+    f"{REGIONS},relay-merge-compiler-regions,relay-partition-graph{{bind-constants=false}}",
+    f"{REGIONS},relay-merge-compiler-regions,relay-partition-graph,relay-dissolve-compiler-regions,relay-inline",
 ]
 ROUNDED_OPTIONS = [
     "relay-fold-constant,relay-fold-scale-axis{direction=backward}",

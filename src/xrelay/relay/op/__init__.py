@@ -33,6 +33,7 @@ from xrelay.relay.calls import OpFunction
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.nodes import Call, op_of
 from xrelay.relay.op import contrib
+from xrelay.relay.op_attributes import register_op_attr
 from xrelay.relay.op_implementations import (
     OpImplementation,
     OpStrategy,
@@ -61,6 +62,7 @@ __all__ = [
     "register_injective_schedule",
     "register_legalize",
     "register_mixed_precision_conversion",
+    "register_op_attr",
     "register_schedule",
     "register_strategy",
     "wrap_topi_compute",

@@ -1,0 +1,68 @@
+"""Removes the annotations of regions for compilers from outside, and takes those of tuples apart."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, CompilerEndOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.verify import walk_ops
+
+
+def remove_annotations(module: ModuleOp, compiler: str | None = None) -> int:
+    """Let each value stand for its annotations, those for `compiler` alone where it is given; gives how many went."""
+    annotations = [
+        op for op in walk_ops(module) if isinstance(op, CompilerAnnotationOp) and compiler in (None, op.compiler.data)
+    ]
+    values = Replacements()
+    for op in annotations:
+        values.add(op.result, op.data)
+    values.apply()
+    for op in annotations:
+        erase_op(op)
+    return len(annotations)
+
+
+def flatten_ends_of_tuples(module: ModuleOp) -> int:
+    """Let the fields of a tuple end the region in which it is made; gives how many tuples there were.
+
+        %t = relay.tuple(%a, %b)
+        %e = relay.annotation.compiler_end(%t) {compiler = "c"}
+    becomes
+        %f = relay.annotation.compiler_end(%a) {compiler = "c"}
+        %g = relay.annotation.compiler_end(%b) {compiler = "c"}
+        %e = relay.tuple(%f, %g)
+    """
+    values, changed = Replacements(), list[CompilerEndOp]()
+    tuples = dict[TupleOp, None]()
+    pending = [op for op in walk_ops(module) if isinstance(op, CompilerEndOp)]
+    while pending:
+        end = pending.pop()
+        made = end.data.owner
+        if not isinstance(made, TupleOp):
+            continue
+        ends = [CompilerEndOp.call(field, compiler=end.compiler) for field in made.fields]
+        new = TupleOp.create(operands=[each.result for each in ends], result_types=[end.result.type])
+        for op in (*ends, new):
+            op.location = end.location
+        Rewriter.insert_op([*ends, new], InsertPoint.before(end))
+        new.result.name_hint = end.result.name_hint
+        values.add(end.result, new.result)
+        changed.append(end)
+        tuples[made] = None
+        pending += ends
+    values.apply()
+    for end in changed:
+        erase_op(end)
+    _erase_unused(list(tuples))
+    return len(changed)
+
+
+def _erase_unused(ops: list[Operation]) -> None:
+    """Erase those of `ops`, users before what they use, that nothing uses."""
+    for op in ops:
+        if op.results[0].first_use is None:
+            erase_op(op)

@@ -1,0 +1,198 @@
+"""`relay-merge-compiler-regions`: makes one region of neighbouring regions for the same compiler.
+
+What: a region takes in the regions before it for the same compiler, and the annotations between them go. Why:
+`relay-annotate-target` gives each op a region of its own, and a code generator does better with more ops at once.
+
+Before:
+
+    %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
+    %y = relay.exp(%b)
+    %e = relay.annotation.compiler_end(%y) {compiler = "ccompiler"}
+    %c = relay.annotation.compiler_begin(%e) {compiler = "ccompiler"}
+    %z = relay.negative(%c)
+    %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
+
+After:
+
+    %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
+    %y = relay.exp(%b)
+    %z = relay.negative(%y)
+    %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
+
+Left alone: regions between which something else computes, as in a diamond one side of which is for another compiler, or
+for none: the one region would need a value that needs a value of its own. Regions in different blocks stay apart, as
+what is in a branch runs on demand; and in a function with branches or loops, regions with ops that may fail (a
+division of integers, an index, extents that must be equal): one branch alone may need them.
+
+Refuses (`PassError`) annotations that contradict each other; see `annotated_regions.py`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from dataclasses import dataclass
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.attribute_names import COMPOSITE
+from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.passes.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
+from xrelay.passes.graph.cycles import nodes_on_cycles
+from xrelay.passes.graph.op_kinds import is_relay_op
+from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.infra.verify import walk_ops
+
+PASS_NAME = "relay-merge-compiler-regions"
+
+
+@dataclass(frozen=True)
+class RelayMergeCompilerRegionsPass(ModulePass):
+    """Join neighbouring regions for one compiler; see the module's docstring. Exact."""
+
+    name = PASS_NAME
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        for function in op.body.block.ops:
+            if isinstance(function, FuncOp) and not function.is_declaration:
+                merge_compiler_regions(function)
+
+
+def merge_compiler_regions(function: FuncOp) -> int:
+    """Join the regions of one function; gives how many begins went."""
+    regions = RegionSet(function, PASS_NAME)
+    if not regions.regions:
+        return 0
+    merger = RegionMerger(regions, _regions_on_demand(function, regions))
+    merger.run()
+    inner = [
+        begin
+        for region in regions.regions
+        for begin in region.begins
+        if isinstance(end := begin.data.owner, CompilerEndOp) and merger.are_one(region, regions.region(end))
+    ]
+    _remove(inner)
+    return len(inner)
+
+
+def _remove(begins: list[CompilerBeginOp]) -> None:
+    """Remove begins that stand behind ends, and the ends that nothing uses then."""
+    values, ends = Replacements(), dict[Operation, None]()
+    for begin in begins:
+        end = begin.data.owner
+        if isinstance(end, CompilerEndOp):
+            values.add(begin.result, end.data)
+            ends[end] = None
+    values.apply()
+    for begin in begins:
+        erase_op(begin)
+    for end in ends:
+        if end.results[0].first_use is None:
+            erase_op(end)
+
+
+def _regions_on_demand(function: FuncOp, regions: RegionSet) -> set[Atom]:
+    """The regions of `function` that must not run but where their values are needed, as far as it has branches."""
+    if not any(op.regions and COMPOSITE not in op.attributes for op in walk_ops(function) if op is not function):
+        return set()
+    return {region for region in regions.regions if any(map(_may_fail, region.members))}
+
+
+def _may_fail(op: Operation) -> bool:
+    callee = op.callee.owner if isinstance(op, InvokeOp) else None
+    tops = [op, callee] if isinstance(callee, FnOp) else [op]
+    inner = [inner for top in tops for inner in walk_ops(top)]
+    return any(requirements_of(each) or (is_relay_op(each) and each.may_fail) for each in inner)
+
+
+class RegionMerger:
+    """Decides which regions become one: Relay's rule, and what the rule cannot see taken back.
+
+    A region takes in a region that it needs, unless that one is also needed by something else on the way to it. For
+    each region a set says which those are, as bits of an integer; what a region takes in is known by all the bits of
+    the regions in it. The sets go when nothing asks for them any more: a graph has few at a time.
+    """
+
+    def __init__(self, regions: RegionSet, alone: Container[Atom] = frozenset()):
+        self._regions, self._alone = regions, alone
+        self._parents: dict[Atom, Atom] = {}
+        self._barred: dict[Atom, int] = {}
+        """What a region may not take in."""
+        self._bits: dict[Atom, int] = {}
+        self._askers: dict[Atom, int] = {}
+        """How many of its users a region or op still waits for."""
+        self._needs: dict[Atom, list[Atom]] = {}
+
+    def are_one(self, region: AnnotatedRegion, other: AnnotatedRegion | None) -> bool:
+        """Whether both are parts of one region now."""
+        return other is not None and self._root(region) is self._root(other)
+
+    def run(self) -> None:
+        """Decide about all regions, those before others first."""
+        self._needs = self._regions.ordered_needs()
+        for needs in self._needs.values():
+            for need in needs:
+                self._askers[need] = self._askers.get(need, 0) + 1
+        for number, atom in enumerate(self._needs):
+            self._visit(atom, 1 << number if isinstance(atom, AnnotatedRegion) else 0)
+        self._split_circles()
+
+    def _visit(self, atom: Atom, bits: int) -> None:
+        needs = list(dict.fromkeys(map(self._root, self._needs[atom])))
+        barred = 0
+        for need in needs:
+            barred |= self._barred.get(need, 0) | (self._bits.get(need, 0) if _compiler(need) != _compiler(atom) else 0)
+        for need in needs:
+            if self._may_be_one(need, atom) and not self._bits[need] & barred:
+                bits |= self._take_in(need, atom)
+        self._bits[atom], self._barred[atom] = bits, barred
+        for need in self._needs[atom]:
+            self._askers[self._root(need)] -= 1
+        for each in (atom, *map(self._root, needs)):
+            if not self._askers.get(each):
+                # Nothing asks for its sets any more.
+                self._bits.pop(each, None)
+                self._barred.pop(each, None)
+
+    def _may_be_one(self, need: Atom, atom: Atom) -> bool:
+        same = _compiler(atom) is not None and _compiler(need) == _compiler(atom)
+        return same and need not in self._alone and atom not in self._alone
+
+    def _take_in(self, need: Atom, atom: Atom) -> int:
+        """Let `need` be a part of `atom`; gives its bits."""
+        self._parents[need] = atom
+        self._askers[atom] = self._askers.get(atom, 0) + self._askers.pop(need)
+        self._barred.pop(need)
+        return self._bits.pop(need)
+
+    def _split_circles(self) -> None:
+        """Let regions be what they were where two of them would need each other.
+
+        The rule looks at a region when all before it are done; one that is taken in later brings needs of its own.
+        """
+        edges: dict[Atom, set[Atom]] = {self._root(atom): set() for atom in self._needs}
+        for atom, needs in self._needs.items():
+            root = self._root(atom)
+            edges[root] |= {other for need in needs if (other := self._root(need)) is not root}
+        wrong = nodes_on_cycles(edges)
+        if wrong:
+            roots = {atom: self._root(atom) for atom in self._needs}
+            self._parents = {atom: root for atom, root in roots.items() if root is not atom and root not in wrong}
+
+    def _root(self, atom: Atom) -> Atom:
+        root = atom
+        while (parent := self._parents.get(root)) is not None:
+            root = parent
+        while (parent := self._parents.get(atom)) is not None and parent is not root:
+            self._parents[atom], atom = root, parent
+        return root
+
+
+def _compiler(atom: Atom) -> str | None:
+    return atom.compiler if isinstance(atom, AnnotatedRegion) else None

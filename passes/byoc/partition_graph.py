@@ -1,0 +1,133 @@
+"""`relay-partition-graph`: makes a function of each region that annotations enclose.
+
+What: what stands between the `relay.annotation.compiler_begin`s and `compiler_end`s of one region becomes a private
+function with Relay's attributes `Compiler`, `Primitive`, `Inline` and `global_symbol`, and a call stands for it. Its
+parameters are the values that come in, each once; constants among them, and tuples of constants, are part of the
+function unless `bind-constants` is false. Its results are the values that go out, each once, those of a tuple one by
+one. Why: a code generator from outside gets functions of its own, which other passes leave alone.
+
+Before:
+
+    func.func @main(%x: T) -> T {
+      %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
+      %y = relay.exp(%b)
+      %e = relay.annotation.compiler_end(%y) {compiler = "ccompiler"}
+      %z = relay.negative(%e)
+      func.return %z
+    }
+
+After:
+
+    func.func @main(%x: T) -> T {
+      %y = func.call @tvmgen_default_ccompiler_main_0(%x)
+      %z = relay.negative(%y)
+      func.return %z
+    }
+    func.func private @tvmgen_default_ccompiler_main_0(%ccompiler_0_i0: T) -> T
+        attributes {Compiler = "ccompiler", Primitive = 1, Inline = 1, global_symbol = "…"} {
+      %y = relay.exp(%ccompiler_0_i0)
+      func.return %y
+    }
+
+The name is Relay's: "tvmgen", `mod-name`, the compiler, the function around it, and the number of the region's first
+begin, as Relay counts them; characters that a symbol in C cannot have are underscores. Annotations for "default" go,
+and so do those with nothing between them.
+
+Refuses (`PassError`) annotations that contradict each other (see `annotated_regions.py`), a region that needs a value
+that needs one of its own, and one that makes an extent which is named outside of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.passes import ModulePass
+
+from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.passes.byoc.annotated_regions import AnnotatedRegion, RegionSet
+from xrelay.passes.byoc.compiler_annotations import flatten_ends_of_tuples, remove_annotations
+from xrelay.passes.byoc.region_function import RegionOutliner
+from xrelay.passes.byoc.target_support import DEFAULT
+from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.graph.value_uses import ValueUses, depth_first
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.infer_type import infer_types
+
+PASS_NAME = "relay-partition-graph"
+
+
+@dataclass(frozen=True)
+class RelayPartitionGraphPass(ModulePass):
+    """Make functions of annotated regions; see the module's docstring. Exact."""
+
+    name = PASS_NAME
+
+    mod_name: str = field(default="default", metadata={"help": "the module's name, a part of the names of functions"})
+    bind_constants: bool = field(default=True, metadata={"help": "let constants be parts of the functions"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        partition_graph(op, self.mod_name, bind_constants=self.bind_constants)
+
+
+def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constants: bool = True) -> list[FuncOp]:
+    """Make functions of the annotated regions of `module`, behind all others; gives them."""
+    flatten_ends_of_tuples(module)
+    remove_annotations(module, DEFAULT)
+    given = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
+    taken = {function.sym_name.data for function in given}
+    made: list[FuncOp] = []
+    for function in given:
+        if not function.is_declaration:
+            made += _partition(function, mod_name, taken, bind_constants=bind_constants)
+    for function in made:
+        module.body.block.add_op(function)
+    if made and any(isinstance(op, NamedCallOp) for op in walk_ops(module)):
+        infer_types(module)
+    return made
+
+
+def _partition(function: FuncOp, mod_name: str, taken: set[str], *, bind_constants: bool) -> list[FuncOp]:
+    """Put calls in the place of the regions of `function`; gives the functions that are called."""
+    regions = RegionSet(function, PASS_NAME)
+    if not regions.regions:
+        return []
+    regions.ordered_needs()
+    made: list[FuncOp] = []
+    for region in regions.regions:
+        if region.members and region.ends:
+            stem = f"tvmgen_{mod_name}_{region.compiler}_{function.sym_name.data}_{region.number}"
+            name = fresh_name(re.sub(r"[^A-Za-z0-9_]", "_", stem), taken)
+            made.append(RegionOutliner(region, function, name, bind_constants=bind_constants).outline())
+        else:
+            _remove_borders(region)
+    _put_before_users(function)
+    return made
+
+
+def _remove_borders(region: AnnotatedRegion) -> None:
+    """Remove the annotations of a region in which nothing is computed that anybody needs."""
+    values = Replacements()
+    for op in (*region.begins, *region.ends):
+        values.add(op.result, op.data)
+    values.apply()
+    for op in (*region.begins, *region.ends):
+        erase_op(op)
+
+
+def _put_before_users(function: FuncOp) -> None:
+    """Put the calls, which stand where regions ended, behind what they use and before their users."""
+    uses = ValueUses(function)
+    blocks = [block for op in walk_ops(function) for region in op.regions for block in region.blocks]
+    for block in blocks:
+        ops = list(block.ops)
+        ordered = depth_first(ops, uses.needed_ops)
+        if ordered != ops:
+            for op in ops:
+                op.detach()
+            block.add_ops(ordered)

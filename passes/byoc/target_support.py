@@ -1,0 +1,61 @@
+"""What `relay-annotate-target` asks: which operators a compiler from outside takes.
+
+    @takes("nn.relu", target="ccompiler")
+    def hook(op: ReluOp) -> bool:
+        return op.data.type.element_type == f32
+
+Relay's users write `relay.op.register_op_attr("nn.relu", "target.ccompiler")`, which comes to this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final, TypeAlias, TypeVar
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.errors import PassError, XRelayError
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.registrations import note_registration
+
+DEFAULT: Final = "default"
+"""The target of what no other takes: this compiler."""
+
+TargetHook: TypeAlias = Callable[[RelayOp], object]
+"""`hook(op)`: whether the compiler takes the op."""
+
+HookT = TypeVar("HookT", bound=TargetHook)
+
+_HOOKS: dict[str, dict[type[RelayOp], TargetHook]] = {}
+
+
+def takes(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
+    """Decorator: the function says whether the compiler `target` takes an `op`, a class or Relay's name.
+
+    It replaces an earlier one, for good. `UnknownOpError` for a name of no op.
+    """
+    kind = get_relay_op(op) if isinstance(op, str) else op
+
+    def register(hook: HookT) -> HookT:
+        _HOOKS.setdefault(target, {})[kind] = hook
+        note_registration(hook)
+        return hook
+
+    return register
+
+
+def is_taken(op: RelayOp, target: str) -> bool:
+    """Whether the compiler `target` takes `op`; `PassError`, naming both, where its hook raises."""
+    hook = _HOOKS.get(target, {}).get(type(op))
+    if hook is None:
+        return False
+    try:
+        return bool(hook(op))
+    except Exception as error:
+        name = getattr(hook, "__qualname__", type(hook).__name__)
+        text = error.message if isinstance(error, XRelayError) else str(error)
+        raise PassError(
+            f"relay-annotate-target: {name}, asked whether {target!r} takes {op.relay_name()}, raised "
+            f"{type(error).__name__}: {text}",
+            location=describe_place(op),
+        ) from error
