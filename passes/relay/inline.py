@@ -144,7 +144,9 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     wanted = {
         name: function
         for name, function in functions.items()
-        if name not in recursive and (not marked or INLINE in function.attributes) and (named or not dim_names_in(function))
+        if name not in recursive
+        and (not marked or INLINE in function.attributes)
+        and (named or not dim_names_in(function))
     }
     computed = ComputedFirst(module)
     inliner = _Inliner(wanted, calls, _only_called(calls, module, marked=marked), max_ops, computed)
@@ -296,7 +298,9 @@ def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked:
     for found in calls.values():
         called.update(found)
     functions = (op for op in module.body.block.ops if isinstance(op, FuncOp))
-    names = [op.sym_name.data for op in functions if op.sym_visibility == PRIVATE or (marked and INLINE in op.attributes)]
+    names = [
+        op.sym_name.data for op in functions if op.sym_visibility == PRIVATE or (marked and INLINE in op.attributes)
+    ]
     return Counter({name: called[name] for name in names if name != "main" and 0 < called[name] == mentions[name]})
 
 

@@ -51,6 +51,7 @@ class StopFusionOp(UnaryElementwiseOp):
             return LayoutDecision((None,), None)
         return super().propagate_layouts(layouts)
 
+
 class CompilerAnnotationOp(RelayOp):
     """Base of the ops that mark the border of a region for a code generator; each gives its operand on."""
 

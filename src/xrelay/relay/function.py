@@ -245,7 +245,9 @@ def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], 
 
 def _is_said(name: str, value: Attribute) -> bool:
     """Whether an attribute stands on the `func.func`: `Inline = 0` says nothing."""
-    return name != "sym_visibility" and not (name in RELAY_NAMES and isinstance(value, IntegerAttr) and not value.value.data)
+    return name != "sym_visibility" and not (
+        name in RELAY_NAMES and isinstance(value, IntegerAttr) and not value.value.data
+    )
 
 
 def attribute_of(name: str, value: AttributeValue) -> Attribute:
