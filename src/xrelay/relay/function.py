@@ -10,7 +10,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
+from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
@@ -22,8 +22,8 @@ from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
 
-RELAY_NAMES: Final = {"Inline": INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
-"""Relay's names of the marks of functions that passes read → ours."""
+RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
+"""Relay's names of the marks of functions that passes read → ours; those for other compilers keep Relay's."""
 
 
 @views(FnOp)
@@ -126,8 +126,9 @@ class Function(Expr):
             arg_attrs=_names(_distinct([param.name for param in self.params])),
             res_attrs=_names(outputs),
         )
+        ours = {} if COMPILER in self._attributes else RELAY_NAMES
         func.attributes.update(
-            {RELAY_NAMES.get(key, key): value for key, value in self._attributes.items() if _is_said(key, value)}
+            {ours.get(key, key): value for key, value in self._attributes.items() if _is_said(key, value)}
         )
         visibility = self._attributes.get("sym_visibility")
         func.sym_visibility = visibility if isinstance(visibility, StringAttr) else None
