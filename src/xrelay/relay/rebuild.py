@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 from xdsl.dialects.func import CallOp
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
@@ -28,7 +29,8 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
     elif isinstance(op, GlobalVar) and is_call(old):
         # What the callee's names stand for follows from the arguments.
         types = [IncompleteType()] * len(old.results) if isinstance(old, NamedCallOp) else list(old.result_types)
-        made = view(CallOp(op.name_hint, values, types).results[0])
+        # Of several results the call is one.
+        made = view(CallOp(op.name_hint, values, types).results[cast(OpResult, call.ssa_value).index])
     elif isinstance(op, Function) and isinstance(old, FusedOp):
         made = _fused_call(old, op, values)
     elif isinstance(op, Expr):
@@ -36,6 +38,10 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
     else:
         raise InputError(f"{op!r} cannot be called in place of {call.op!r}", help="give a relay.Call instead")
     op_of(made).location = old.location
+    if not isinstance(old, RelayOp | FusedOp):
+        # What users gave the call; what passes note there follows from the arguments.
+        given = {name: value for name, value in old.attributes.items() if not name.startswith(("relay.", "xrelay."))}
+        op_of(made).attributes.update(given)
     return made
 
 

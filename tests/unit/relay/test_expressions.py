@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from xdsl.dialects.func import CallOp
 
 import xrelay
 from xrelay import relay, transform
@@ -238,6 +239,30 @@ def test_visitors_see_parts_before_the_whole_and_each_once() -> None:
     shared = relay.exp(X)
     Names().visit(relay.Function([X], relay.Tuple([shared + shared, relay.nn.relu(shared)])))
     assert seen == ["exp", "add", "nn.relu"]
+
+
+def test_a_call_that_is_built_anew_keeps_its_attributes_and_which_result_it_is() -> None:
+    pair = relay.Function([X], relay.Tuple([relay.exp(X), relay.tanh(X)])).to_func("pair")
+    func = relay.Function([X], X).to_func("main")
+    made = CallOp("pair", [func.args[0]], list(pair.function_type.outputs))
+    end = func.body.block.last_op
+    assert end is not None
+    func.body.block.insert_op_before(made, end)
+    end.operands = [made.results[1]]
+    mod = relay.IRModule({"pair": pair, "main": func})
+
+    class Twice(relay.ExprMutator):
+        def visit_call(self, call: relay.Call) -> relay.Expr:
+            return call_with(call, call.op, [relay.nn.relu(call.args[0])])
+
+    mod["main"] = Twice().visit(mod["main"])
+    (found,) = run_relay(mod, [VALUES])
+    np.testing.assert_allclose(found, np.tanh(np.maximum(VALUES, 0)), rtol=1e-6)
+    tagged = relay.Call(relay.Function([X], relay.exp(X)), [X], {"tag": "t"})
+    again = call_with(tagged, tagged.op, [relay.nn.relu(X)])
+    assert isinstance(again, relay.Call)
+    assert again.attrs is not None
+    assert again.attrs["tag"] == "t"
 
 
 def test_a_mutator_keeps_functions_that_call_themselves() -> None:
