@@ -15,6 +15,7 @@ from xrelay.passes.patterns.language import dominates, is_if, is_op, is_tuple, i
 from xrelay.passes.patterns.nodes import DFPattern
 from xrelay.passes.patterns.tables import TableRow
 from xrelay.passes.relay.merge_composite import merge_composites
+from xrelay.relay import dataflow_pattern as dataflow_pattern  # so that patterns can be matched against expressions
 
 
 def _op(kind: int) -> DFPattern:
@@ -45,6 +46,20 @@ def test_random_programs_compute_the_same_bits(seed: int) -> None:
     event("composites" if made else "none")
     check_exact(before, before.after(changed))
     check_exact(before, before.after(apply(changed, "relay-inline")))
+
+
+@settings(max_examples=examples(40), deadline=None, suppress_health_check=list(HealthCheck))
+@given(seed=st.integers(0, 2**32 - 1))
+def test_partitioned_functions_compute_the_same_bits(seed: int) -> None:
+    before = Before.of(seeded_module(seed, EXACT), wild=True)
+    changed = relay.IRModule.of(before.module)
+    for row in rows():
+        function = changed["main"]
+        made = row.pattern.partition(function, {"Composite": row.name})
+        assert isinstance(made, relay.Function)
+        changed["main"] = made
+    event("composites" if "Composite =" in str(changed["main"]) else "none")
+    check_exact(before, before.after(changed))
 
 
 def test_a_network_runs_natively_with_its_composites() -> None:
