@@ -109,6 +109,8 @@ def test_the_pass_is_known_to_both_opt_tools(environment: dict[str, str]) -> Non
     for tool in ("xrelay-opt", "xdsl-opt"):
         assert "relay.multiply" in output([tool, "-p", "acme-cheap-division"], environment, DIVIDED)
         assert "relay.divide" in output([tool, "-p", "acme-cheap-division{exact=true}"], environment, DIVIDED)
+    merged = output(["xrelay-opt", "-p", "relay-merge-composite{table=acme}"], environment, DIVIDED)
+    assert 'Composite = "acme.scale", PartitionedFromPattern = "divide_"' in merged
     assert "acme-cheap-division" in output(["xrelay-opt", "--list-passes"], environment)
     assert "reciprocal is not rounded" in output(["xrelay-opt", "--help-pass", "acme-cheap-division"], environment)
 

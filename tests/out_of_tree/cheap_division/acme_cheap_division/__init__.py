@@ -1,4 +1,4 @@
-"""The pass `acme-cheap-division`: divisions by constants become multiplications."""
+"""The pass `acme-cheap-division`: divisions by constants become multiplications; and a table of patterns for others."""
 
 from dataclasses import dataclass, field
 
@@ -11,6 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.extend.ops import get_relay_op
 from xrelay.extend.passes import register_pass
+from xrelay.extend.patterns import TableRow, is_constant, is_op, register_table, wildcard
 from xrelay.extend.rewriting import Emitter, constant_of, rewrite
 
 DIVIDE, MULTIPLY = get_relay_op("divide"), get_relay_op("multiply")
@@ -45,3 +46,4 @@ class AcmeCheapDivisionPass(ModulePass):
 
 
 register_pass(AcmeCheapDivisionPass, at="after relay-fold-constant", opt_level=1)
+register_table("acme", lambda: [TableRow("acme.scale", is_op("divide")(wildcard(), is_constant()))])
