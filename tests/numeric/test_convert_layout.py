@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -52,6 +54,56 @@ def test_there_and_back(op: str) -> None:
     if back is not None:
         (again,) = run_relay(transform.ConvertLayout({op: back})(changed), inputs)
         np.testing.assert_allclose(again, expected, rtol=1e-4, atol=1e-5)
+
+
+FOLLOWERS: dict[str, Callable[[relay.Expr], relay.Expr]] = {
+    "argmax": lambda y: relay.argmax(y, axis=[2, 3]),
+    "argmin": lambda y: relay.argmin(y, axis=1, keepdims=True),
+    "argmax in another order": lambda y: relay.argmax(y, axis=[1, 2]),
+    "argmin of all": lambda y: relay.argmin(y),
+    "strided_slice": lambda y: relay.strided_slice(y, begin=[0, 1, -2], end=[2, 7, -9], strides=[1, 2, -1]),
+    "strided_slice of axes": lambda y: relay.strided_slice(y, begin=[1, 0], end=[2, 3], axes=[3, 0], slice_mode="size"),
+    "layer_norm": lambda y: relay.nn.layer_norm(y, *vectors(5), axis=3),
+    "layer_norm of channels": lambda y: relay.nn.layer_norm(y, *vectors(8), axis=1, center=False),
+    "rms_norm": lambda y: relay.nn.rms_norm(y, vectors(6)[0], axis=2),
+    "instance_norm": lambda y: relay.nn.instance_norm(y, *vectors(8)),
+    "group_norm": lambda y: relay.nn.group_norm(y, *vectors(8), num_groups=4),
+    "l2_normalize": lambda y: relay.nn.l2_normalize(y, eps=1e-5, axis=[3, 1]),
+}
+"""Ops that follow their data, on images of shape (2, 8, 6, 5)."""
+
+
+def vectors(count: int) -> tuple[relay.Expr, relay.Expr]:
+    """A factor and a summand for each of `count` places."""
+    rng = np.random.default_rng(count)
+    first, second = (relay.const(rng.uniform(0.5, 2, count).astype(np.float32)) for _ in range(2))
+    return first, second
+
+
+@pytest.mark.grid(3)
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW4c", "HWNC"])
+@pytest.mark.parametrize("name", FOLLOWERS)
+def test_what_follows_a_convolution(name: str, layout: str) -> None:
+    rng = np.random.default_rng(7)
+    conv = relay.nn.conv2d(X, relay.const(rng.standard_normal((8, 4, 1, 1)).astype(np.float32)))
+    module = relay.IRModule.from_expr(relay.Function([X], FOLLOWERS[name](conv)))
+    changed = transform.ConvertLayout({"nn.conv2d": [layout, "default"]})(module)
+    assert f'data_layout = "{layout}"' in str(changed)
+    inputs = [rng.standard_normal((2, 4, 6, 5)).astype(np.float32)]
+    (expected,), (found,) = run_relay(module, inputs), run_relay(changed, inputs)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["argmax", "strided_slice", "layer_norm", "l2_normalize"])
+def test_what_follows_blocks_natively(name: str) -> None:
+    rng = np.random.default_rng(8)
+    first = relay.nn.conv2d(X, relay.const(rng.standard_normal((8, 4, 1, 1)).astype(np.float32)))
+    module = relay.IRModule.from_expr(relay.Function([X], FOLLOWERS[name](relay.nn.relu(first))))
+    inputs = [rng.standard_normal((2, 4, 6, 5)).astype(np.float32)]
+    (expected,) = run_relay(module, inputs)
+    with transform.PassContext(opt_level=3):
+        (found,) = xrelay.compile(module, cache=False, threads=1).run(inputs)
+    np.testing.assert_allclose(found, expected, rtol=1e-4, atol=1e-5)
 
 
 def test_quantised_transposed_convolution() -> None:

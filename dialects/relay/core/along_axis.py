@@ -43,10 +43,18 @@ class AlongAxisOp(RelayOp):
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""
-        layout, others = layouts[0], [None] * len(layouts[1:])
-        if layout is None:
-            return LayoutDecision((None, *others), None)
-        letter = letter_of_axis(layout, self.axis.value.data)
-        if layout.factor(letter) is not None:
-            return LayoutRefusal(f"layout {layout} splits the axis along which {self.name} computes")
-        return LayoutDecision((layout, *others), layout, {"axis": int_attribute(layout.index(letter))})
+        return follow_along_axis(self.name, self.axis.value.data, layouts)
+
+
+def follow_along_axis(name: str, axis: int, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+    """The op `name`, which computes along `axis`, in the layout of its data, the first operand, if that axis is whole.
+
+    The other operands stay as they are.
+    """
+    layout, others = layouts[0], [None] * len(layouts[1:])
+    if layout is None:
+        return LayoutDecision((None, *others), None)
+    letter = letter_of_axis(layout, axis)
+    if layout.factor(letter) is not None:
+        return LayoutRefusal(f"layout {layout} splits the axis along which {name} computes")
+    return LayoutDecision((layout, *others), layout, {"axis": int_attribute(layout.index(letter))})

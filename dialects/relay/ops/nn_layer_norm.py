@@ -9,8 +9,9 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
-from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.along_axis import follow_along_axis
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
+from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
 from xrelay.dialects.relay.core.extent_constraints import Divides, VectorsAlong
 from xrelay.dialects.relay.core.facts import Facts
@@ -18,6 +19,9 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
 
 FLOATS_ALONG_AN_AXIS: Constraints = {
@@ -36,7 +40,17 @@ class ScaledAlongAxisOp(CompositeOp):
     EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
     CONSTRAINTS: ClassVar[Constraints] = FLOATS_ALONG_AN_AXIS
 
+    BATCHED: ClassVar[bool] = False
+    """Whether the first axis counts samples, which have statistics of their own."""
+
     axis: IntegerAttr[IntegerType] = int_property(1)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where `axis` stays whole, and the samples are the first axis."""
+        layout = layouts[0]
+        if layout is not None and self.BATCHED and positions(layout, layout.primal[0]) != (0,):
+            return LayoutRefusal(f"{self.name} has its samples along the first axis, layout {layout} does not")
+        return follow_along_axis(self.name, self.axis.value.data, layouts)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's type."""
@@ -129,6 +143,7 @@ class InstanceNormOp(NormOp):
     """
 
     name = "relay.nn.instance_norm"
+    BATCHED: ClassVar[bool] = True
 
 
 @register_relay_op
@@ -148,6 +163,7 @@ class GroupNormOp(NormOp):
     """
 
     name = "relay.nn.group_norm"
+    BATCHED: ClassVar[bool] = True
     CONSTRAINTS: ClassVar[Constraints] = {**FLOATS_ALONG_AN_AXIS, "C5": Divides("num_groups")}
 
     num_groups = int_property()
@@ -220,6 +236,15 @@ class L2NormalizeOp(CompositeOp):
         """Accept a single number as axis."""
         axis = attributes.get("axis")
         return {**attributes, "axis": (axis,)} if isinstance(axis, int) else attributes
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data; the sum is over both parts of a split axis."""
+        layout = layouts[0]
+        if layout is None or self.axis is None:
+            return LayoutDecision((layout,), layout)
+        letters = [letter_of_axis(layout, axis) for axis in ints(self.axis)]
+        axes = [place for letter in letters for place in positions(layout, letter)]
+        return LayoutDecision((layout,), layout, {"axis": int_array(axes)})
 
     def decompose(self, parts: Parts) -> SSAValue:
         """A factor per vector."""

@@ -15,8 +15,9 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
 
 
@@ -46,9 +47,15 @@ class ArgReduceOp(ReduceOp):
             facts.require_at_least(shape[axis], 1, "C2", f"elements of axis {axis}", message=message)
         return tensor_type(self.result_shape(shape), i32)
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """The order of the elements is that of the text."""
-        return LayoutRefusal(f"{self.name} numbers elements in the order of the axes")
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
+        """Follow the data where the reduced axes are whole and in the order of the text, in which elements count."""
+        layout = layouts[0]
+        if layout is not None:
+            letters = [layout.primal[axis] for axis in self.reduced_axes(len(layout.primal))]
+            places = [place for letter in letters for place in positions(layout, letter)]
+            if len(places) > len(letters) or places != sorted(places):
+                return LayoutRefusal(f"{self.name} numbers elements in the order of the axes")
+        return super().propagate_layouts(layouts)
 
 
 @register_relay_op

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.attribute_values import int_array, ints
+from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis
 from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, OneOf, RankOf
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
@@ -26,6 +27,8 @@ from xrelay.dialects.relay.core.properties import (
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 from xrelay.index_algebra.requirement import Broadcasts
 
@@ -108,6 +111,19 @@ class StridedSliceOp(MovementOp):
         if not isinstance(first, int) or not isinstance(count, int):
             return None
         return tuple(elements[first + place * step] for place in range(count))
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axes that are cut stay whole."""
+        layout = layouts[0]
+        if layout is None:
+            return LayoutDecision((None,), None)
+        axes = range(len(ints(self.begin))) if self.axes is None else ints(self.axes)
+        letters = [letter_of_axis(layout, axis) for axis in axes]
+        split = next((letter for letter in letters if layout.factor(letter) is not None), None)
+        if split is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis {split}, which is cut")
+        properties = {"axes": int_array([layout.index(letter) for letter in letters])}
+        return LayoutDecision((layout,), layout, properties)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """What is left of each axis."""

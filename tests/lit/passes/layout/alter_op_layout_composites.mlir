@@ -36,7 +36,7 @@ func.func @parts(%x: tensor<1x16x4x4xf32>, %alpha: tensor<16xf32>) -> tensor<1x1
 // CHECK-LABEL: func.func @left
 // CHECK:         %[[T:.*]] = relay.layout_transform({{.*}}) {src_layout = "NCHW8c", dst_layout = "NCHW"}
 // CHECK:         relay.nn.group_norm(%[[T]],
-// REMARK: relay.nn.group_norm: relay.nn.group_norm says nothing of layouts
+// REMARK: relay.nn.group_norm: layout NCHW8c splits the axis along which relay.nn.group_norm computes
 func.func @left(%x: tensor<1x16x4x4xf32>, %g: tensor<16xf32>, %b: tensor<16xf32>) -> tensor<1x16x4x4xf32> {
   %w = relay.constant dense<1.0> : tensor<16x16x1x1xf32>
   %c = relay.nn.conv2d(%x, %w) : (tensor<1x16x4x4xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x4x4xf32>

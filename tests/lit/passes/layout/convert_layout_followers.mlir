@@ -1,0 +1,29 @@
+// RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NHWC"}' --remarks 2>&1 | filecheck %s
+
+// CHECK-DAG: remark: relay-convert-layout: relay.argmax: relay.argmax numbers elements in the order of the axes
+
+// CHECK-LABEL: @follows(
+// CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
+// CHECK-NEXT:    %[[S:.*]] = relay.strided_slice(%[[C]]) {begin = [0, 1], end = [1, 3], axes = [0, 3]} : {{.*}} -> tensor<1x6x6x2xf32>
+// CHECK-NEXT:    %[[N:.*]] = relay.nn.layer_norm(%[[S]], %g, %g) {axis = 2}
+// CHECK-NEXT:    %[[L:.*]] = relay.nn.l2_normalize(%[[N]]) {eps = {{.*}}, axis = [3]}
+// CHECK-NEXT:    relay.argmax(%[[L]]) {axis = [1, 2]} : {{.*}} -> tensor<1x2xi32>
+func.func @follows(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>, %g: tensor<6xf32>) -> tensor<1x2xi32> {
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x8x6x6xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x6x6xf32>
+  %s = relay.strided_slice(%c) {begin = [0, 1], end = [1, 3]} : (tensor<1x4x6x6xf32>) -> tensor<1x2x6x6xf32>
+  %n = relay.nn.layer_norm(%s, %g, %g) : (tensor<1x2x6x6xf32>, tensor<6xf32>, tensor<6xf32>) -> tensor<1x2x6x6xf32>
+  %l = relay.nn.l2_normalize(%n) {eps = 1.0e-03, axis = [1]} : (tensor<1x2x6x6xf32>) -> tensor<1x2x6x6xf32>
+  %m = relay.argmax(%l) {axis = [2, 3]} : (tensor<1x2x6x6xf32>) -> tensor<1x2xi32>
+  func.return %m : tensor<1x2xi32>
+}
+
+// Over channels and rows the elements count in another order.
+// CHECK-LABEL: @refuses(
+// CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
+// CHECK-NEXT:    %[[B:.*]] = relay.layout_transform(%[[C]]) {src_layout = "NHWC", dst_layout = "NCHW"}
+// CHECK-NEXT:    relay.argmax(%[[B]]) {axis = [1, 2]}
+func.func @refuses(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1x6xi32> {
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x8x6x6xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x6x6xf32>
+  %m = relay.argmax(%c) {axis = [1, 2]} : (tensor<1x4x6x6xf32>) -> tensor<1x6xi32>
+  func.return %m : tensor<1x6xi32>
+}
