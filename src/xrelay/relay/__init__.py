@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay.build_module import build as build
+    from xrelay.relay.build_module import optimize as optimize
     from xrelay.relay.operators import *  # noqa: F403
 
     transform: ModuleType
@@ -88,6 +89,7 @@ __all__ = [
     "nn",
     "op",
     "op_function",
+    "optimize",
     "qnn",
     "random",
     "transform",
@@ -102,6 +104,7 @@ _LATE = {
     "frontend": ("xrelay.relay.frontend", ""),
     "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),
     "op": ("xrelay.relay.op", ""),
+    "optimize": ("xrelay.relay.build_module", "optimize"),
     "transform": ("xrelay.transform", ""),
 }
 """Names that stand above the builder: module, and the name in it."""

@@ -17,18 +17,22 @@ from xdsl.ir import BlockArgument
 
 from xrelay.api.build_schedule import BuiltFunction, build_schedule
 from xrelay.api.compile import compile
+from xrelay.api.context import decide
 from xrelay.api.interface import main_function
 from xrelay.api.model import CompiledModel
+from xrelay.api.request import chosen_level, chosen_target
+from xrelay.api.stage_runner import StageRunner
 from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean, with_article
+from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay.arrays import arrays_by_name
 from xrelay.relay.binding import bind_params_by_name as bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.module import Module
+from xrelay.relay.module import IRModule, Module
 from xrelay.runtime.artifact import Artifact
 from xrelay.target.target import Target
 from xrelay.te.schedule import Schedule
@@ -81,6 +85,21 @@ def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction
     if isinstance(source, Schedule):
         return build_schedule(source, *arguments, **named)
     return _build_program(source, *arguments, **named)
+
+
+def optimize(
+    mod: Function | Expr | ModuleOp, target: str | Target | None = None, params: Mapping[str, object] | None = None
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """The program as the graph optimiser leaves it to fusion, and, as in Relay, the parameters that it still has: none.
+
+    `mod` stays as it is, `params` become constants. Which passes run says the entered `PassContext`, by its level and
+    by name. Raises what `build` raises, as far as types and the graph are concerned.
+    """
+    module, chosen = _module(mod), chosen_target(target, None)
+    _bind(main_function(module), arrays_by_name(params))
+    stages = compile_stages(opt_level=chosen_level(None), vector_lanes=chosen.lanes(), decide=decide)
+    StageRunner([stage for stage in stages if stage.phase in (Phase.TYPED, Phase.OPTIMIZED)]).run(module)
+    return IRModule.of(module), {}
 
 
 def _build_program(

@@ -121,3 +121,27 @@ def test_the_context_around_gives_the_level() -> None:
     ]
     # At level 3 kernels that bring blocked layouts and take them back stand around the convolution.
     assert kernels == [1, 3, 1]
+
+
+def test_the_optimised_graph_computes_the_same() -> None:
+    func = scaled_sum()
+    module, left = relay.optimize(func, "llvm", params())
+    assert left == {}
+    assert [var.name_hint for var in module.get_global_vars()] == ["main"]
+    assert [param.name for param in module["main"].params] == ["x"]
+    (found,) = xrelay.compile(module, cache=False).run([X])
+    np.testing.assert_array_equal(found, EXPECTED)
+
+
+def test_the_context_around_says_which_passes_optimise() -> None:
+    module = relay.IRModule.from_expr(relay.exp(relay.var("x", shape=(2, 3))) * relay.const(2.0) * relay.const(3.0))
+    before = str(module)
+    assert "relay.exp" in str(relay.optimize(module)[0])
+    with transform.PassContext(opt_level=3, required_pass=["FastMath"]):
+        assert "relay.fast_exp" in str(relay.build_module.optimize(module, target="llvm", params=None)[0])
+    with (
+        transform.PassContext(opt_level=1, disabled_pass=["relay-inline"]),
+        pytest.raises(InputError, match="int is no"),
+    ):
+        relay.optimize(3)  # pyright: ignore
+    assert str(module) == before
