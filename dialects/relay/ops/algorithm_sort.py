@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType, TupleType, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
+from xrelay.dialects.relay.core.along_axis import follow_along_axis
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
@@ -17,6 +19,8 @@ from xrelay.dialects.relay.core.properties import bool_property, int_property, s
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import ANY, Shape
 
 RET_TYPES = ("both", "values", "indices")
@@ -41,6 +45,10 @@ class OrderOp(RelayOp):
     def ascends(self) -> bool:
         """Whether the least element comes first."""
         raise NotImplementedError(f"{self.name} says no direction")
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow the data where the axis stays whole; both fields of a tuple have its layout."""
+        return follow_along_axis(self.name, self.axis.value.data, layouts)
 
     def index_type(self, facts: Facts, dtype: Attribute | None, constraint: str) -> Attribute:
         """The element type of places along the axis, i32 unless `dtype` names another."""
@@ -201,6 +209,10 @@ class DynTopKOp(FirstOp):
 
     data = operand_def()
     k = operand_def()
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """The extent that it makes stands where the text has it."""
+        return LayoutRefusal(f"{self.name} makes an extent")
 
     @property
     def may_fail(self) -> bool:

@@ -108,6 +108,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "squeeze": lambda op: op.call(image(), axis=(0,)),
     "expand_dims": lambda op: op.call(image(), axis=1),
     "layout_transform": lambda op: op.call(image(), src_layout="NCHW", dst_layout="NCHW8c"),
+    "dyn.topk": lambda op: op.call(image(), Block(arg_types=[tensor_type((1,), i64)]).args[0]),
     "unique": lambda op: op.call(value(8)),
     "vision.all_class_non_max_suppression": lambda op: op.call(
         value(1, 6, 4), value(1, 2, 6), Block(arg_types=[tensor_type((), i64)]).args[0], value(), value()

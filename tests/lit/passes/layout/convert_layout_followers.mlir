@@ -27,3 +27,17 @@ func.func @refuses(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>) -> tensor<1
   %m = relay.argmax(%c) {axis = [1, 2]} : (tensor<1x4x6x6xf32>) -> tensor<1x6xi32>
   func.return %m : tensor<1x6xi32>
 }
+
+// Both fields of the tuple are brought back.
+// CHECK-LABEL: @sorted(
+// CHECK:         %[[C:.*]] = relay.nn.conv2d({{.*}}) {data_layout = "NHWC", kernel_layout = "HWIO"}
+// CHECK-NEXT:    %[[T:.*]] = relay.topk(%[[C]]) {k = 2, axis = 2} : {{.*}} -> tuple<tensor<1x6x2x4xf32>, tensor<1x6x2x4xi32>>
+// CHECK-DAG:     relay.layout_transform({{.*}}) {src_layout = "NHWC", dst_layout = "NCHW"} : (tensor<1x6x2x4xf32>)
+// CHECK-DAG:     relay.layout_transform({{.*}}) {src_layout = "NHWC", dst_layout = "NCHW"} : (tensor<1x6x2x4xi32>)
+func.func @sorted(%x: tensor<1x8x6x6xf32>, %w: tensor<4x8x1x1xf32>) -> (tensor<1x4x6x2xf32>, tensor<1x4x6x2xi32>) {
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x8x6x6xf32>, tensor<4x8x1x1xf32>) -> tensor<1x4x6x6xf32>
+  %t = relay.topk(%c) {k = 2} : (tensor<1x4x6x6xf32>) -> tuple<tensor<1x4x6x2xf32>, tensor<1x4x6x2xi32>>
+  %a = relay.tuple_get_item(%t) {index = 0} : (tuple<tensor<1x4x6x2xf32>, tensor<1x4x6x2xi32>>) -> tensor<1x4x6x2xf32>
+  %b = relay.tuple_get_item(%t) {index = 1} : (tuple<tensor<1x4x6x2xf32>, tensor<1x4x6x2xi32>>) -> tensor<1x4x6x2xi32>
+  func.return %a, %b : tensor<1x4x6x2xf32>, tensor<1x4x6x2xi32>
+}
