@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Protocol, runtime_checkable
 
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
+from xrelay.dialects.attribute_names import BINDS, REQUIRES
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.structure.constant import ConstantOp
 
@@ -34,18 +37,20 @@ def _value(node: object) -> SSAValue | None:
     return node.ssa_value if isinstance(node, _Handle) else None
 
 
-def same_program(left: SSAValue, right: SSAValue) -> bool:
+def same_program(
+    left: SSAValue, right: SSAValue, variables: Mapping[SSAValue, SSAValue] = MappingProxyType({})
+) -> bool:
     """Whether both values come from equal ops on equal operands; types and the names of values do not count.
 
-    Variables are equal where they are the same, or bound in the same place of both. Iterative; what both share is not
-    looked at, and no pair twice.
+    Variables are equal where they are the same, bound in the same place of both, or said to be by `variables`. What
+    inference records of an op does not count. Iterative; what both share is not looked at, and no pair twice.
     """
     pending, seen = [(left, right)], set[tuple[SSAValue, SSAValue]]()
-    bound: dict[SSAValue, SSAValue] = {}
+    bound = dict(variables)
     while pending:
         pair = pending.pop()
         one, other = pair
-        if one is other or pair in seen or bound.get(one) is other:
+        if bound.get(one, one) is other or pair in seen:
             continue
         seen.add(pair)
         if not isinstance(one, OpResult) or not isinstance(other, OpResult) or one.index != other.index:
@@ -66,10 +71,14 @@ def _same_op(one: Operation, other: Operation, bound: dict[SSAValue, SSAValue]) 
         return False
     if isinstance(one, ConstantOp) and isinstance(other, ConstantOp):
         return one.result.type == other.result.type and one.array.tobytes() == other.array.tobytes()
-    if one.properties != other.properties or one.attributes != other.attributes:
+    if one.properties != other.properties or _said(one) != _said(other):
         return False
     for region, copy in zip(one.regions, other.regions, strict=True):
         if len(region.blocks) != 1 or len(copy.blocks) != 1 or len(region.block.args) != len(copy.block.args):
             return False
         bound.update(zip(region.block.args, copy.block.args, strict=True))
     return True
+
+
+def _said(op: Operation) -> dict[str, Attribute]:
+    return {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}

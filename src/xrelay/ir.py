@@ -1,8 +1,9 @@
-"""Relay's names that stand in `tvm.ir`: modules of functions, and attributes of operators."""
+"""Relay's names that stand in `tvm.ir`: modules of functions, attributes of operators, and when programs are equal."""
 
 from __future__ import annotations
 
 from xrelay.relay.module import IRModule
 from xrelay.relay.op_attributes import register_op_attr
+from xrelay.relay.structural_equality import assert_structural_equal, structural_equal
 
-__all__ = ["IRModule", "register_op_attr"]
+__all__ = ["IRModule", "assert_structural_equal", "register_op_attr", "structural_equal"]
