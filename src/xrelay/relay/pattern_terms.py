@@ -32,6 +32,7 @@ from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.function import Function
 from xrelay.relay.graph import captured, detached
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, op_of
+from xrelay.relay.pattern_types import InferredTypes
 from xrelay.relay.rebuild import call_with
 
 ExprNode: TypeAlias = "Expr | Op"
@@ -44,6 +45,7 @@ class ExprTerms:
     def __init__(self) -> None:
         self._known: dict[ExprNode, Term[ExprNode]] = {}
         self._functions: dict[Expr, Expr] = {}
+        self._types = InferredTypes()
 
     def of(self, node: ExprNode) -> Term[ExprNode]:
         """What an expression or an operator is."""
@@ -63,8 +65,12 @@ class ExprTerms:
         return op_attribute(op_of(node), name) if isinstance(node, Call) else MISSING
 
     def type(self, node: ExprNode) -> Attribute | None:
-        """The type of an expression, where it is known completely."""
-        return None if isinstance(node, Op) or not is_complete(node.type) else node.type
+        """The type of an expression, inferred where it is not known; None where nothing decides it."""
+        if isinstance(node, Op):
+            return None
+        if is_complete(node.type) or isinstance(node, Function | GlobalVar):
+            return node.type if is_complete(node.type) else None
+        return self._types.of(node.ssa_value)
 
     def is_made_as(self, node: ExprNode, expr: object) -> bool:
         """Whether the expression has the same structure as another one, or is the operator."""

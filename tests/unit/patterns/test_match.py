@@ -222,3 +222,17 @@ def test_constants_are_compared_by_all_their_elements() -> None:
     others[50] = -1
     assert is_expr(relay.const(weights)).match(relay.const(weights.copy()))
     assert not is_expr(relay.const(weights)).match(relay.const(others))
+
+
+def test_types_that_patterns_ask_for_are_inferred() -> None:
+    """Nothing is known of the weight but what the convolution says."""
+    data, weight = relay.var("data", shape=(1, 3, 8, 8)), relay.var("weight")
+    conv = relay.nn.conv2d(data, weight, channels=4, kernel_size=(3, 3))
+    called = relay.Function([A], relay.exp(A))(conv)
+    assert has_shape((1, 4, 6, 6), is_op("nn.conv2d")(wildcard(), has_shape((4, 3, 3, 3)))).match(conv)
+    assert has_shape((1, 4, 6, 6)).match(relay.nn.relu(conv))
+    assert has_dtype("float32").match(called)
+    assert not has_shape((4, 3, 3, 4)).match(weight)
+    assert not has_shape((4,)).match(relay.exp(A))
+    contradiction = relay.nn.conv2d(relay.nn.relu(weight), weight, channels=4, kernel_size=(3, 3)) + data
+    assert not has_dtype("float32").match(contradiction)

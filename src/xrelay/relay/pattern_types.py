@@ -1,0 +1,56 @@
+"""Types of expressions that patterns ask for and that are not known yet: inferred on a copy."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
+
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.errors import XRelayError
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.expr import block_for
+from xrelay.relay.graph import copy_into, detached, free_variables, post_order
+
+
+class InferredTypes:
+    """The types of values and of all that they are computed from, inferred together when the first is asked for.
+
+    Whoever asks for users before what they use has each value inferred once.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Attribute] = {}
+
+    def of(self, value: SSAValue) -> Attribute | None:
+        """The type of a value; None where nothing decides it, or the types contradict each other."""
+        if is_complete(value.type):
+            return value.type
+        if value not in self._known:
+            self._known.update({value: value.type, **_inferred(value)})
+        found = self._known[value]
+        return found if is_complete(found) else None
+
+
+def _inferred(root: SSAValue) -> dict[SSAValue, Attribute]:
+    """The types of `root` and what it needs, from a function that computes it of its variables."""
+    variables = free_variables(root)
+    values = [*variables, *(result for op in post_order(root) for result in op.results)]
+    block = block_for(variables)
+    copies = copy_into(block, [*values, root], dict(zip(variables, block.args, strict=True)))
+    block.add_op(detached(ReturnOp(copies[-1])))
+    type = FunctionType.from_lists(list(block.arg_types), [copies[-1].type])
+    module = ModuleOp([FuncOp("inferred", type, Region(block))])
+    try:
+        infer_types(module)
+    except XRelayError:
+        return {}
+    # Inference gives ops other results; the ops are the same.
+    return {value: _type_now(copy) for value, copy in zip(values, copies[:-1], strict=True)}
+
+
+def _type_now(copy: SSAValue) -> Attribute:
+    """The type that inference found for a value: an argument or result of the same place."""
+    if isinstance(copy, OpResult):
+        return copy.op.results[copy.index].type
+    return copy.owner.args[copy.index].type if isinstance(copy, BlockArgument) else copy.type
