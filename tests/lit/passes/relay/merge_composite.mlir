@@ -84,7 +84,7 @@ func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
 
 // CHECK-LABEL: @of_another_compiler(
 // CHECK-NOT:     relay.fn
-func.func @of_another_compiler(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.compiler = "acme"} {
+func.func @of_another_compiler(%x: tensor<4xf32>) -> tensor<4xf32> attributes {Compiler = "acme"} {
   %e = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %r = relay.nn.relu(%e) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %r : tensor<4xf32>
