@@ -12,9 +12,11 @@ from xrelay import ir, relay, transform
 from xrelay.errors import InputError, PassError
 from xrelay.passes.byoc import target_support
 from xrelay.relay import op_attributes
+from xrelay.relay.dataflow_pattern import is_op, wildcard
+from xrelay.relay.op.annotation import compiler_begin as begin
+from xrelay.relay.op.annotation import compiler_end as end
 
 Module = relay.IRModule
-begin, end = relay.annotation.compiler_begin, relay.annotation.compiler_end
 
 
 @pytest.fixture(autouse=True)
@@ -101,6 +103,20 @@ def test_targets_one_after_the_other_are_as_both_at_once(calls_alone: bool) -> N
     at_once = transform.AnnotateTarget(["a", "b"], include_non_call_ops=not calls_alone)(module)
     assert str(after_another) == str(at_once)
     assert str(transform.AnnotateTarget("a", not calls_alone)(after_another)) == str(at_once)
+
+
+def test_composites_go_to_the_compiler_in_their_names() -> None:
+    pattern = is_op("nn.relu")(is_op("add")(wildcard(), wildcard()))
+    x, y = relay.var("x", shape=(4,)), relay.var("y", shape=(4,))
+    module = Module.from_expr(relay.Function([x, y], relay.exp(relay.nn.relu(relay.add(x, y)))))
+    merged = transform.MergeComposite([("mine.add_relu", pattern)])(module)
+    made = partition(Module.of(merged), "mine")
+    body = made["tvmgen_default_mine_main_0"].body
+    assert isinstance(body, relay.Call)
+    assert isinstance(body.op, relay.Function)
+    assert body.op.attrs["Composite"] == "mine.add_relu"
+    assert "relay.invoke" not in str(made["main"])
+    check_same(module, made)
 
 
 def test_only_targets_are_registered_from_outside() -> None:

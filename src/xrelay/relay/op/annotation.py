@@ -1,0 +1,11 @@
+"""Relay's `relay.op.annotation`: operators that mark values, to be imported by name."""
+
+from __future__ import annotations
+
+from xrelay.relay import operators
+
+compiler_begin = operators.annotation.compiler_begin
+compiler_end = operators.annotation.compiler_end
+stop_fusion = operators.annotation.stop_fusion
+
+__all__ = ["compiler_begin", "compiler_end", "stop_fusion"]
