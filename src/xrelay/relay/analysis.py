@@ -24,6 +24,7 @@ from xrelay.relay.normal_form import check_basic_block_normal_form
 
 if TYPE_CHECKING:
     from xrelay.relay.module_analysis import extract_fused_functions as extract_fused_functions
+    from xrelay.relay.module_analysis import list_fake_quantized_op_freqs as list_fake_quantized_op_freqs
     from xrelay.relay.module_analysis import list_op_freqs as list_op_freqs
 
 __all__ = [
@@ -38,6 +39,7 @@ __all__ = [
     "extract_fused_functions",
     "free_vars",
     "get_total_mac_number",
+    "list_fake_quantized_op_freqs",
     "list_op_freqs",
     "post_order",
     "post_order_visit",
@@ -45,7 +47,7 @@ __all__ = [
 ]
 
 
-_LATE = ("extract_fused_functions", "list_op_freqs")
+_LATE = ("extract_fused_functions", "list_fake_quantized_op_freqs", "list_op_freqs")
 """What stands in `module_analysis.py`."""
 
 

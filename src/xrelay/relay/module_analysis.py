@@ -10,6 +10,9 @@ from xdsl.dialects.func import FuncOp
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.fusion.outline_fused import RelayOutlineFusedPass
 from xrelay.passes.infra.pipeline import run_pipeline
@@ -25,6 +28,36 @@ def list_op_freqs(mod: ModuleOp) -> dict[str, int]:
     operators = set(relay_ops().values())
     found = (op for op in walk_ops(mod) if isinstance(op, RelayOp) and type(op) in operators)
     return dict(Counter(op.relay_name() for op in found))
+
+
+def list_fake_quantized_op_freqs(mod: ModuleOp) -> dict[str, int]:
+    """How often each operator stands between dequantised numbers and a `qnn.quantize`, by Relay's name.
+
+    A region is what one `qnn.quantize` is computed from; of one that reads anything but dequantised numbers and
+    constants, or that branches, nothing is counted.
+    """
+    found: Counter[str] = Counter()
+    for op in walk_ops(mod):
+        if isinstance(op, QuantizeOp):
+            found.update(one.relay_name() for one in _fake_quantized_region(op))
+    return dict(found)
+
+
+def _fake_quantized_region(quantize: QuantizeOp) -> list[RelayOp]:
+    """The operators whose values `quantize` is computed from, behind the next `qnn.dequantize`s; iterative."""
+    operators = {*relay_ops().values(), TupleOp, TupleGetItemOp}
+    region: dict[RelayOp, None] = {}
+    pending = [quantize.operands[0]]
+    while pending:
+        owner = pending.pop().owner
+        if isinstance(owner, DequantizeOp | ConstantOp):
+            continue
+        if not isinstance(owner, RelayOp) or type(owner) not in operators:
+            return []
+        if owner not in region:
+            region[owner] = None
+            pending += owner.operands[:1] if isinstance(owner, QuantizeOp) else owner.operands
+    return [op for op in region if not isinstance(op, QuantizeOp | TupleOp | TupleGetItemOp)]
 
 
 def extract_fused_functions(mod: ModuleOp) -> dict[str, Function]:

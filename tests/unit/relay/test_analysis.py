@@ -53,6 +53,34 @@ def test_a_module_of_one_kernel() -> None:
     assert [param.shape for param in kernel.params] == [(1, 1, 5, 5), (1, 1, 3, 3)]
 
 
+def dequantized(name: str, *shape: int) -> relay.Expr:
+    return relay.qnn.op.dequantize(relay.var(name, shape=shape, dtype="int8"), relay.const(0.5), relay.const(0))
+
+
+def quantized(expr: relay.Expr) -> relay.Expr:
+    return relay.qnn.op.quantize(expr, relay.const(1.0), relay.const(0), out_dtype="int8")
+
+
+def fake_quantized(expr: relay.Expr) -> dict[str, int]:
+    return relay.analysis.list_fake_quantized_op_freqs(relay.IRModule.from_expr(expr))
+
+
+def test_operators_between_dequantised_and_quantised_numbers() -> None:
+    first = quantized(relay.nn.dense(dequantized("x", 8, 4), dequantized("w", 6, 4)))
+    second = quantized(relay.nn.relu(relay.qnn.op.dequantize(first, relay.const(1.0), relay.const(3))))
+    # What stands behind the last quantisation is in no region.
+    assert fake_quantized(relay.cast(second, "float32")) == {"nn.dense": 1, "nn.relu": 1}
+    parts = relay.concatenate([dequantized("x", 1, 4), relay.exp(dequantized("y", 1, 4))], axis=1)
+    assert fake_quantized(quantized(parts * relay.const(2.0))) == {"concatenate": 1, "exp": 1, "multiply": 1}
+
+
+def test_regions_that_read_other_numbers_or_branch_count_nothing() -> None:
+    x = dequantized("x", 4)
+    assert fake_quantized(quantized(relay.nn.relu(x) + relay.var("y", shape=(4,)))) == {}
+    chosen = relay.If(relay.var("c", shape=(), dtype="bool"), relay.nn.relu(x), x)
+    assert fake_quantized(quantized(relay.exp(chosen))) == {}
+
+
 def test_features_of_expressions_and_modules() -> None:
     x, v = relay.var("x", shape=(4,)), relay.var("v")
     assert detect_feature(x) == {Feature.fVar}
