@@ -18,6 +18,7 @@ from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.layout.rank_changes import positions
 
 
 class AlongAxisOp(RelayOp):
@@ -46,10 +47,12 @@ class AlongAxisOp(RelayOp):
         return follow_along_axis(self.name, self.axis.value.data, layouts)
 
 
-def follow_along_axis(name: str, axis: int, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+def follow_along_axis(
+    name: str, axis: int, layouts: Sequence[Layout | None], *, keeps_first: bool = False
+) -> LayoutDecision | LayoutRefusal:
     """The op `name`, which computes along `axis`, in the layout of its data, the first operand, if that axis is whole.
 
-    The other operands stay as they are.
+    The other operands stay as they are. With `keeps_first` the first axis of the text is to be the first.
     """
     layout, others = layouts[0], [None] * len(layouts[1:])
     if layout is None:
@@ -57,4 +60,6 @@ def follow_along_axis(name: str, axis: int, layouts: Sequence[Layout | None]) ->
     letter = letter_of_axis(layout, axis)
     if layout.factor(letter) is not None:
         return LayoutRefusal(f"layout {layout} splits the axis along which {name} computes")
+    if keeps_first and positions(layout, layout.primal[0]) != (0,):
+        return LayoutRefusal(f"{name} has its samples along the first axis, layout {layout} does not")
     return LayoutDecision((layout, *others), layout, {"axis": int_attribute(layout.index(letter))})

@@ -40,17 +40,11 @@ class ScaledAlongAxisOp(CompositeOp):
     EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
     CONSTRAINTS: ClassVar[Constraints] = FLOATS_ALONG_AN_AXIS
 
-    BATCHED: ClassVar[bool] = False
-    """Whether the first axis counts samples, which have statistics of their own."""
-
     axis: IntegerAttr[IntegerType] = int_property(1)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where `axis` stays whole, and the samples are the first axis."""
-        layout = layouts[0]
-        if layout is not None and self.BATCHED and positions(layout, layout.primal[0]) != (0,):
-            return LayoutRefusal(f"{self.name} has its samples along the first axis, layout {layout} does not")
-        return follow_along_axis(self.name, self.axis.value.data, layouts)
+        """Follow the data where `axis` stays whole, and the first axis, along which the samples lie, the first."""
+        return follow_along_axis(self.name, self.axis.value.data, layouts, keeps_first=True)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's type."""
@@ -73,8 +67,7 @@ class NormOp(ScaledAlongAxisOp):
     gamma = operand_def()
     beta = operand_def()
 
-    # Declared again, so that it comes first, as in Relay.
-    axis: IntegerAttr[IntegerType] = int_property(1)
+    axis: IntegerAttr[IntegerType] = int_property(1)  # Declared again, so that it comes first, as in Relay.
     epsilon = float_property(1e-5)
     center = bool_property(True)
     scale = bool_property(True)
@@ -96,11 +89,10 @@ class NormOp(ScaledAlongAxisOp):
 
     def scaled(self, parts: Parts, normal: SSAValue) -> SSAValue:
         """`normal * gamma + beta`, as far as `scale` and `center` ask for them."""
-        _, gamma, beta = parts.operands
         if self.scale.value.data:
-            normal = parts.op("multiply", normal, self.along_axis(parts, gamma, normal))
+            normal = parts.op("multiply", normal, self.along_axis(parts, parts.operands[1], normal))
         if self.center.value.data:
-            normal = parts.op("add", normal, self.along_axis(parts, beta, normal))
+            normal = parts.op("add", normal, self.along_axis(parts, parts.operands[2], normal))
         return normal
 
 
@@ -143,7 +135,6 @@ class InstanceNormOp(NormOp):
     """
 
     name = "relay.nn.instance_norm"
-    BATCHED: ClassVar[bool] = True
 
 
 @register_relay_op
@@ -163,7 +154,6 @@ class GroupNormOp(NormOp):
     """
 
     name = "relay.nn.group_norm"
-    BATCHED: ClassVar[bool] = True
     CONSTRAINTS: ClassVar[Constraints] = {**FLOATS_ALONG_AN_AXIS, "C5": Divides("num_groups")}
 
     num_groups = int_property()

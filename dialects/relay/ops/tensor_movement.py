@@ -122,8 +122,7 @@ class StridedSliceOp(MovementOp):
         split = next((letter for letter in letters if layout.factor(letter) is not None), None)
         if split is not None:
             return LayoutRefusal(f"layout {layout} splits the axis {split}, which is cut")
-        properties = {"axes": int_array([layout.index(letter) for letter in letters])}
-        return LayoutDecision((layout,), layout, properties)
+        return LayoutDecision((layout,), layout, {"axes": int_array([layout.index(letter) for letter in letters])})
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """What is left of each axis."""
