@@ -112,7 +112,7 @@ def _domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
 def _integers_from_floats(op: RelayOp) -> str:
     """The kind of the integers that the op converts floats to, "i" or "u"; empty where it does no such thing."""
     converts = isinstance(op, (CastOp, CastLikeOp)) or {"dtype", "out_dtype"} & op.properties.keys()
-    if not converts or not is_float(numpy_dtype(element_type_of(op.operands[0].type))):
+    if not converts or not op.operands or not is_float(numpy_dtype(element_type_of(op.operands[0].type))):
         return ""
     kind = numpy_dtype(element_type_of(op.results[0].type)).kind
     return kind if kind in "iu" else ""

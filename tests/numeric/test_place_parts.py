@@ -132,6 +132,16 @@ def test_parts_stay_apart_when_buffers_have_got_their_places() -> None:
     assert copying(model) == ["copy_part"]
 
 
+def test_nothing_is_copied_for_a_part_without_elements() -> None:
+    lines = Lines(x="tensor<0x3xf32>", y="tensor<2x3xf32>")
+    lines.add("a", "tanh", "x")
+    lines.add("b", "exp", "y")
+    lines.add("c", "concatenate", "a", "b", "a", attributes="axis = 0")
+    lines.add("d", "concatenate", "c", "a", "b", attributes="axis = 0")
+    lines.add("e", "sin", "d")
+    lines.check(["e"], [_normal(0, 3), _normal(2, 3)])
+
+
 def test_split_and_joined_again() -> None:
     """Slices are read where they lie; those that are joined again are copied, as they lie elsewhere already."""
     lines = Lines(x="tensor<7x5xf32>")

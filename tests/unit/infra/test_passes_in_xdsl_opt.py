@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -46,7 +47,7 @@ def examples() -> dict[str, tuple[Path, str]]:
     found: dict[str, tuple[Path, str]] = {}
     for path in [*sorted((LIT / "passes").rglob("*.mlir")), *sorted((LIT / "lowering").rglob("*.mlir"))]:
         for line in RUN.findall(path.read_text()):
-            words = shlex.split(line.partition("|")[0])
+            words = list(takewhile(lambda word: word != "|", shlex.split(line)))
             flags = {word for word in words if word.startswith("-")}
             pipeline = own_names(words[words.index("-p") + 1]) if "-p" in words else ""
             if not flags <= KNOWN_FLAGS or not pipeline or "stage-" in pipeline or pipeline == "compile":
