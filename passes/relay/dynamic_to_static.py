@@ -11,7 +11,8 @@ with names are followed too. It changes no value. Relay's DynamicToStatic.
 Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
 codes for; a static op that would demand other things of named dimensions than the op itself.
 
-Left alone: ops whose types are not as precise as the known elements make them; `relay-infer-type` comes first.
+Types are inferred first where an op has its shape as an operand, for a program that was just built says less of it than
+the elements tell. A module without such ops is not inferred anew.
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.types.infer_type import infer_types
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,8 @@ class RelayDynamicToStaticPass(ModulePass):
 
 def dynamic_to_static(module: ModuleOp) -> list[Remark]:
     """Rewrite `module`; says what became static, and of what shapes too little is known."""
+    if any(type(op) in STATIC for op in module.walk()):
+        infer_types(module)
     pattern = MakeStatic()
     rewrite_once(module, RelayOp, pattern)
     return pattern.remarks.all

@@ -65,6 +65,7 @@ def test_shapes_that_types_tell_become_static(name: str) -> None:
     text = str(transform.Sequential([transform.InferType(), transform.DynamicToStatic()])(module))
     assert f"relay.{'nn.' if name == 'pad' else ''}{name.replace('zeros', 'full')}(" in text
     assert "dyn." not in text
+    assert str(transform.DynamicToStatic()(relay.IRModule.from_expr(relay.Function([X, y], result)))) == text
 
 
 def test_constants_are_values() -> None:

@@ -1,4 +1,5 @@
 // RUN: xrelay-opt %s -p relay-infer-type,relay-dynamic-to-static,relay-dead-code-elimination | filecheck %s
+// RUN: xrelay-opt %s -p relay-dynamic-to-static,relay-dead-code-elimination | filecheck %s
 // RUN: xrelay-opt %s -p relay-infer-type,relay-dynamic-to-static --remarks 2>&1 >/dev/null | filecheck %s --check-prefix REMARK
 
 // The shape of a tensor is known without its data.
@@ -157,4 +158,13 @@ func.func @named_slice(%x: tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete {
   %step = relay.constant dense<2> : tensor<1xi64>
   %y = relay.dyn.strided_slice(%x, %begin, %end, %step) : (tensor<?xf32, #relay.dims<n>>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
   func.return %y : !relay.incomplete
+}
+
+// Types that say less than the elements tell are inferred first.
+// CHECK-LABEL: func.func @imprecise
+// CHECK-NEXT:    relay.reshape(%z) {newshape = [2, 6]} : (tensor<12xf32>) -> tensor<2x6xf32>
+func.func @imprecise(%x: tensor<2x6xf32>, %z: tensor<12xf32>) -> tensor<?x?xf32> {
+  %s = relay.shape_of(%x) : (tensor<2x6xf32>) -> tensor<2xi64>
+  %y = relay.dyn.reshape(%z, %s) : (tensor<12xf32>, tensor<2xi64>) -> tensor<?x?xf32>
+  func.return %y : tensor<?x?xf32>
 }
