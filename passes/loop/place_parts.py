@@ -244,13 +244,15 @@ class _Placement:
         return move.shift.substitute({value: _number_or_value(given[value]) for value in move.shift.operands})
 
     def _copy(self, call: func.CallOp, move: Move, reason: str) -> None:
-        """Adds a call that copies what one move of a call does."""
+        """Adds a call that copies what one move of a call does, if that is anything."""
         source, target = call.arguments[move.source], call.arguments[move.target]
         kernel = self._functions[call.callee.string_value()]
         own = kernel.body.block.args[move.source if move.takes_source else move.target]
         given = dict(zip(list[SSAValue](kernel.body.block.args), call.arguments, strict=True))
         sizes = [given[extent] for extent in extents_of(own) if isinstance(extent, SSAValue)]
         type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
+        if 0 in type.get_shape():
+            return
         if move.takes_source:
             ops, target = _part(target, self._target_offset(call, move), sizes, _at_strides(type, move))
         else:

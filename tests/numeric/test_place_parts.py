@@ -133,13 +133,13 @@ def test_parts_stay_apart_when_buffers_have_got_their_places() -> None:
 
 
 def test_nothing_is_copied_for_a_part_without_elements() -> None:
-    lines = Lines(x="tensor<0x3xf32>", y="tensor<2x3xf32>")
-    lines.add("a", "tanh", "x")
+    """Of two arguments one is copied to its part, beside what is computed there."""
+    lines = Lines(x="tensor<0xf32>", y="tensor<5xf32>", z="tensor<3xf32>")
     lines.add("b", "exp", "y")
-    lines.add("c", "concatenate", "a", "b", "a", attributes="axis = 0")
-    lines.add("d", "concatenate", "c", "a", "b", attributes="axis = 0")
-    lines.add("e", "sin", "d")
-    lines.check(["e"], [_normal(0, 3), _normal(2, 3)])
+    lines.add("c", "concatenate", "b", "x", "z", attributes="axis = 0")
+    lines.add("d", "sin", "c")
+    model = lines.check(["d"], [_normal(0), _normal(5), _normal(3)])
+    assert copying(model) == ["copy_part"]
 
 
 def test_split_and_joined_again() -> None:

@@ -88,3 +88,8 @@ def test_unravel_index() -> None:
     np.testing.assert_array_equal(found, np.array(np.unravel_index(places, tuple(shape))), strict=True)
     narrow = applied("unravel_index", np.array(17, np.int32), shape)
     np.testing.assert_array_equal(narrow, np.array([1, 0, 2], np.int32), strict=True)
+    # The product of these extents is 0 in eight bits.
+    many = np.full(13, 4, np.int8)
+    found = applied("unravel_index", np.array([0, 100], np.int8), many)
+    np.testing.assert_array_equal(found, np.array(np.unravel_index([0, 100], (4,) * 13), np.int8), strict=True)
+    assert applied("unravel_index", np.array([3], np.int32), np.zeros(0, np.int32)).shape == (0, 1)

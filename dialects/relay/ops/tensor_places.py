@@ -15,9 +15,11 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, tensor_type
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
+from xrelay.dialects.relay.ops.tensor_shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
 
 
@@ -212,7 +214,7 @@ class UnravelIndexOp(CompositeOp):
 
     Constraints:
     - C1: both operands have integers.
-    - C2: `shape` is a vector of known length.
+    - C2: `shape` is a vector of known length, 64 at most.
 
     Example:
     ```mlir
@@ -231,18 +233,23 @@ class UnravelIndexOp(CompositeOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """An axis for the indices in front of the data's; C2."""
         (own, element), extents = facts.operand(0), facts.shape(1)
-        message = f"the shape must be a vector of known length, found {facts[1]}"
-        facts.require(len(extents) == 1 and isinstance(extents[0], int), "C2", message)
+        message = f"the shape must be a vector of known length, {MOST_AXES} at most, found {facts[1]}"
+        is_vector = len(extents) == 1 and isinstance(extents[0], int) and extents[0] <= MOST_AXES
+        facts.require(is_vector, "C2", message)
         return tensor_type((*extents, *own), element)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Quotients by the products of the extents behind each axis, and their remainders."""
+        """Remainders and quotients by the extents, the last axis first: their product may be too large a number."""
         data, shape = parts.operands
-        rank = parts.rank(data)
+        rank, count = parts.rank(data), shape_of(shape.type)[0]
         extents = parts.op("maximum", parts.op("cast", shape, dtype=element_type_of(data.type)), 1)
-        turned = parts.op("reverse", extents, axis=0)
-        strides = parts.op("reverse", parts.op("cumprod", turned, axis=0, exclusive=True), axis=0)
-        extents, strides = (
-            parts.op("expand_dims", each, axis=1, num_newaxis=rank) if rank else each for each in (extents, strides)
-        )
-        return parts.op("floor_mod", parts.op("floor_divide", data, strides), extents)
+        extents = parts.op("expand_dims", extents, axis=1, num_newaxis=rank) if rank else extents
+        rest = parts.op("expand_dims", data, axis=0)
+        if not isinstance(count, int) or count == 0:
+            return parts.op("floor_mod", rest, extents)
+        found: list[SSAValue] = []
+        for axis in reversed(range(count)):
+            extent = parts.op("strided_slice", extents, begin=(axis,), end=(axis + 1,), axes=(0,))
+            found.append(parts.op("floor_mod", rest, extent))
+            rest = parts.op("floor_divide", rest, extent)
+        return parts.op("concatenate", parts.add(TupleOp.call(*reversed(found))), axis=0)

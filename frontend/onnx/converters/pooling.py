@@ -10,6 +10,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.frontend.onnx.converters.windows import (
     MOST_AXES,
     WINDOW_ATTRIBUTES,
@@ -96,12 +97,12 @@ def convert_lp_pool(node: NodeView) -> SSAValue:
     channels = node.shape(0)[1]
     if not isinstance(channels, int) or channels == 0:
         raise node.error(f"LpPool needs a known number of channels, found {channels}")
-    one = np.ones((), numpy_dtype(node.element_type(0)))
-    ones = node.emit_filled(one, (channels, 1, *kernel), "ones")
-    powers = _power(node, node.input(0), order)
+    data = _widened(node)
+    ones = node.emit_filled(np.ones((), numpy_dtype(element_type_of(data.type))), (channels, 1, *kernel), "ones")
+    powers = _power(node, data, order)
     op = f"nn.conv{len(window)}d"
     total = node.emit(op, powers, ones, groups=channels, kernel_size=kernel, **window_attributes(window))
-    return _root(node, total, order)
+    return _narrowed(node, _root(node, total, order))
 
 
 @converts("GlobalLpPool", attributes=("p",))
@@ -109,7 +110,19 @@ def convert_global_lp_pool(node: NodeView) -> SSAValue:
     """The p-th root of the sum of p-th powers over the spatial axes."""
     order = _order(node)
     axes = tuple(range(2, len(node.shape(0))))
-    return _root(node, node.emit("sum", _power(node, node.input(0), order), axis=axes, keepdims=True), order)
+    powers = _power(node, _widened(node), order)
+    return _narrowed(node, _root(node, node.emit("sum", powers, axis=axes, keepdims=True), order))
+
+
+def _widened(node: NodeView) -> SSAValue:
+    """The data, halves as f32: their powers may be too large for a half where the root is not."""
+    narrow = numpy_dtype(node.element_type(0)).itemsize < np.dtype(np.float32).itemsize
+    return node.emit("cast", node.input(0), dtype="float32") if narrow else node.input(0)
+
+
+def _narrowed(node: NodeView, value: SSAValue) -> SSAValue:
+    type = node.element_type(0)
+    return value if element_type_of(value.type) == type else node.emit("cast", value, dtype=type)
 
 
 def _order(node: NodeView) -> float:

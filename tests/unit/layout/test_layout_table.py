@@ -56,6 +56,9 @@ def image() -> SSAValue:
 
 
 SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
+    **dict.fromkeys(
+        ("annotation.compiler_begin", "annotation.compiler_end"), lambda op: op.call(image(), compiler="acme")
+    ),
     "nn.bias_add": lambda op: op.call(image(), value(32)),
     "nn.batch_norm": lambda op: op.call(image(), *(value(32) for _ in range(4))),
     "nn.pad": lambda op: op.call(image(), value(), pad_width=(0, 0, 0, 0, 1, 1, 1, 1)),
