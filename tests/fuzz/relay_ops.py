@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 
 import xrelay
 from fuzz.agreement import disagreement, disturbed, excused
@@ -112,9 +112,12 @@ def _domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
 def _integers_from_floats(op: RelayOp) -> str:
     """The kind of the integers that the op converts floats to, "i" or "u"; empty where it does no such thing."""
     converts = isinstance(op, (CastOp, CastLikeOp)) or {"dtype", "out_dtype"} & op.properties.keys()
-    if not converts or not op.operands or not is_float(numpy_dtype(element_type_of(op.operands[0].type))):
+    types = [*op.operand_types[:1], *op.result_types]
+    if not converts or len(types) < 2 or not all(isinstance(type, TensorType) for type in types):
         return ""
-    kind = numpy_dtype(element_type_of(op.results[0].type)).kind
+    if not is_float(numpy_dtype(element_type_of(types[0]))):
+        return ""
+    kind = numpy_dtype(element_type_of(types[1])).kind
     return kind if kind in "iu" else ""
 
 

@@ -99,7 +99,7 @@ def _select(build: Builder, lines: list[str], data: Value) -> Value:
         attributes = f'{{pad_width = [{widths}], pad_mode = "reflect"}} '
         return Value(build.op(lines, "nn.pad", data.name, zero, attributes=attributes), data.rank)
     axis = f"{{axis = [{build.choices.below(data.rank)}]}} " if kind == "argmax" else ""
-    places = build.op(lines, kind, data.name, attributes=axis)
+    places = build.op(lines, kind, data.name if kind == "argmax" else _whole(build, lines, data.name), attributes=axis)
     rank = data.rank - 1 if kind == "argmax" else 2
     return Value(build.op(lines, "cast", places, attributes="{dtype = f32} "), rank)
 
@@ -151,6 +151,11 @@ def _tiled(build: Builder, lines: list[str], data: Value) -> Value:
     return Value(build.op(lines, "dyn.tile", data.name, repeats), data.rank)
 
 
+def _whole(build: Builder, lines: list[str], name: str) -> str:
+    """Whole numbers: a sum that is 0 in one order and nearly 0 in another is 0."""
+    return build.op(lines, "round", name)
+
+
 def _found(build: Builder, lines: list[str], data: Value) -> Value:
     """The rows of the data at the places where something is not 0."""
     if data.rank == 0:
@@ -158,6 +163,6 @@ def _found(build: Builder, lines: list[str], data: Value) -> Value:
     sums = data.name
     for _ in range(data.rank - 1):
         sums = build.op(lines, "sum", sums, attributes="{axis = [-1]} ")
-    places = build.op(lines, "argwhere", sums)
+    places = build.op(lines, "argwhere", _whole(build, lines, sums))
     column = build.op(lines, "squeeze", places, attributes="{axis = [1]} ")
     return Value(build.op(lines, "take", data.name, column, attributes="{axis = 0} "), data.rank)
