@@ -7,7 +7,7 @@ from typing import ClassVar
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
-from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, FloatElements
+from xrelay.dialects.relay.core.constraints import AtLeast, AxisOf, Constraints, Finite, FloatElements
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
@@ -34,7 +34,12 @@ class LRNOp(AlongAxisOp):
 
     name = "relay.nn.lrn"
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": AtLeast("size"), "C3": FloatElements()}
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": AxisOf(),
+        "C2": AtLeast("size"),
+        "C3": FloatElements(),
+        "C4": Finite(("bias", "alpha", "beta")),
+    }
 
     size = int_property(5)
     axis = int_property(1)
