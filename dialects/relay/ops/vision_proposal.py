@@ -8,7 +8,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import floats
-from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, FloatElements, RankOf, SameElements
+from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, Finite, FloatElements, RankOf, SameElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -65,6 +65,7 @@ class ProposalOp(RelayOp):
         "C5": RankOf(2, 2, 2),
         "C9": AtLeast("feature_stride", 1),
         "C10": AtLeast("rpn_post_nms_top_n", 1),
+        "C11": Finite(("scales", "ratios", "threshold")),
     }
 
     cls_prob = operand_def()
