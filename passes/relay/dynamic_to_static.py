@@ -51,6 +51,7 @@ from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
 
 
@@ -67,7 +68,7 @@ class RelayDynamicToStaticPass(ModulePass):
 
 def dynamic_to_static(module: ModuleOp) -> list[Remark]:
     """Rewrite `module`; says what became static, and of what shapes too little is known."""
-    if any(type(op) in STATIC for op in module.walk()):
+    if any(type(op) in STATIC for op in walk_ops(module)):
         infer_types(module)
     pattern = MakeStatic()
     rewrite_once(module, RelayOp, pattern)

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.converters.windows import (
     MOST_AXES,
     WINDOW_ATTRIBUTES,
@@ -90,39 +91,28 @@ def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
     supports=unsupported_rank,
     limits="1 to 3 spatial axes, known channels",
 )
-def convert_lp_pool(node: NodeView) -> SSAValue:
+@rounded_once
+def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
     """The p-th root of the sum of p-th powers, which a convolution of each channel with ones adds up."""
     kernel, order = required_kernel(node), _order(node)
     _, window = _window(node, kernel, explicit=True)
     channels = node.shape(0)[1]
     if not isinstance(channels, int) or channels == 0:
         raise node.error(f"LpPool needs a known number of channels, found {channels}")
-    data = _widened(node)
     ones = node.emit_filled(np.ones((), numpy_dtype(element_type_of(data.type))), (channels, 1, *kernel), "ones")
     powers = _power(node, data, order)
     op = f"nn.conv{len(window)}d"
     total = node.emit(op, powers, ones, groups=channels, kernel_size=kernel, **window_attributes(window))
-    return _narrowed(node, _root(node, total, order))
+    return _root(node, total, order)
 
 
 @converts("GlobalLpPool", attributes=("p",))
-def convert_global_lp_pool(node: NodeView) -> SSAValue:
+@rounded_once
+def convert_global_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
     """The p-th root of the sum of p-th powers over the spatial axes."""
     order = _order(node)
     axes = tuple(range(2, len(node.shape(0))))
-    powers = _power(node, _widened(node), order)
-    return _narrowed(node, _root(node, node.emit("sum", powers, axis=axes, keepdims=True), order))
-
-
-def _widened(node: NodeView) -> SSAValue:
-    """The data, halves as f32: their powers may be too large for a half where the root is not."""
-    narrow = numpy_dtype(node.element_type(0)).itemsize < np.dtype(np.float32).itemsize
-    return node.emit("cast", node.input(0), dtype="float32") if narrow else node.input(0)
-
-
-def _narrowed(node: NodeView, value: SSAValue) -> SSAValue:
-    type = node.element_type(0)
-    return value if element_type_of(value.type) == type else node.emit("cast", value, dtype=type)
+    return _root(node, node.emit("sum", _power(node, data, order), axis=axes, keepdims=True), order)
 
 
 def _order(node: NodeView) -> float:
