@@ -46,7 +46,7 @@ def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
             help="give arguments that agree on the sizes of the function's dimensions",
         )
     parameters = parameter_types(func, solver)
-    waits = not set(names_in(parameters)) <= names.bindings.keys() and solver.postpone(call)
+    waits = not set(names_in(parameters)) <= names.bindings.keys() and solver.postpone(call, guesses=True)
     for argument, parameter in zip(call.arguments, parameters, strict=True):
         if not waits or set(names_in([parameter])) <= names.bindings.keys():
             solver.refine(argument, _told(parameter, names.bindings, argument, solver), call)
