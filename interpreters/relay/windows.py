@@ -13,16 +13,19 @@ from xrelay.index_algebra.windows import WindowAxis
 def taps(data: Array, window: Sequence[WindowAxis[int]], counts: Sequence[int], value: float) -> Iterator[Array]:
     """For every tap of the window, in order, what it sees in all windows of (N, C, …): (N, C, *counts).
 
-    Around the data is `value`, in the padding and where windows stick out of that too.
+    Around the data is `value`, in the padding and where windows stick out of that too. What is in no window takes no
+    memory, however far windows are apart.
     """
-    ends = [axis.covered(count) for axis, count in zip(window, counts, strict=True)]
-    sides = [
-        (axis.before, max(0, end - extent - axis.before))
-        for axis, end, extent in zip(window, ends, data.shape[2:], strict=True)
-    ]
-    padded = np.pad(data, [(0, 0), (0, 0), *sides], constant_values=value)
+    # One element of `value` behind each axis is what all places outside are.
+    edged = np.pad(data, [(0, 0), (0, 0), *[(0, 1)] * len(window)], constant_values=value)
+    extents = data.shape[2:]
     for tap in np.ndindex(*(axis.size for axis in window)):
-        steps = zip(window, tap, counts, strict=True)
-        yield padded[
-            (..., *(slice(t * a.dilation, t * a.dilation + (n - 1) * a.stride + 1, a.stride) for a, t, n in steps))
-        ]
+        rows = zip(window, tap, counts, extents, strict=True)
+        yield edged[(slice(None), slice(None), *np.ix_(*(_places(*row) for row in rows)))]
+
+
+def _places(axis: WindowAxis[int], tap: int, count: int, extent: int) -> Array:
+    """Where a tap of each window is along an axis; `extent` for what is outside of the data."""
+    first = tap * axis.dilation - axis.before
+    places = (first + number * axis.stride for number in range(count))
+    return np.array([place if 0 <= place < extent else extent for place in places], np.intp)

@@ -137,6 +137,18 @@ def test_global_pools():
     assert apply_op("nn.global_max_pool2d", data)[1, 2, 0, 0] == data[1, 2].max()
 
 
+@pytest.mark.parametrize("name", ["nn.max_pool2d", "nn.avg_pool2d"])
+def test_windows_far_apart_take_no_memory_between_them(name):
+    """The second row of windows begins 2^40 rows behind the data, and sees nothing of it."""
+    data = random((1, 1, 5, 4))
+    attributes = {"pool_size": (3, 1), "strides": (2**40, 1), "padding": (1, 0), "ceil_mode": True}
+    result = apply_op(name, data, **attributes)
+    assert result.shape == (1, 1, 2, 4)
+    first = apply_op(name, data, **attributes | {"strides": (10, 1), "ceil_mode": False})
+    np.testing.assert_array_equal(result[:, :, :1], first)
+    np.testing.assert_array_equal(result[:, :, 1], -np.inf if "max" in name else 0.0)
+
+
 def test_integer_pools():
     data = np.arange(-8, 8, dtype=np.int32).reshape(1, 1, 4, 4)
     assert apply_op("nn.max_pool2d", data, pool_size=2, padding=1)[0, 0, 0, 0] == -8
