@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, UnrankedTensorType
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType, TupleType, UnrankedTensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -23,7 +23,7 @@ from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, Sequ
 Result: TypeAlias = Any
 """What a program gives: an array, or a `FunctionResult`."""
 Given: TypeAlias = "Array | Sequence[Given] | FunctionResult | None"
-"""An input of a program: an array, the values of a sequence, the value of an optional or `None` without, a function."""
+"""An input of a program: an array, the values of a sequence or tuple, that of an optional or `None`, a function."""
 
 
 def run_relay(
@@ -151,6 +151,11 @@ def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | No
     if isinstance(type, SequenceType):
         values = _values(given, type.element, names) if isinstance(given, list | tuple) else None
         return None if values is None else SequenceValue(values)
+    if isinstance(type, TupleType):
+        pairs = zip(given, type.types, strict=False) if isinstance(given, list | tuple) else ()
+        fields = [value for each, inner in pairs if (value := value_of(each, inner, names)) is not None]
+        whole = isinstance(given, list | tuple) and len(given) == len(fields) == len(type.types)
+        return tuple(fields) if whole else None
     if not isinstance(type, TensorType | UnrankedTensorType) or given is None:
         return None
     array = np.asarray(given)

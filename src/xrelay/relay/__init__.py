@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay.build_module import build as build
     from xrelay.relay.build_module import optimize as optimize
+    from xrelay.relay.executor import create_executor as create_executor
     from xrelay.relay.operators import *  # noqa: F403
 
     transform: ModuleType
@@ -79,6 +80,7 @@ __all__ = [
     "build",
     "build_module",
     "const",
+    "create_executor",
     "dataflow_pattern",
     "expr_functor",
     "frontend",
@@ -100,6 +102,7 @@ __all__ = [
 _LATE = {
     "build": ("xrelay.relay.build_module", "build"),
     "build_module": ("xrelay.relay.build_module", ""),
+    "create_executor": ("xrelay.relay.executor", "create_executor"),
     "expr_functor": ("xrelay.relay.visitor", ""),
     "frontend": ("xrelay.relay.frontend", ""),
     "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),

@@ -17,11 +17,14 @@ def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
         return {}
     if not isinstance(params, Mapping):
         raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
-    return {str(name): _array(str(name), value) for name, value in cast("Mapping[object, object]", params).items()}
+    return {
+        str(name): as_array(f"parameter {str(name)!r}", value)
+        for name, value in cast("Mapping[object, object]", params).items()
+    }
 
 
-def _array(name: str, value: object) -> NDArray[Any]:
-    """The value of a parameter, copied: constants may not change."""
+def as_array(name: str, value: object) -> NDArray[Any]:
+    """A copy of the array that `value` is, or gives by `numpy()` or `asnumpy()`; `InputError` names other values."""
     for method in ("numpy", "asnumpy"):
         convert = getattr(value, method, None)
         if callable(convert):
@@ -29,5 +32,5 @@ def _array(name: str, value: object) -> NDArray[Any]:
             break
     array = np.array(value)
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
-        raise InputError(f"parameter {name!r} is {with_article(type(value).__name__)}, no array of numbers")
+        raise InputError(f"{name} is {with_article(type(value).__name__)}, no array of numbers")
     return array

@@ -1,0 +1,182 @@
+"""`relay.create_executor`: programs of the builder run at once, as Relay's users try them.
+
+relay.create_executor("graph", mod).evaluate()(x)
+relay.create_executor("debug").evaluate(relay.const(1.0) + relay.const(2.0))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType, TupleType
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+
+from xrelay.api.compile import compile
+from xrelay.api.graph_module import Tensor
+from xrelay.api.interface import main_function
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.errors import InputError, did_you_mean
+from xrelay.interpreters.relay.run import run_relay_values
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.arrays import as_array
+from xrelay.relay.binding import bind, bind_params_by_name
+from xrelay.relay.expr import ExprLike, Var, as_value, view
+from xrelay.relay.function import Function
+from xrelay.relay.module import MAIN, IRModule
+from xrelay.relay.nodes import GlobalVar
+from xrelay.target.target import Target
+
+Evaluated: TypeAlias = Callable[..., Any]
+"""A function on arrays, in order or by name of parameter."""
+Runner: TypeAlias = Callable[[Sequence[object]], list[Any]]
+"""What gives the results of a program on its arguments: the values in tuples one after the other."""
+
+KINDS = ("debug", "graph", "aot", "vm")
+"""The kinds of executors: the interpreter, and three names of native code."""
+
+
+def create_executor(
+    kind: str = "debug",
+    mod: IRModule | None = None,
+    device: object = None,
+    target: str | Target | None = "llvm",
+    params: Mapping[str, object] | None = None,
+) -> Executor:
+    """An executor for expressions that may call the functions of `mod`.
+
+    `debug` interprets, `graph`, `aot` and `vm` compile for `target`; all kinds take every program. `params` are
+    constants in the place of parameters of the module's `@main`, by name. `device` is accepted and has no meaning: it
+    is the CPU. Raises `InputError` for another kind.
+    """
+    if kind not in KINDS:
+        raise InputError(
+            f"no executor is called {kind!r}", help=did_you_mean(kind, KINDS, "they are " + ", ".join(KINDS))
+        )
+    module = IRModule() if mod is None else IRModule.of(mod)
+    if params:
+        module[MAIN] = bind_params_by_name(module[MAIN], params)
+    return Executor(module, None if kind == "debug" else target, interprets=kind == "debug")
+
+
+class Executor:
+    """Evaluates expressions and functions that may call those of a module."""
+
+    def __init__(self, module: IRModule, target: str | Target | None, *, interprets: bool):
+        self._module, self._target, self._interprets = module, target, interprets
+
+    def evaluate(
+        self, expr: Function | GlobalVar | ExprLike | None = None, binds: Mapping[Var, ExprLike] | None = None
+    ) -> Any:
+        """The value of an expression; of a function, and of the module's @main by default, one to call with arrays.
+
+        `binds` are values of free variables. Values are arrays, and lists of values for tuples; a parameter that is a
+        tuple takes one. Raises `InputError` for an expression with free variables or arguments that do not fit, and
+        what `compile` and the interpreter raise.
+        """
+        if expr is None or isinstance(expr, GlobalVar):
+            return self._callable(expr)
+        if isinstance(expr, Function):
+            return self._callable(bind(expr, binds) if binds else expr)
+        value = view(as_value(expr))
+        return self._callable(Function([], bind(value, binds) if binds else value))()
+
+    def _callable(self, function: Function | GlobalVar | None) -> Evaluated:
+        module = self._program(function)
+        infer_types(module)
+        main, names = main_function(module), [param.name for param in module[MAIN].params]
+        run, outputs = self._runner(module, main), main.function_type.outputs.data
+
+        def evaluated(*arguments: object, **named: object) -> Any:
+            results = iter(run(_in_order(names, arguments, named)))
+            values = [_grouped(type, results) for type in outputs]
+            return values[0] if len(values) == 1 else values
+
+        return evaluated
+
+    def _program(self, function: Function | GlobalVar | None) -> IRModule:
+        """A copy of the module with `function` as its @main."""
+        module = IRModule.of(self._module)
+        if isinstance(function, GlobalVar):
+            if function.name_hint == MAIN:
+                return module
+            called = module[function]
+            function = Function(called.params, module.get_global_var(function.name_hint)(*called.params))
+        if function is not None:
+            _set_main_aside(module)
+            module[MAIN] = function
+        return module
+
+    def _runner(self, module: IRModule, main: FuncOp) -> Runner:
+        inputs = main.function_type.inputs.data
+        if self._interprets:
+            return lambda arguments: run_relay_values(module, list(map(_given, arguments, inputs)))
+        model = compile(module, target=self._target)
+
+        def run(arguments: Sequence[object]) -> list[Any]:
+            given = zip(map(_given, arguments, inputs), inputs, strict=True)
+            return model.run([each for value, type in given for each in _flat(value, type)])
+
+        return run
+
+
+def _set_main_aside(module: IRModule) -> None:
+    """Let a function that is @main have another name, which its callers call it by."""
+    if MAIN not in module:
+        return
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    name = fresh_name(MAIN, {function.sym_name.data for function in functions})
+    for op in walk_ops(module):
+        if isinstance(op, FuncOp) and op.sym_name.data == MAIN:
+            op.sym_name, op.sym_visibility = StringAttr(name), StringAttr("private")
+        elif is_call(op) and callee_name(op) == MAIN:
+            op.callee = SymbolRefAttr(name)
+
+
+def _in_order(names: Sequence[str], arguments: Sequence[object], named: Mapping[str, object]) -> list[object]:
+    """The arguments of a call, those by name behind the others; `InputError` where one is missing or there is none."""
+    unknown = [name for name in named if name not in names[len(arguments) :]]
+    if unknown:
+        raise InputError(f"no argument that is left is called {unknown[0]!r}", help=f"parameters: {', '.join(names)}")
+    missing = [name for name in names[len(arguments) :] if name not in named]
+    if missing or len(arguments) > len(names):
+        given = len(arguments) + len(named)
+        raise InputError(f"the function takes {len(names)} arguments ({', '.join(names)}), got {given}")
+    return [*arguments, *(named[name] for name in names[len(arguments) :])]
+
+
+def _given(value: object, type: Attribute) -> Any:
+    """An argument as programs take it: numbers and objects with `numpy()` as arrays, a list for a tuple."""
+    if isinstance(type, TupleType):
+        values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else None
+        if values is None or len(values) != len(type.types):
+            raise InputError(f"an argument is {value!r}, must be {type}", help=f"give a tuple of {len(type.types)}")
+        return [_given(each, inner) for each, inner in zip(values, type.types, strict=True)]
+    if not isinstance(type, TensorType):
+        return value
+    array, dtype = as_array("an argument", value), numpy_dtype(type.element_type)
+    # Numbers take the parameter's dtype; what does not fit is refused as an array of a dtype of its own.
+    keeps = isinstance(value, np.ndarray) or not np.can_cast(array.dtype, dtype, "same_kind")
+    return array if keeps else array.astype(dtype)
+
+
+def _flat(given: Any, type: Attribute) -> Iterator[object]:
+    """The arrays of an argument, in order: native code has no tuples."""
+    if not isinstance(type, TupleType):
+        yield given
+        return
+    for each, inner in zip(given, type.types, strict=True):
+        yield from _flat(each, inner)
+
+
+def _grouped(type: Attribute, values: Iterator[Any]) -> Any:
+    """The next value, or a list of as many as a tuple has."""
+    if isinstance(type, TupleType):
+        return [_grouped(inner, values) for inner in type.types]
+    value = next(values)
+    return value.view(Tensor) if isinstance(value, np.ndarray) else value
