@@ -20,7 +20,10 @@ def evaluate_resize(op: ResizeOp, data: Array) -> Array:
     """The spatial axes, wherever the layout has them."""
     rule, layout, work = op.resampling, op.data_layout, _widened(op.resampling, data)
     for letter, size, region in zip(op.AXES, ints(op.size), op.spans(), strict=True):
-        work = resized_axis(work, str(layout.primal).index(letter), size, 0.0, region, rule)
+        axis = str(layout.primal).index(letter)
+        # The neighbours of an element, with weights of 0, would make NaN of infinities beside it.
+        if not rule.keeps(work.shape[axis], size):
+            work = resized_axis(work, axis, size, 0.0, region, rule)
     return _finished(op, work)
 
 

@@ -95,6 +95,16 @@ def test_what_is_no_number_becomes_a_legal_integer() -> None:
     check(case, np.array([[[np.nan, np.inf, -np.inf, 3e38]]], np.float32))
 
 
+@pytest.mark.parametrize("method", METHODS)
+def test_an_axis_that_keeps_its_extent_is_left_alone(method: str) -> None:
+    """Beside an infinity a weight of 0 would be NaN."""
+    data = normal((1, 2, 4, 3))
+    data[0, 0, 1, 2] = np.inf
+    check(OpCase("image.resize2d", [data.shape], {"size": (4, 7), "method": method}), data)
+    same = outputs(graph_of(OpCase("image.resize2d", [data.shape], {"size": (4, 3), "method": method})), [data])[0]
+    np.testing.assert_array_equal(same, data)
+
+
 DYNAMIC = """
 %y = relay.dyn.image.resize(%x, %s, %c, %r) {{axes = [1, 2], method = "{method}", antialias = {antialias},
     cubic_exclude = {exclude}, coordinate_transformation_mode = "{mode}", extrapolation_value = -4.0}}
