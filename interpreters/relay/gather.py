@@ -11,9 +11,12 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 
 
-def checked(indices: Array, size: int) -> Array:
-    """Indices in [0, size), negative ones counted from the end; raises `InterpreterError` for one out of range."""
-    least = 0 if indices.dtype.kind == "u" else -size
+def checked(indices: Array, size: int, *, from_end: bool = True) -> Array:
+    """Indices in [0, size), with `from_end` negative ones counted from the end.
+
+    `InterpreterError` for one out of range.
+    """
+    least = 0 if indices.dtype.kind == "u" or not from_end else -size
     wrong = (indices < least) | (indices >= size) if size else np.ones(indices.shape, np.bool_)
     if wrong.any():
         raise InterpreterError(out_of_range(int(indices[wrong].flat[0]), (least, size)))

@@ -2111,6 +2111,14 @@ def sort(
 ) -> Expr:
     """The elements in order along `axis`; ascending unless `is_ascend` is false."""
 
+def sparse_to_dense(
+    sparse_indices: ExprLike,
+    output_shape: Sequence[int] | Expr,
+    sparse_values: ExprLike,
+    default_value: ExprLike = 0,
+) -> Expr:
+    """A tensor of `output_shape` with the values at the places that `sparse_indices` names, and the default elsewhere."""
+
 def split(
     data: ExprLike,
     indices_or_sections: Ints,
@@ -2419,6 +2427,7 @@ __all__ = [
     "slice_like",
     "sliding_window",
     "sort",
+    "sparse_to_dense",
     "split",
     "sqrt",
     "squeeze",

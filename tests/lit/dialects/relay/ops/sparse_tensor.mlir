@@ -1,0 +1,25 @@
+// RUN: XRELAY_ROUNDTRIP | filecheck %s
+
+// CHECK-LABEL: @places(
+func.func @places(%i: tensor<3x2xi64>, %v: tensor<3xf32>, %d: tensor<f32>) {
+  // CHECK: relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]} : (tensor<3x2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<4x8xf32>
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]} : (tensor<3x2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<4x8xf32>
+  func.return
+}
+
+// One place, and one value for all places; the default has a type of its own.
+// CHECK-LABEL: @scalars(
+func.func @scalars(%i: tensor<ui8>, %l: tensor<3xi32>, %v: tensor<bf16>, %d: tensor<i32>) {
+  // CHECK: relay.sparse_to_dense(%i, %v, %d) {output_shape = [5]} : (tensor<ui8>, tensor<bf16>, tensor<i32>) -> tensor<5xbf16>
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [5]} : (tensor<ui8>, tensor<bf16>, tensor<i32>) -> tensor<5xbf16>
+  // CHECK: relay.sparse_to_dense(%l, %v, %d) {output_shape = [5]} : (tensor<3xi32>, tensor<bf16>, tensor<i32>) -> tensor<5xbf16>
+  %z = relay.sparse_to_dense(%l, %v, %d) {output_shape = [5]} : (tensor<3xi32>, tensor<bf16>, tensor<i32>) -> tensor<5xbf16>
+  func.return
+}
+
+// CHECK-LABEL: @open(
+func.func @open(%i: tensor<?x2xi64, #relay.dims<n>>, %v: tensor<?xf32, #relay.dims<n>>, %d: tensor<f32>) {
+  // CHECK: relay.sparse_to_dense({{.*}} -> tensor<4x8xf32>
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]} : (tensor<?x2xi64, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>, tensor<f32>) -> tensor<4x8xf32>
+  func.return
+}

@@ -1,0 +1,31 @@
+// RUN: xrelay-opt %s --split-input-file --verify-diagnostics
+
+func.func @parts(%i: tensor<3x2xi64>, %v: tensor<3xf32>, %d: tensor<f32>) {
+  // expected-error@below {{[relay.sparse_to_dense C6] indices of a place, and axes of the result: 2 != 3}}
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8, 2]} : (tensor<3x2xi64>, tensor<3xf32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @vector(%i: tensor<3xi64>, %v: tensor<3xf32>, %d: tensor<f32>) {
+  // expected-error@below {{[relay.sparse_to_dense C6] indices of a place, and axes of the result: 1 != 2}}
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]} : (tensor<3xi64>, tensor<3xf32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @values(%i: tensor<3x2xi64>, %v: tensor<4xf32>, %d: tensor<f32>) {
+  // expected-error@below {{[relay.sparse_to_dense C7] places and values: 3 != 4}}
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]} : (tensor<3x2xi64>, tensor<4xf32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @one_place(%i: tensor<i64>, %v: tensor<2xf32>, %d: tensor<f32>) {
+  // expected-error@below {{[relay.sparse_to_dense C7] places and values: 1 != 2}}
+  %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4]} : (tensor<i64>, tensor<2xf32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}

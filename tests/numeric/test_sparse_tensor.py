@@ -1,0 +1,125 @@
+"""Sparse tensors: a loop over the places, the interpreter, every level and native code agree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from support.examples import examples
+from support.levels import STEPS, check_levels, check_native, outputs, run_passes
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay import relay
+from xrelay.errors import ExecutionError, InterpreterError
+
+Array = NDArray[Any]
+RNG = np.random.default_rng(17)
+ELEMENTS = ["bool", "int32", "uint8", "int64", "float16", "bfloat16", "float32", "float64"]
+
+
+def kind(dtype: str) -> np.dtype[Any]:
+    return np.dtype(ml_dtypes.bfloat16) if dtype == "bfloat16" else np.dtype(dtype)
+
+
+def values(dtype: str, *shape: int) -> Array:
+    return np.asarray(RNG.integers(-3, 9, shape)).astype(kind(dtype))
+
+
+def places(shape: Sequence[int], count: int, dtype: str = "int64") -> Array:
+    return np.array([RNG.integers(0, size, count) for size in shape], dtype).T.reshape(count, len(shape))
+
+
+def dense_module(indices: Array, shape: Sequence[int], sparse_values: Array, default: Array) -> ModuleOp:
+    arrays = {"i": indices, "v": sparse_values, "d": default}
+    i, v, d = (relay.var(name, shape=array.shape, dtype=str(array.dtype)) for name, array in arrays.items())
+    return relay.Module.from_expr(relay.Function([i, v, d], relay.sparse_to_dense(i, list(shape), v, d)))
+
+
+def check_dense(indices: Array, shape: Sequence[int], sparse_values: Array, default: Array) -> None:
+    expected = np.full(shape, default.astype(sparse_values.dtype))
+    rows = indices if indices.ndim == 2 else indices.reshape(-1, 1)
+    for row, value in zip(rows, np.broadcast_to(sparse_values, len(rows)), strict=True):
+        expected[tuple(int(part) for part in row)] = value
+    module, arrays = dense_module(indices, shape, sparse_values, default), [indices, sparse_values, default]
+    (found,) = outputs(module, arrays)
+    assert found.dtype == sparse_values.dtype
+    np.testing.assert_array_equal(found, expected)
+    check_native(module, arrays, rtol=0)
+    check_levels(module, arrays, rtol=0)
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("dtype", ELEMENTS)
+@pytest.mark.parametrize("index", ["int32", "int64", "uint8"])
+def test_dense_of_every_type(dtype: str, index: str):
+    """Several values of one place are among them, and a default of another type is converted."""
+    check_dense(places((3, 4), 9, index), (3, 4), values(dtype, 9), np.array(2, np.float32))
+
+
+@settings(max_examples=examples(12), deadline=None)
+@given(
+    st.lists(st.sampled_from([1, 2, 7, 17]), min_size=0, max_size=3),
+    st.sampled_from([0, 1, 5, 33]),
+    st.booleans(),
+)
+def test_dense_of_every_shape(shape: list[int], count: int, scalar: bool):
+    """Places of no index are all the one element of a tensor without axes."""
+    default = np.array(RNG.choice([0.0, np.nan, -1.5]), np.float32)
+    check_dense(places(shape, count), shape, values("float32", *(() if scalar else (count,))), default)
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (4,)])
+def test_dense_vectors(shape: tuple[int, ...]):
+    """Indices without a second axis; a scalar is one place."""
+    for own in {(), shape}:
+        check_dense(np.asarray(RNG.integers(0, 5, shape)), (5,), values("int32", *own), np.array(-7, np.int32))
+    check_dense(np.zeros((0, 2), np.int32), (3, 0), values("float32", 0), np.array(1, np.float32))
+
+
+def test_nan_is_a_value():
+    check_dense(np.array([1, 3]), (5,), np.array([np.nan, 2], np.float32), np.array(0, np.float32))
+
+
+@pytest.mark.parametrize(("wrong", "axis", "limits"), [(-1, 0, "[0, 4)"), (4, 0, "[0, 4)"), (1 << 40, 1, "[0, 6)")])
+def test_an_index_out_of_range_names_the_value(wrong: int, axis: int, limits: str):
+    indices = np.zeros((3, 2), np.int64)
+    indices[2, axis] = wrong
+    arrays = [indices, values("float32", 3), np.array(0, np.float32)]
+    words, module = f"index out of range: {wrong} is not in {limits}", dense_module(arrays[0], (4, 6), *arrays[1:])
+    with pytest.raises(ExecutionError, match="sparse_to_dense") as failure:
+        xrelay.compile(module, threads=2, cache=False)(*arrays)
+    assert words in str(failure.value)
+    for _, passes in [("relay", ""), *STEPS]:
+        run_passes(module, passes)
+        with pytest.raises(InterpreterError) as refusal:
+            outputs(module, arrays)
+        assert words in str(refusal.value)
+
+
+def test_the_number_of_places_may_be_open():
+    i, v = relay.var("i", shape=(relay.Any(), 2), dtype="int64"), relay.var("v", shape=(relay.Any(),))
+    module = relay.Module.from_expr(relay.Function([i, v], relay.sparse_to_dense(i, (3, 4), v)))
+    model = xrelay.compile(module, cache=False)
+    for count in (0, 1, 8):
+        at, new = places((3, 4), count), values("float32", count)
+        expected = np.zeros((3, 4), np.float32)
+        for row, value in zip(at, new, strict=True):
+            expected[tuple(row)] = value
+        np.testing.assert_array_equal(model(at, new)[0], expected)
+    with pytest.raises(ExecutionError, match="places and values"):
+        model(places((3, 4), 2), values("float32", 3))
+
+
+def test_the_default_is_zero_of_the_values_type():
+    at = relay.const(np.array([[0, 1]]))
+    expr = relay.sparse_to_dense(at, sparse_values=relay.const(np.array([5], np.int8)), output_shape=[1, 3])
+    (found,) = xrelay.compile(relay.Module.from_expr(relay.Function([], expr)), cache=False)()
+    assert found.dtype == np.int8
+    np.testing.assert_array_equal(found, [[0, 5, 0]])
