@@ -11,6 +11,7 @@ imported. A dialect is announced in the group `xrelay.dialects` by its name, and
     converters = "acme.converters"    # functions decorated with converts
     passes = "acme.passes"            # calls of register_pass
     targets = "acme.targets"          # calls of register_cpu, functions decorated with alters_layout
+    gradients = "acme.gradients"      # functions decorated with differentiates
 
     [project.entry-points."xrelay.dialects"]
     acme = "acme.ops:ACME"            # a Dialect
@@ -30,7 +31,7 @@ from xrelay.errors import XRelayError, did_you_mean
 
 GROUP = "xrelay.plugins"
 DIALECTS_GROUP = "xrelay.dialects"
-KINDS = ("ops", "interpreter", "strategies", "schedules", "converters", "passes", "targets")
+KINDS = ("ops", "interpreter", "strategies", "schedules", "converters", "passes", "targets", "gradients")
 
 _LOG = logging.getLogger(__name__)
 _loaded: set[str] = set()
