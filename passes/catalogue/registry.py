@@ -49,6 +49,7 @@ FOLDERS: dict[str, str] = {
     "relay-dissolve-compiler-regions": "byoc",
     "relay-to-a-normal-form": "relay",
     "relay-to-graph-normal-form": "relay",
+    "relay-annotate-used-memory": "relay",
     "relay-check-basic-block-normal-form": "relay",
     "relay-remove-unused-functions": "relay",
     "relay-infer-type": "types",

@@ -100,6 +100,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-dissolve-compiler-regions",
         "relay-to-a-normal-form",
         "relay-to-graph-normal-form",
+        "relay-annotate-used-memory",
         "relay-check-basic-block-normal-form",
         "relay-remove-unused-functions",
         "relay-infer-type",
