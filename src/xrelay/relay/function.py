@@ -58,6 +58,8 @@ class Function(Expr):
         self._origin: SSAValue | None = None
         self._closure: SSAValue | None = None
         self._outputs: list[str] | None = None
+        self._keeps_tuple = False
+        """Whether a body that is a tuple stays one result, as in the function of a module that this one was."""
 
     # --- from IR ---------------------------------------------------------------------------------------------------
 
@@ -90,6 +92,7 @@ class Function(Expr):
             raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
+        function._keeps_tuple = len(results) == 1 and isinstance(results[0].owner, TupleOp)
         known = {ours: relays for relays, ours in RELAY_NAMES.items()}
         function._attributes = {known.get(key, key): value for key, value in func.attributes.items() if key != FORM}
         if func.sym_visibility is not None:
@@ -139,11 +142,12 @@ class Function(Expr):
         (copy,) = copy_into(block, [self.body.ssa_value], dict(zip(params, block.args, strict=True)))
         if self.ret_type is not None and isinstance(copy.type, IncompleteType):
             copy = Rewriter.replace_value_with_new_type(copy, self.ret_type)
-        if not isinstance(copy, OpResult) or not isinstance(copy.op, TupleOp) or copy.op.parent is not block:
+        made = copy.owner
+        if self._keeps_tuple or not isinstance(made, TupleOp) or made.parent is not block:
             return [copy]
-        fields = list(copy.op.operands)
+        fields = list(made.operands)
         if not copy.uses:
-            block.erase_op(copy.op)
+            block.erase_op(made)
         return fields
 
     @property
@@ -210,7 +214,7 @@ class Function(Expr):
     ) -> Function:
         """A function of other parts that is otherwise this one."""
         function = Function(params, body, self.ret_type, attrs=self._attributes if attrs is None else attrs)
-        function.itself, function._outputs = self.itself, self._outputs
+        function.itself, function._outputs, function._keeps_tuple = self.itself, self._outputs, self._keeps_tuple
         return function
 
     def astext(self, show_meta_data: bool = True) -> str:

@@ -182,6 +182,19 @@ def test_lifted_functions_are_the_same_program() -> None:
             np.testing.assert_array_equal(run_relay(again, inputs)[0], run_relay(before, inputs)[0])
 
 
+def test_a_result_that_is_a_tuple_stays_one_result() -> None:
+    text = """
+    func.func @main(%x: tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>> {
+      %t = relay.tuple(%x, %x) : (tensor<2xf32>, tensor<2xf32>) -> tuple<tensor<2xf32>, tensor<2xf32>>
+      func.return %t : tuple<tensor<2xf32>, tensor<2xf32>>
+    }"""
+    function = relay.IRModule.of(xrelay.parse(text))["main"]
+    for kept in (function, function.with_parts(function.params, function.body), function.with_attr("mark", 1)):
+        assert [str(type) for type in kept.to_func().function_type.outputs] == ["tuple<tensor<2xf32>, tensor<2xf32>>"]
+    written = relay.Function(function.params, function.body)
+    assert [str(type) for type in written.to_func().function_type.outputs] == ["tensor<2xf32>", "tensor<2xf32>"]
+
+
 def test_names_of_inputs_and_outputs_survive() -> None:
     mod = relay.IRModule.from_expr(relay.Function([relay.var("0:x", shape=(2,))], relay.const(1.0)))
     assert 'relay.name = "0:x"' in str(mod["main"])
