@@ -4,6 +4,6 @@ from __future__ import annotations
 
 from xrelay.relay.module import IRModule
 from xrelay.relay.op_attributes import register_op_attr
-from xrelay.relay.structural_equality import assert_structural_equal, structural_equal
+from xrelay.relay.structural_equality import assert_structural_equal, structural_equal, structural_hash
 
-__all__ = ["IRModule", "assert_structural_equal", "register_op_attr", "structural_equal"]
+__all__ = ["IRModule", "assert_structural_equal", "register_op_attr", "structural_equal", "structural_hash"]
