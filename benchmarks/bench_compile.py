@@ -8,6 +8,7 @@ those after `import numpy`, so that the engine's own import counts:
 - kernels: the same network with other weights, so that its kernels are known and the model is not;
 - known: the same file again;
 - MB: growth of the peak memory from the imported engine, its libraries loaded, to the model, summed over processes;
+- files: what of it is code and data of the engine's library files, which processes share and the system may drop;
 - helpers: what of it are the peaks of the processes that help, with all that they import.
 
 Python keeps the modules that it has compiled, whatever the environment says, as pip does for an installed package.
@@ -37,7 +38,7 @@ ENGINES = ("xrelay", "onnxruntime", "openvino")
 PEERS = ENGINES[1:]
 MODELS = ("squeezenet", "mobilenetv2", "resnet50")
 OWN = {"mobilenetv2": mobilenetv2, "resnet18": lambda: resnet18(224)}
-COLUMNS = ("first", "cold", "kernels", "known", "MB", "helpers")
+COLUMNS = ("first", "cold", "kernels", "known", "MB", "files", "helpers")
 
 Figures = dict[str, float]
 
@@ -87,6 +88,7 @@ def our_round(path: Path, other: Path) -> Figures:
             "kernels": kernels["seconds"],
             "known": known["seconds"],
             "MB": cold["megabytes"],
+            "files": cold["files"],
             "helpers": cold["helpers"],
         }
 
@@ -99,6 +101,7 @@ def peer_round(engine: str, path: Path) -> Figures:
             "first": measured(engine, path, Path(cache))["seconds"],
             "cold": cold["seconds"],
             "MB": cold["megabytes"],
+            "files": cold["files"],
         }
 
 

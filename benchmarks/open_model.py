@@ -88,10 +88,14 @@ class ChildrenPeak:
             self._peaks[child.name] = kilobytes(child)
 
 
-def kilobytes(process: Path) -> int:
-    """The peak memory of a process since its program began; `getrusage` counts what the one that forked it had, too."""
+def kilobytes(process: Path, field: str = "VmHWM") -> int:
+    """What the system says of a process's memory: by default the peak since its program began.
+
+    `getrusage` counts what the one that forked it had, too. `RssFile` is what it holds of files, now: code and data of
+    libraries, and models that are mapped.
+    """
     lines = (process / "status").read_text().splitlines()
-    return max(int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return max(int(line.split()[1]) for line in lines if line.startswith(field))
 
 
 SELF = Path("/proc/self")
@@ -105,12 +109,13 @@ def main() -> None:
     engine, path = sys.argv[1], Path(sys.argv[2])
     if "--warm" in sys.argv:
         warm(engine)
-    before, children = kilobytes(SELF), ChildrenPeak()
+    before, files, children = kilobytes(SELF), kilobytes(SELF, "RssFile"), ChildrenPeak()
     start = time.perf_counter()
     model = OPEN[engine](path)
     seconds = time.perf_counter() - start
     own, helpers = (kilobytes(SELF) - before) / 1024, children.megabytes()
-    print(json.dumps({"seconds": seconds, "megabytes": own + helpers, "helpers": helpers}))
+    mapped = (kilobytes(SELF, "RssFile") - files) / 1024
+    print(json.dumps({"seconds": seconds, "megabytes": own + helpers, "helpers": helpers, "files": mapped}))
     del model
 
 
