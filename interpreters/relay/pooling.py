@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import reduce
 from math import prod
 
@@ -41,14 +41,19 @@ def evaluate_max_pool_indices(op: MaxPoolIndicesOp, data: Array) -> Array:
     places = np.arange(prod(plain.shape[2:]), dtype=np.int64).reshape(plain.shape[2:], order=order)
     window, partial = op.window(op.sizes), bool(op.ceil_mode.value.data)
     counts = [axis.count(extent, partial=partial) for axis, extent in zip(window, plain.shape[2:], strict=True)]
-    best = np.full((*plain.shape[:2], *counts), value_range(data.dtype)[0], data.dtype)
+    return _laid_out(op, first_maxima(plain, places, window, counts))
+
+
+def first_maxima(plain: Array, places: Array, window: Sequence[WindowAxis[int]], counts: Sequence[int]) -> Array:
+    """What `places` has for the first greatest element of each window of (N, C, …); -1 where it sees nothing."""
+    best = np.full((*plain.shape[:2], *counts), value_range(plain.dtype)[0], plain.dtype)
     found = np.full(best.shape, -1, np.int64)
     seen = zip(taps(plain, window, counts, 0), taps(places[None, None], window, counts, -1), strict=True)
     for values, at in seen:
         better = (found == -1) | (values > best) | (np.isnan(values) & ~np.isnan(best))
         taken = (at != -1) & better
         best, found = np.where(taken, values, best), np.where(taken, at, found)
-    return _laid_out(op, found)
+    return found
 
 
 @evaluates(*AVG_POOLS)
@@ -65,7 +70,8 @@ def sums_and_counts(op: AvgPoolOp, data: Array) -> tuple[Array, Array]:
     plain = _plain(op, data)
     total = _fold(op, plain, 0, np.add)
     shapes = zip(op.window(op.sizes), plain.shape[2:], total.shape[2:], strict=True)
-    return total, np.maximum(reduce(np.multiply.outer, [_divisors(op, *row) for row in shapes]), 1)
+    padded = bool(op.count_include_pad.value.data)
+    return total, np.maximum(reduce(np.multiply.outer, [places_that_count(*row, padded=padded) for row in shapes]), 1)
 
 
 @evaluates(*GLOBAL_AVG_POOLS)
@@ -107,9 +113,8 @@ def _fold(op: WindowPoolOp, data: Array, neutral: float, combine: Callable[[Arra
     return reduce(combine, taps(data, window, counts, neutral), result)
 
 
-def _divisors(op: AvgPoolOp, axis: WindowAxis[int], extent: int, count: int) -> Array:
-    """Returns the number of counted places of each window along one axis."""
-    padded = bool(op.count_include_pad.value.data)
+def places_that_count(axis: WindowAxis[int], extent: int, count: int, *, padded: bool) -> Array:
+    """The number of places of each window along one axis that a mean counts; with `padded` those in the padding too."""
     low, high = (-axis.before, extent + axis.after) if padded else (0, extent)
     places = np.arange(count)[:, None] * axis.stride + np.arange(axis.size)[None, :] * axis.dilation - axis.before
     return np.sum((places >= low) & (places < high), axis=1)

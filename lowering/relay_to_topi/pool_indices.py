@@ -2,51 +2,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import cast
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import AnyFloat, i1, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolIndicesOp
+from xrelay.dialects.relay.ops.sliding_window import ImageOp
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import WindowAxis
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
 def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """Every tap inside the image is compared with the greatest before it."""
+    """The places of the plain image, moved to the layout of the result."""
     op = cast(MaxPoolIndicesOp, emitter.op)
     (layout, out_layout), plain = op.layouts, Layout.parse(op.image_axes)
     data = emitter.operand(0) if layout == plain else relayout(emitter, emitter.operand(0), layout, plain)
-    element, window, sizes = element_of(data), op.window(op.sizes), shape_of(data)[2:]
+    window, sizes, column_major = op.window(op.sizes), shape_of(data)[2:], bool(op.column_major.value.data)
     extents = out_layout.primal_extents(emitter.result_shape)
+
+    def number(b: Body) -> AffineExpr:
+        return _number(b, taps_of(b, window), sizes, column_major)
+
+    places = number_maxima(emitter, data, window, [extents[axis] for axis in op.AXES], number, i64)
+    return [places if out_layout == plain else relayout(emitter, places, plain, out_layout)]
+
+
+def number_maxima(
+    emitter: TopiEmitter,
+    data: SSAValue,
+    window: Sequence[WindowAxis[int]],
+    counts: Sequence[Dim],
+    number: Callable[[Body], AffineExpr],
+    type: IntegerType,
+) -> SSAValue:
+    """The `number` of the first greatest tap of each of `counts` windows, for plain data; -1 where it sees nothing.
+
+    Every tap inside the image is compared with the greatest before it.
+    """
+    element, (batch, channels, *sizes) = element_of(data), shape_of(data)
     first = lowest(element)
 
     def fill(b: Body) -> list[SSAValue]:
-        n, c, *at = b.spatial
-        best, place = b.accumulators
-        taps = [axis.place(index, tap) for axis, index, tap in zip(window, at, b.reduction, strict=True)]
+        best, found = b.accumulators
+        taps = taps_of(b, window)
         inside = b.in_bounds(taps, sizes)
-        value = b.guard(inside, element, lambda: b.read(data, n, c, *taps), lambda: b.constant(first, element))
-        here = b.add(arith.IndexCastOp(b.index(_number(b, taps, sizes, bool(op.column_major.value.data))), i64))
-        nothing = b.add(arith.CmpiOp(place, b.constant(-1, i64), "eq"))
+        value = b.guard(
+            inside, element, lambda: b.read(data, *b.spatial[:2], *taps), lambda: b.constant(first, element)
+        )
+        here = b.add(arith.IndexCastOp(b.index(number(b)), type))
+        nothing = b.add(arith.CmpiOp(found, b.constant(-1, type), "eq"))
         taken = b.add(arith.AndIOp(inside, b.add(arith.OrIOp(nothing, _greater(b, value, best)))))
-        return [b.add(arith.SelectOp(taken, value, best)), b.add(arith.SelectOp(taken, here, place))]
+        return [b.add(arith.SelectOp(taken, value, best)), b.add(arith.SelectOp(taken, here, found))]
 
-    shape = [extents[axis] for axis in op.image_axes]
-    reduce: dict[str, Dim] = {TAPS[letter]: axis.size for letter, axis in zip(op.AXES, window, strict=True)}
-    fold = compute("max_pool_indices", variables("i", shape), [element, i64], fill, reduce=reduce, init=[first, -1])
-    places = emitter.insert(fold).results[1]
-    return [places if out_layout == plain else relayout(emitter, places, plain, out_layout)]
+    letters = cast(ImageOp, emitter.op).AXES
+    reduce: dict[str, Dim] = {TAPS[letter]: axis.size for letter, axis in zip(letters, window, strict=True)}
+    names = variables("i", [batch, channels, *counts])
+    fold = compute("max_pool_indices", names, [element, type], fill, reduce=reduce, init=[first, -1])
+    return emitter.insert(fold).results[1]
+
+
+def taps_of(b: Body, window: Sequence[WindowAxis[int]]) -> list[AffineExpr]:
+    """Where in the image the current tap of the current window lies."""
+    return [axis.place(at, tap) for axis, at, tap in zip(window, b.spatial[2:], b.reduction, strict=True)]
 
 
 def _number(b: Body, at: Sequence[AffineExpr], sizes: Sequence[Dim], column_major: bool) -> AffineExpr:

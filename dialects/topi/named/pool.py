@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from xdsl.dialects import arith
@@ -174,40 +175,58 @@ class PoolOp(WindowOp):
     def _divide(self, label: str, total: SSAValue) -> ComputeOp:
         element, shape = tensor_type(self.data).element_type, shape_of(self.tensor)
 
+        sizes, padded = shape_of(self.data)[self.spatial], self.counts_padding
+
         def body(b: Body) -> list[SSAValue]:
             value = b.read(total, *b.spatial)
-            constant, counts = 1, list[SSAValue]()
-            for number in range(2, self.spatial.stop):
-                count = self._count(b, number, b.spatial[number], shape[number])
-                if isinstance(count, int):
-                    constant *= count
-                else:
-                    counts.append(count)
-            divisor = b.constant(constant, element)
-            for count in counts:
-                integer = b.add(arith.IndexCastOp(count, i64))
-                whole = element == i64
-                factor = integer if whole else b.add(arith.SIToFPOp(integer, float_type(element)))
-                divisor = b.times(divisor, factor)
-            return [b.divide(value, divisor)]
+            rows = zip(self.window, sizes, shape[self.spatial], b.spatial[self.spatial], strict=True)
+            return [divided_by_taps(b, value, [Taps(*row, padded=padded) for row in rows])]
 
         return compute(label, self.image_variables(shape), [element], body)
 
-    def _count(self, b: Body, number: int, at: AffineExpr, outputs: Dim) -> int | SSAValue:
-        """How many taps of the window at `at` count along axis `number`; an int where that is the same for all."""
-        axis, size = self.window[number - 2], shape_of(self.data)[number]
+
+@dataclass(frozen=True)
+class Taps:
+    """The taps along one axis of the window at place `at` of `count`, over data of `size`; those that a mean counts."""
+
+    axis: WindowAxis[int]
+    size: Dim
+    count: Dim
+    at: AffineExpr
+    padded: bool
+    """Whether the taps in the padding count."""
+
+    def number(self, b: Body) -> int | SSAValue:
+        """How many count; an int where that is the same for all windows."""
+        axis, index = self.axis, IndexType()
         # Window positions in padded coordinates; those in [first, limit) count.
-        first = 0 if self.counts_padding else axis.before
-        limit = axis.before + size + (axis.after if self.counts_padding else 0)
-        if first == 0 and certainly_at_most(of_any_size(axis).covered(outputs), limit):
+        first = 0 if self.padded else axis.before
+        limit = axis.before + self.size + (axis.after if self.padded else 0)
+        if first == 0 and certainly_at_most(of_any_size(axis).covered(self.count), limit):
             return axis.size
-        index, stride, dilation = IndexType(), axis.stride, axis.dilation
-        low = b.add(arith.MaxSIOp(b.index((at * -stride + first).ceil_div(dilation)), b.constant(0, index)))
-        high = b.add(
-            arith.MinSIOp(b.index((at * -stride + b.expr(limit)).ceil_div(dilation)), b.constant(axis.size, index))
-        )
+        start = self.at * -axis.stride
+        low = b.add(arith.MaxSIOp(b.index((start + first).ceil_div(axis.dilation)), b.constant(0, index)))
+        end = b.index((start + b.expr(limit)).ceil_div(axis.dilation))
+        high = b.add(arith.MinSIOp(end, b.constant(axis.size, index)))
         # A window that lies outside altogether is 0 / 1, not 0 / 0.
         return b.add(arith.MaxSIOp(b.minus(high, low), b.constant(1, index)))
+
+
+def divided_by_taps(b: Body, value: SSAValue, axes: Sequence[Taps]) -> SSAValue:
+    """A float or an i64 divided by the number of taps of its window that count."""
+    constant, counts, element = 1, list[SSAValue](), value.type
+    for axis in axes:
+        count = axis.number(b)
+        if isinstance(count, int):
+            constant *= count
+        else:
+            counts.append(count)
+    divisor = b.constant(constant, element)
+    for count in counts:
+        integer = b.add(arith.IndexCastOp(count, i64))
+        factor = integer if element == i64 else b.add(arith.SIToFPOp(integer, float_type(element)))
+        divisor = b.times(divisor, factor)
+    return b.divide(value, divisor)
 
 
 @irdl_op_definition

@@ -273,6 +273,21 @@ class _Nn:
         """The mean of each window over height and width."""
 
     @staticmethod
+    def avg_pool2d_grad(
+        out_grad: ExprLike,
+        data: ExprLike,
+        pool_size: Ints | None = (1, 1),
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        count_include_pad: bool | None = False,
+        dilation: Ints | None = (1, 1),
+    ) -> Expr:
+        """The gradient of `nn.avg_pool2d`: each element gets a share of every window that it is in."""
+
+    @staticmethod
     def avg_pool3d(
         data: ExprLike,
         pool_size: Ints,
@@ -745,6 +760,20 @@ class _Nn:
         ceil_mode: bool | None = False,
     ) -> Expr:
         """The greatest element of each window over height and width; padding never wins."""
+
+    @staticmethod
+    def max_pool2d_grad(
+        out_grad: ExprLike,
+        data: ExprLike,
+        pool_size: Ints | None = (1, 1),
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        layout: str | None = "NCHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        dilation: Ints | None = (1, 1),
+    ) -> Expr:
+        """The gradient of `nn.max_pool2d`: what `out_grad` has for a window goes to the window's greatest element."""
 
     @staticmethod
     def max_pool2d_indices(

@@ -120,6 +120,20 @@ func.func @max_pool1d_indices(%x: tensor<1x8x7xf32>) {
   func.return
 }
 
+// CHECK-LABEL: @max_pool2d_grad(
+func.func @max_pool2d_grad(%g: tensor<1x3x3x8xf32>, %x: tensor<1x8x6x7xf32>) {
+  // CHECK: %r = relay.nn.max_pool2d_grad(%g, %x) {pool_size = [2, 3], strides = [2, 2], out_layout = "NHWC"} : (tensor<1x3x3x8xf32>, tensor<1x8x6x7xf32>) -> tensor<1x8x6x7xf32>
+  %r = relay.nn.max_pool2d_grad(%g, %x) {pool_size = [2, 3], strides = [2, 2], out_layout = "NHWC"} : (tensor<1x3x3x8xf32>, tensor<1x8x6x7xf32>) -> tensor<1x8x6x7xf32>
+  func.return
+}
+
+// CHECK-LABEL: @avg_pool2d_grad(
+func.func @avg_pool2d_grad(%g: tensor<1x8x3x4xf32>, %x: tensor<1x8x6x7xf32>) {
+  // CHECK: %r = relay.nn.avg_pool2d_grad(%g, %x) {pool_size = [2, 2], strides = [2, 2], ceil_mode = true, count_include_pad = true} : (tensor<1x8x3x4xf32>, tensor<1x8x6x7xf32>) -> tensor<1x8x6x7xf32>
+  %r = relay.nn.avg_pool2d_grad(%g, %x) {pool_size = [2, 2], strides = [2, 2], ceil_mode = true, count_include_pad = true} : (tensor<1x8x3x4xf32>, tensor<1x8x6x7xf32>) -> tensor<1x8x6x7xf32>
+  func.return
+}
+
 // CHECK-LABEL: @max_pool2d_indices(
 func.func @max_pool2d_indices(%x: tensor<1x6x7x8xf32>) {
   // CHECK: %r = relay.nn.max_pool2d_indices(%x) {pool_size = [2, 3], padding = [1, 1, 1, 1], layout = "NHWC", ceil_mode = true, column_major = true} : (tensor<1x6x7x8xf32>) -> tensor<1x7x7x8xi64>

@@ -1,0 +1,55 @@
+"""Gradients of pools: what each window has is spread over its elements."""
+
+from __future__ import annotations
+
+from functools import reduce
+from math import prod
+
+import numpy as np
+
+from xrelay.dialects.relay.ops.nn_pool_grad import AvgPool2DGradOp, MaxPool2DGradOp, PoolGradOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.layouts import from_plain, to_plain
+from xrelay.interpreters.relay.pooling import first_maxima, places_that_count
+from xrelay.interpreters.relay.registry import evaluates
+
+
+@evaluates(MaxPool2DGradOp)
+def evaluate_max_pool_grad(op: MaxPool2DGradOp, out_grad: Array, data: Array) -> Array:
+    """Every window's gradient added, in double precision, at the place of its first greatest element."""
+    plain, grads = _plain(op, out_grad, data)
+    window = op.window(op.sizes)
+    size = prod(plain.shape[2:])
+    places = np.arange(size, dtype=np.int64).reshape(plain.shape[2:])
+    found = first_maxima(plain, places, window, grads.shape[2:])
+    found = found.reshape(prod(plain.shape[:2]), prod(grads.shape[2:]))
+    # Windows that see nothing add to one more element, which is dropped.
+    result = np.zeros((len(found), size + 1), np.float64)
+    rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
+    np.add.at(result, (rows, np.where(found < 0, size, found)), grads.reshape(found.shape))
+    return from_plain(result[:, :size].reshape(plain.shape), op.image_axes, op.layouts[0]).astype(data.dtype)
+
+
+@evaluates(AvgPool2DGradOp)
+def evaluate_avg_pool_grad(op: AvgPool2DGradOp, out_grad: Array, data: Array) -> Array:
+    """Every tap adds the windows' shares to the elements that it sees, in double precision."""
+    plain, grads = _plain(op, out_grad, data)
+    window, counts = op.window(op.sizes), grads.shape[2:]
+    padded = bool(op.count_include_pad.value.data)
+    rows = list(zip(window, plain.shape[2:], counts, strict=True))
+    divisors = reduce(np.multiply.outer, [places_that_count(*row, padded=padded) for row in rows])
+    shares = grads.astype(np.float64) / np.maximum(divisors, 1)
+    room = [max(axis.covered(count), extent + axis.before) for axis, extent, count in rows]
+    whole = np.zeros((*plain.shape[:2], *room), np.float64)
+    for tap in np.ndindex(*(axis.size for axis in window)):
+        steps = zip(window, tap, counts, strict=True)
+        seen = (slice(t * a.dilation, t * a.dilation + (n - 1) * a.stride + 1, a.stride) for a, t, n in steps)
+        whole[(..., *seen)] += shares
+    inside = [slice(axis.before, axis.before + extent) for axis, extent, _ in rows]
+    return from_plain(whole[(..., *inside)], op.image_axes, op.layouts[0]).astype(data.dtype)
+
+
+def _plain(op: PoolGradOp, out_grad: Array, data: Array) -> tuple[Array, Array]:
+    """The data and the gradient of the pool's result, their axes in the plain order."""
+    layout, out_layout = op.layouts
+    return to_plain(data, layout, op.image_axes), to_plain(out_grad, out_layout, op.image_axes)
