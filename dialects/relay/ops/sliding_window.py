@@ -34,6 +34,7 @@ _OVER: dict[str, Callable[[type[ImageOp]], object]] = {
     "padding": lambda op: ints_property(*[0] * 2 * len(op.AXES)),
     "output_padding": lambda op: ints_property(*[0] * len(op.AXES)),
     "layout": lambda op: string_property(f"NC{op.AXES}"),
+    "grad_layout": lambda op: string_property(f"NC{op.AXES}"),
     "data_layout": lambda op: string_property(f"NC{op.AXES}"),
     "kernel_layout": lambda op: string_property(f"{op.FILTERS}{op.AXES}"),
 }
@@ -99,8 +100,8 @@ class SpatialOp(ImageOp):
     out_layout = string_property("")
 
 
-class SlidingWindowOp(SpatialOp):
-    """Base of the ops whose window slides: strides, padding and dilation."""
+class WindowedOp(ImageOp):
+    """Base of the ops that know of a window that slides: its strides, padding and dilation."""
 
     SIZE: ClassVar[str]
     """The property that is the window's size."""
@@ -156,6 +157,10 @@ class SlidingWindowOp(SpatialOp):
             facts.require_at_least(padded, axis.reach, "C9", f"padded {letter} extent, and window", message=message)
             counts[letter] = axis.count(extent, partial=partial)
         return counts
+
+
+class SlidingWindowOp(WindowedOp, SpatialOp):
+    """Base of the ops whose window slides over the data that they take."""
 
 
 _POSITIVE = {

@@ -417,6 +417,24 @@ class _Nn:
         """Two-dimensional convolution (cross-correlation, as in every deep-learning framework)."""
 
     @staticmethod
+    def conv2d_backward_weight(
+        grad: ExprLike,
+        data: ExprLike,
+        *,
+        strides: Ints | None = (1, 1),
+        padding: Ints | None = (0, 0, 0, 0),
+        dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints,
+        grad_layout: str | None = "NCHW",
+        data_layout: str | None = "NCHW",
+        kernel_layout: str | None = "OIHW",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """The gradient of `nn.conv2d` with respect to its weight, of the gradient of its result and of its data."""
+
+    @staticmethod
     def conv2d_transpose(
         data: ExprLike,
         weight: ExprLike,

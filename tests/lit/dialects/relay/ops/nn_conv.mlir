@@ -98,3 +98,10 @@ func.func @depthwise1d(%x: tensor<1x4x9xf32>, %w: tensor<4x1x3xf32>) {
   %r = relay.nn.conv1d(%x, %w) {groups = 4} : (tensor<1x4x9xf32>, tensor<4x1x3xf32>) -> tensor<1x4x7xf32>
   func.return
 }
+
+// CHECK-LABEL: @conv2d_backward_weight(
+func.func @conv2d_backward_weight(%g: tensor<2x12x12x8xf32>, %x: tensor<2x4x12x12xf32>) {
+  // CHECK: %r = relay.nn.conv2d_backward_weight(%g, %x) {padding = [1, 1, 1, 1], groups = 2, kernel_size = [3, 3], grad_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<2x12x12x8xf32>, tensor<2x4x12x12xf32>) -> tensor<3x3x2x8xf32>
+  %r = relay.nn.conv2d_backward_weight(%g, %x) {padding = [1, 1, 1, 1], groups = 2, kernel_size = [3, 3], grad_layout = "NHWC", kernel_layout = "HWIO"} : (tensor<2x12x12x8xf32>, tensor<2x4x12x12xf32>) -> tensor<3x3x2x8xf32>
+  func.return
+}

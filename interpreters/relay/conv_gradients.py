@@ -1,0 +1,35 @@
+"""Gradients of convolutions with respect to their weight, on numpy's products."""
+
+from __future__ import annotations
+
+from math import prod
+
+import numpy as np
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.nn_conv_grad import Conv2DBackwardWeightOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay.convolution import accumulator
+from xrelay.interpreters.relay.layouts import from_plain, to_plain
+from xrelay.interpreters.relay.registry import evaluates
+from xrelay.interpreters.relay.windows import taps
+
+
+@evaluates(Conv2DBackwardWeightOp)
+def evaluate_conv_backward_weight(op: Conv2DBackwardWeightOp, grad: Array, data: Array) -> Array:
+    """For every tap of the filters, the products of the gradient with what the tap sees, added up."""
+    grad_layout, data_layout, weight_layout = op.layouts
+    out_dtype, groups = numpy_dtype(element_type_of(op.result.type)), op.groups.value.data
+    compute_dtype = accumulator(out_dtype)
+    plain = to_plain(data, data_layout, op.image_axes).astype(compute_dtype, copy=False)
+    grads = to_plain(grad, grad_layout, op.image_axes).astype(compute_dtype, copy=False)
+    (batch, filters, *counts), depth = grads.shape, plain.shape[1] // groups
+    points = prod(counts)
+    grads = grads.reshape(batch, groups, filters // groups, points)
+    parts = [
+        np.einsum("ngop,ngip->goi", grads, seen.reshape(batch, groups, depth, points))
+        for seen in taps(plain, op.window(op.sizes), counts, 0)
+    ]
+    weight = np.stack(parts, axis=-1).reshape(filters, depth, *op.sizes)
+    return from_plain(weight, f"{op.FILTERS}{op.AXES}", weight_layout).astype(out_dtype, copy=False)
