@@ -47,6 +47,7 @@ FOLDERS: dict[str, str] = {
     "relay-merge-compiler-regions": "byoc",
     "relay-partition-graph": "byoc",
     "relay-dissolve-compiler-regions": "byoc",
+    "relay-first-order-gradient": "gradient",
     "relay-to-a-normal-form": "relay",
     "relay-to-graph-normal-form": "relay",
     "relay-annotate-used-memory": "relay",

@@ -173,6 +173,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     ),
     RelayPass("MergeCompilerRegions", "relay-merge-compiler-regions", _F, 0, ()),
     RelayPass("PartitionGraph", "relay-partition-graph", _M, 0, (), positional=("mod_name", "bind_constants")),
+    RelayPass("FirstOrderGradient", "relay-first-order-gradient", _M, 0, ()),
     RelayPass(
         "ConvertLayout",
         "relay-convert-layout",
@@ -192,7 +193,6 @@ ELSEWHERE: frozenset[str] = frozenset(
         "ToCPS",
         "UnCPS",
         "PartialEval",
-        "FirstOrderGradient",
         "DenseToSparse",
         "Conv2dToSparse",
         "Conv2dToSparse2",

@@ -1,9 +1,9 @@
-"""Marks passes as exact, re-associating or quantising: by how much results may differ.
+"""Marks passes as exact, re-associating, quantising or changing: by how much results may differ.
 
 An exact pass leaves every bit of every result. A re-associating pass adds, multiplies or sums in another order, so that
 results differ by rounding. A quantising pass computes on integers what floats computed, so that results differ by steps
-of quantised numbers, whose size it knows and nobody else. `NumericCheck` holds each pass to its mark;
-`xrelay-opt --help-pass` shows it.
+of quantised numbers, whose size it knows and nobody else. A changing pass makes another function, as is its purpose.
+`NumericCheck` holds each pass to its mark; `xrelay-opt --help-pass` shows it.
 """
 
 from __future__ import annotations
@@ -71,6 +71,11 @@ QUANTISING: dict[str, str] = {
     "relay-to-mixed-precision": "floats have fewer bits, and results may have another type of floats",
 }
 """Name of a pass → by how much results differ: more than `REASSOCIATING_RTOL`, unless they are quantised finely."""
+
+CHANGING: dict[str, str] = {
+    "relay-first-order-gradient": "functions give the gradients of their parameters too",
+}
+"""Name of a pass → what other results it makes functions give."""
 
 EXACT: frozenset[str] = frozenset(
     {
@@ -149,6 +154,11 @@ def is_exact(name: str) -> bool:
     return added.exact if added is not None else own_pass_name(name) in EXACT
 
 
+def changed_results(name: str) -> str | None:
+    """Returns what other results the pass of this name is to give; `None` for one that is to keep them."""
+    return CHANGING.get(own_pass_name(name))
+
+
 def tolerance(name: str) -> tuple[float, int]:
     """By how much of the largest value the pass of this name may change floats, and by how much integers."""
     if own_pass_name(name) in QUANTISING:
@@ -158,6 +168,9 @@ def tolerance(name: str) -> tuple[float, int]:
 
 def rounding_mark(name: str) -> str | None:
     """Returns the mark of the pass in a few words; `None` for one that has none."""
+    changes = changed_results(name)
+    if changes is not None:
+        return f"changing: {changes}"
     reason = REASSOCIATING.get(own_pass_name(name))
     if reason is not None:
         return f"re-associating: {reason}; results within {REASSOCIATING_RTOL:g} of the largest value"

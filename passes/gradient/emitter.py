@@ -40,8 +40,10 @@ class GradientEmitter:
 
         A number among its operands is a scalar of the first tensor's element type.
         """
-        like = next((operand for operand in operands if isinstance(operand, SSAValue)), self._source.results[0])
-        values = [operand if isinstance(operand, SSAValue) else self.scalar(operand, like) for operand in operands]
+        tensors = [operand for operand in operands if isinstance(operand, SSAValue)]
+        values = [
+            operand if isinstance(operand, SSAValue) else self.scalar(operand, tensors[0]) for operand in operands
+        ]
         return self.insert(get_relay_op(name).call(*values, **attributes)).results[0]
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:

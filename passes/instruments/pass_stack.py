@@ -35,6 +35,10 @@ class PassStack(Generic[T]):
         """The pass begins."""
         self._open.append((info, value))
 
+    def fill(self, value: T) -> None:
+        """Let `value` be that of every pass that is running."""
+        self._open = [(info, value) for info, _ in self._open]
+
     def pop(self, info: PassInfo) -> T:
         """Returns the value of the pass, which ends; `KeyError` for one that did not begin."""
         while self._open:

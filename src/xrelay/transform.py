@@ -41,6 +41,7 @@ from xrelay.passes.relay_api.named_passes import (
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
+from xrelay.relay.gradients import gradient
 from xrelay.relay.replacing import replace_each
 
 __all__ = [
@@ -56,6 +57,7 @@ __all__ = [
     "alters_layout",
     "create_pass",
     "function_pass",
+    "gradient",
     "kernel_pass",
     "legalize_scope",
     "legalizes",

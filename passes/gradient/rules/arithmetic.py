@@ -1,10 +1,18 @@
-"""Sums, differences, products and quotients, whose operands are repeated to one shape."""
+"""Sums, products, powers and choices of two operands, which are repeated to one shape."""
 
 from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_elementwise import (
+    AddOp,
+    DivideOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    PowerOp,
+    SubtractOp,
+)
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates
 
@@ -34,3 +42,34 @@ def divide(op: DivideOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
     left = emit.op("divide", gradient, op.rhs)
     right = emit.op("negative", emit.op("divide", emit.op("multiply", gradient, op.result), op.rhs))
     return [emit.sum_like(left, op.lhs), emit.sum_like(right, op.rhs)]
+
+
+@differentiates(PowerOp)
+def power(op: PowerOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Y · x^(y-1) of the base x, 0 where y is; x^y · ln(x) of the exponent y, 0 where x is not positive."""
+    zero = emit.op("equal", op.rhs, 0)
+    lower = emit.op("where", zero, emit.ones_like(op.rhs), emit.op("subtract", op.rhs, 1))
+    base = emit.op("multiply", op.rhs, emit.op("power", op.lhs, lower))
+    positive = emit.op("greater", op.lhs, 0)
+    logarithm = emit.op("log", emit.op("where", positive, op.lhs, emit.ones_like(op.lhs)))
+    exponent = emit.op("multiply", op.result, logarithm)
+    left, right = emit.op("multiply", gradient, base), emit.op("multiply", gradient, exponent)
+    return [emit.sum_like(left, op.lhs), emit.sum_like(right, op.rhs)]
+
+
+@differentiates(MaximumOp)
+def maximum(op: MaximumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient for the operand that was chosen; of equal ones, the left."""
+    return _chosen(op, emit.op("greater_equal", op.lhs, op.rhs), gradient, emit)
+
+
+@differentiates(MinimumOp)
+def minimum(op: MinimumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient for the operand that was chosen; of equal ones, the left."""
+    return _chosen(op, emit.op("less_equal", op.lhs, op.rhs), gradient, emit)
+
+
+def _chosen(op: MaximumOp | MinimumOp, left: SSAValue, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    zeros = emit.zeros_like(gradient)
+    first, second = emit.op("where", left, gradient, zeros), emit.op("where", left, zeros, gradient)
+    return [emit.sum_like(first, op.lhs), emit.sum_like(second, op.rhs)]

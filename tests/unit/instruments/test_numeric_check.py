@@ -18,7 +18,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
 from xrelay.errors import PassError
 from xrelay.lowering.pipelines import all_passes, compile_stages
 from xrelay.lowering.registry import ALL_PASSES
-from xrelay.passes.catalogue.rounding import EXACT, QUANTISING, REASSOCIATING, is_exact
+from xrelay.passes.catalogue.rounding import CHANGING, EXACT, QUANTISING, REASSOCIATING, is_exact
 from xrelay.passes.instruments.numeric_check import describe_difference
 from xrelay.transform import PassContext, Sequential
 
@@ -179,7 +179,7 @@ def test_programs_in_one_context_have_nothing_to_do_with_each_other() -> None:
 
 @pytest.mark.parametrize("name", ALL_PASSES)
 def test_every_pass_has_one_mark(name: str) -> None:
-    assert [name in marks for marks in (EXACT, REASSOCIATING, QUANTISING)].count(True) == 1
+    assert [name in marks for marks in (CHANGING, EXACT, REASSOCIATING, QUANTISING)].count(True) == 1
 
 
 def test_what_quantises_may_change_integers_by_steps() -> None:

@@ -1,0 +1,105 @@
+"""Gradients of values, summed up while a function is gone through from its results to its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.compatible import compatible
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
+
+
+class Adjoint:
+    """The gradient of one value as far as it is known: what is to be added up, or of a tuple the adjoints of fields."""
+
+    def __init__(self) -> None:
+        self.terms: list[SSAValue] = []
+        """Of a tensor; each has its type."""
+        self.fields: dict[int, Adjoint] = {}
+        """Of a tuple; a field that nothing depends on is missing."""
+
+    def field(self, index: int) -> Adjoint:
+        """The adjoint of a field."""
+        return self.fields.setdefault(index, Adjoint())
+
+    def absorb(self, other: Adjoint) -> None:
+        """Add `other`, of a value of the same type."""
+        pending: list[tuple[Adjoint, Adjoint]] = [(self, other)]
+        while pending:
+            into, source = pending.pop()
+            into.terms += source.terms
+            pending += ((into.field(index), field) for index, field in source.fields.items())
+
+    def add(self, gradient: SSAValue, emit: GradientEmitter) -> None:
+        """Add a value; a tuple is taken apart."""
+        pending: list[tuple[Adjoint, SSAValue]] = [(self, gradient)]
+        while pending:
+            into, value = pending.pop()
+            if isinstance(value.type, TupleType):
+                pending += ((into.field(index), emit.item(value, index)) for index in range(len(value.type.types)))
+            else:
+                into.terms.append(value)
+
+    def leaves(self, type: Attribute) -> Iterator[Adjoint | None]:
+        """The adjoints of the tensors in a value of `type`, in order; `None` for one that nothing depends on."""
+        pending: list[tuple[Adjoint | None, Attribute]] = [(self, type)]
+        while pending:
+            adjoint, current = pending.pop()
+            if isinstance(current, TupleType):
+                fields = {} if adjoint is None else adjoint.fields
+                pending += ((fields.get(index), each) for index, each in reversed([*enumerate(current.types)]))
+            else:
+                yield adjoint if adjoint is not None and adjoint.terms else None
+
+
+class Adjoints:
+    """The adjoint of every value that the result depends on."""
+
+    def __init__(self) -> None:
+        self._known: dict[SSAValue, Adjoint] = {}
+
+    def __getitem__(self, value: SSAValue) -> Adjoint:
+        """The adjoint of `value`, to which more may be added."""
+        return self._known.setdefault(value, Adjoint())
+
+    def get(self, value: SSAValue) -> Adjoint | None:
+        """The adjoint of `value`; `None` where the result does not depend on it."""
+        return self._known.get(value)
+
+    def total(self, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+        """The gradient of `value` as a value of its type; zeros where the result does not depend on it."""
+        if not isinstance(value.type, TupleType):
+            return _sum(value, self._known.get(value), emit)
+        found = list(self[value].leaves(value.type))
+        if None not in found:
+            sums = [_sum(value, leaf, emit) for leaf in found]
+        else:
+            parts, ops = take_apart(value)
+            for op in ops:
+                emit.insert(op)
+            sums = [_sum(part, leaf, emit) for part, leaf in zip(parts, found, strict=True)]
+        total, ops = rebuild(value.type, iter(sums))
+        for op in ops:
+            emit.insert(op)
+        return total
+
+
+def _sum(value: SSAValue, adjoint: Adjoint | None, emit: GradientEmitter) -> SSAValue:
+    """The sum of what an adjoint of the tensor `value` consists of, zeros without one; it is remembered there."""
+    if adjoint is None or not adjoint.terms:
+        return emit.zeros_like(value)
+    total, *others = adjoint.terms
+    for term in others:
+        total = emit.op("add", total, term)
+    adjoint.terms = [total]
+    return total
+
+
+def fits(gradient: Attribute, type: Attribute) -> bool:
+    """Whether a value of type `gradient` can be the gradient of one of `type`, up to what their extents are called."""
+    if isinstance(gradient, TensorType) and isinstance(type, TensorType):
+        return gradient.element_type == type.element_type and compatible(gradient, type)
+    return gradient == type

@@ -1,0 +1,285 @@
+"""Reverse-mode differentiation of one function.
+
+The ops of the function stay, and behind them come those of the backward pass: it goes from the last op to the first,
+and where the result depends on what an op gives, the rule of the op (`rule_table.py`) hands the gradient on to its
+operands, at which gradients are added up. Values that no parameter reaches get none, and what nothing needs is erased.
+
+A `relay.if` becomes another one that gives the gradients of what its branches use from around them: each branch
+computes again what it has to and goes back from there, so that only the chosen branch runs, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr, TensorType, TupleType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+
+from xrelay.dialects.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.op_making import copies
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import is_complete, tuple_type
+from xrelay.dialects.relay.structure.call import is_call
+from xrelay.dialects.relay.structure.composite import CompositeOp
+from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.errors import ConstraintError, PassError
+from xrelay.passes.gradient.adjoints import Adjoint, Adjoints, fits
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import gradient_rule, not_differentiable
+from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.tuple_leaves import leaf_types
+from xrelay.passes.graph.value_uses import ValueUses
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
+
+GRADIENTS = "gradients"
+"""The name of the second result, where results have names."""
+
+
+def differentiate(function: FuncOp) -> None:
+    """Let `function` give its result and the tuple of the gradients of its parameters.
+
+    The result of a function of several is the tuple of them. The gradient is that of the sum of all elements of the
+    result. `PassError` for an op that cannot be differentiated, a parameter that is no tensor, and unknown types.
+    """
+    _require_tensors(function)
+    if any(isinstance(op, IfOp) for op in walk_ops(function)):
+        # What one branch alone needs is differentiated in that branch.
+        to_basic_block_normal_form(function, pure_functions(function.parent_op()))
+    function.attributes.pop(FORM, None)
+    block = function.body.block
+    end = block.last_op
+    if not isinstance(end, ReturnOp):
+        raise PassError(f"@{function.sym_name.data} does not end in func.return", location=describe_place(function))
+    forward = [op for op in block.ops if op is not end]
+    backward = BackwardPass(active_values(function))
+    end.detach()
+    emit = GradientEmitter(block, end)
+    result = end.operands[0] if len(end.operands) == 1 else emit.tuple(*end.operands)
+    adjoints = Adjoints()
+    for value in end.operands:
+        _seed(adjoints[value], value, emit)
+    backward.jobs.append(_Job(block, forward, adjoints, lambda: None))
+    backward.run()
+    gradients = emit.tuple(*(adjoints.total(argument, emit) for argument in block.args))
+    block.add_op(ReturnOp(result, gradients))
+    function.function_type = FunctionType.from_lists(list(block.arg_types), [result.type, gradients.type])
+    if function.res_attrs is not None:
+        named = function.res_attrs.data if len(end.operands) == 1 else (DictionaryAttr({}),)
+        function.res_attrs = ArrayAttr([*named, DictionaryAttr({VALUE_NAME: StringAttr(GRADIENTS)})])
+    end.drop_all_references()
+    _erase_unused(function, forward, backward.jobs)
+
+
+def _require_tensors(function: FuncOp) -> None:
+    """`PassError` where a parameter or result is no tensor or tuple of such, or a type is not known."""
+    place = describe_place(function)
+    for op in walk_ops(function):
+        if not all(map(is_complete, (*op.operand_types, *op.result_types))):
+            raise PassError(f"the types of {op.name} are not known", location=place, help="run relay-infer-type first")
+    types = function.function_type
+    for type in leaf_types([*types.inputs, *types.outputs]):
+        if not isinstance(type, TensorType):
+            raise PassError(f"a parameter or result has type {type}, which has no gradient", location=place)
+    if not types.outputs:
+        raise PassError(f"@{function.sym_name.data} gives nothing to differentiate", location=place)
+
+
+def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientEmitter) -> None:
+    """Let the gradient of each element of `value` be 1."""
+    pending = [(adjoint, value)]
+    while pending:
+        into, current = pending.pop()
+        if isinstance(current.type, TupleType):
+            pending += ((into.field(index), emit.item(current, index)) for index in range(len(current.type.types)))
+        else:
+            into.terms.append(emit.ones_like(current))
+
+
+def active_values(function: FuncOp) -> set[SSAValue]:
+    """The values of `function` that depend on a parameter."""
+    uses, active = ValueUses(function), set[SSAValue](function.args)
+    for op in walk_ops(function):
+        if op is not function and any(value in active for value in uses.of(op)):
+            active.update(op.results)
+    return active
+
+
+@dataclass
+class _Job:
+    """Ops to go back through, whose backward pass goes to the end of a block."""
+
+    block: Block
+    forward: Sequence[Operation]
+    adjoints: Adjoints
+    finish: Callable[[], None]
+    """What is to be done when all of them have been gone through."""
+
+
+class BackwardPass:
+    """Goes back through the ops of blocks: the function's body first, then the branches met on the way."""
+
+    def __init__(self, active: set[SSAValue]):
+        self._active = active
+        self.jobs: list[_Job] = []
+        """A branch comes behind the block that it lies in."""
+
+    def run(self) -> None:
+        """Go back through all blocks."""
+        for job in self.jobs:
+            pending = list(job.forward)
+            while pending:
+                op = pending.pop()
+                known = [job.adjoints.get(result) for result in op.results if result in self._active]
+                adjoint = next((each for each in known if each is not None), None)
+                if adjoint is not None:
+                    pending += self._step(job, op, adjoint)
+            job.finish()
+
+    def _step(self, job: _Job, op: Operation, adjoint: Adjoint) -> Sequence[Operation]:
+        """Hand the gradient of the result of `op` on; gives ops that stand for it and are to be gone through."""
+        emit = GradientEmitter(job.block, op)
+        if isinstance(op, LetOp):
+            job.adjoints[op.value].absorb(adjoint)
+        elif isinstance(op, TupleGetItemOp):
+            job.adjoints[op.data].field(op.index.value.data).absorb(adjoint)
+        elif isinstance(op, TupleOp):
+            for index, field in adjoint.fields.items():
+                job.adjoints[op.fields[index]].absorb(field)
+        elif isinstance(op, IfOp):
+            self._branch(job, op, emit)
+        elif isinstance(op, RelayOp):
+            return self._apply_rule(job, op, emit)
+        else:
+            raise _no_rule(op)
+        return ()
+
+    # --- operators -------------------------------------------------------------------------------------------------
+
+    def _apply_rule(self, job: _Job, op: RelayOp, emit: GradientEmitter) -> Sequence[Operation]:
+        """Ask the rule of `op`; an op without one, which others define, is replaced by its parts here."""
+        rule = gradient_rule(type(op))
+        if rule is None:
+            if isinstance(op, CompositeOp):
+                return self._parts(job, op, emit)
+            raise _no_rule(op)
+        try:
+            found = rule(op, job.adjoints.total(op.results[0], emit), emit)
+        except ConstraintError as error:
+            raise not_differentiable(op, f"its rule does not fit: {error.message}") from error
+        if len(found) != len(op.operands):
+            raise not_differentiable(op, f"its rule gives {len(found)} gradients for {len(op.operands)} operands")
+        for operand, gradient in zip(op.operands, found, strict=True):
+            if gradient is not None and operand in self._active:
+                self._add(job, op, operand, gradient)
+        return ()
+
+    def _add(self, job: _Job, op: Operation, operand: SSAValue, gradient: SSAValue) -> None:
+        """Add what a rule gives to the gradient of an operand."""
+        emit = GradientEmitter(job.block, op)
+        if gradient.type != operand.type:
+            if not fits(gradient.type, operand.type):
+                message = f"its rule gives a gradient of type {gradient.type} for an operand of type {operand.type}"
+                raise not_differentiable(op, message)
+            gradient = gradient if isinstance(operand.type, TupleType) else emit.op("reshape_like", gradient, operand)
+        job.adjoints[operand].add(gradient, emit)
+
+    def _parts(self, job: _Job, op: CompositeOp, emit: GradientEmitter) -> Sequence[Operation]:
+        """The parts of `op`, the last of which has its gradient."""
+        parts, value = op.parts_on(op.operands)
+        for part in parts:
+            emit.insert(part)
+            if any(operand in self._active for operand in part.operands):
+                self._active.update(part.results)
+        self._add(job, op, value, job.adjoints.total(op.result, emit))
+        return parts
+
+    # --- branches --------------------------------------------------------------------------------------------------
+
+    def _branch(self, job: _Job, op: IfOp, emit: GradientEmitter) -> None:
+        """Choose between the gradients that the branches of `op` give to what they use from around them.
+
+        Before:
+
+            %r = relay.if %c : … { %e = relay.exp(%x); relay.yield %e } else { relay.yield %y }
+
+        After, where %g is the gradient of %r:
+
+            %t = relay.if %c : … -> tuple<…> {
+              %e = relay.exp(%x)
+              %m = relay.multiply(%g, %e)
+              … relay.yield (%m, zeros)
+            } else {
+              … relay.yield (zeros, %g)
+            }
+        """
+        captured = _captured(op, self._active)
+        if not captured:
+            return
+        gradient = job.adjoints.total(op.result, emit)
+        regions = [self._region(op, region, gradient, captured) for region in op.regions]
+        type = tuple_type([value.type for value in captured])
+        chosen = emit.insert(IfOp(op.condition, type, regions[0], regions[1])).result
+        for index, value in enumerate(captured):
+            job.adjoints[value].add(emit.item(chosen, index), emit)
+
+    def _region(self, op: IfOp, region: Region, gradient: SSAValue, captured: Sequence[SSAValue]) -> Region:
+        """A copy of a branch, which is gone back through later."""
+        block = Block()
+        values: dict[SSAValue, SSAValue] = {}
+        forward = copies(list(region.block.ops)[:-1], values)
+        block.add_ops(forward)
+        for old, new in values.items():
+            if old in self._active:
+                self._active.add(new)
+        adjoints = Adjoints()
+        result = values.get(yielded(region), yielded(region))
+        emit = GradientEmitter(block, op)
+        adjoints[result].add(gradient, emit)
+
+        def finish() -> None:
+            total = emit.tuple(*(adjoints.total(value, emit) for value in captured))
+            block.add_op(YieldOp(total))
+
+        self.jobs.append(_Job(block, forward, adjoints, finish))
+        return Region(block)
+
+
+def _captured(op: IfOp, active: set[SSAValue]) -> list[SSAValue]:
+    """What the branches of `op` use from around it and depends on a parameter; `PassError` where they make extents."""
+    inside = list(walk_ops(op))[1:]
+    for inner in inside:
+        if made_extents(inner):
+            raise not_differentiable(op, f"its branch has {inner.name}, whose extents the data tell")
+    own: set[SSAValue] = {result for inner in inside for result in inner.results}
+    own.update(argument for inner in inside for region in inner.regions for argument in region.block.args)
+    used = dict.fromkeys(value for inner in inside for value in inner.operands)
+    return [value for value in used if value in active and value not in own]
+
+
+def _no_rule(op: Operation) -> PassError:
+    """The error of an op that nothing says how to differentiate."""
+    if is_call(op) or isinstance(op, InvokeOp):
+        return not_differentiable(op, "only calls that relay-inline can inline are, none of recursive functions")
+    return not_differentiable(op, "there is no rule for it")
+
+
+def _erase_unused(function: FuncOp, forward: Sequence[Operation], jobs: Sequence[_Job]) -> None:
+    """Erase what the backward passes of `jobs` made and nothing needs, what is inside of branches first."""
+    free, kept = side_effect_free_ops(function), set(forward)
+    for job in reversed(jobs):
+        for op in reversed(list(job.block.ops)):
+            if op in free and op not in kept and op.parent is not None and op.results and _is_unused(op):
+                erase_op(op)
+
+
+def _is_unused(op: Operation) -> bool:
+    return all(result.first_use is None for result in op.results)

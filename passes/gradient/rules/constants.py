@@ -1,0 +1,42 @@
+"""Operators whose result stays the same where operands change a little: their gradients are 0."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
+from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp
+from xrelay.dialects.relay.ops.tensor_compare import (
+    EqualOp,
+    GreaterEqualOp,
+    GreaterOp,
+    LessEqualOp,
+    LessOp,
+    NotEqualOp,
+)
+from xrelay.dialects.relay.ops.tensor_fill import OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp, LogicalAndOp, LogicalNotOp, LogicalOrOp, LogicalXorOp
+from xrelay.dialects.relay.ops.tensor_rounding import (
+    CeilOp,
+    FloorOp,
+    IsfiniteOp,
+    IsinfOp,
+    IsnanOp,
+    RoundOp,
+    SignOp,
+    TruncOp,
+)
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+COMPARISONS = (EqualOp, NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp)
+LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp, LogicalNotOp, AllOp, AnyOp)
+STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, ArgmaxOp, ArgminOp)
+SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
+
+
+@differentiates(*COMPARISONS, *LOGIC, *STEPS, *SHAPES)
+def constant(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """None of all operands."""
+    return [None] * len(op.operands)

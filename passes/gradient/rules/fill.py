@@ -1,0 +1,37 @@
+"""Operators that fill a tensor from numbers: each number has the sum of what it gave."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.dyn_shapes import DynFullOp
+from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, FullOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+
+@differentiates(FullOp)
+def full(op: FullOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum."""
+    return [emit.cast_like(emit.op("sum", gradient), op.fill_value)]
+
+
+@differentiates(FullLikeOp)
+def full_like(op: FullLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum for the number; the data have none."""
+    return [None, emit.cast_like(emit.op("sum", gradient), op.fill_value)]
+
+
+@differentiates(DynFullOp)
+def dyn_full(op: DynFullOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum for the number; the shape has none."""
+    return [emit.cast_like(emit.op("sum", gradient), op.fill_value), None]
+
+
+@differentiates(ArangeOp)
+def arange(op: ArangeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum of the start, and of the step the sum in which each element counts by its place; the end has none."""
+    places = emit.op("cumsum", emit.ones_like(gradient), axis=0, exclusive=True)
+    start, step = emit.op("sum", gradient), emit.op("sum", emit.op("multiply", gradient, places))
+    return [emit.cast_like(start, op.start), None, emit.cast_like(step, op.step)]

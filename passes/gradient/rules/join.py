@@ -1,0 +1,45 @@
+"""Operators that join tensors or cut one into parts; the gradient of a tuple is a tuple."""
+
+from __future__ import annotations
+
+from itertools import accumulate
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, SSAValue
+
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.tensor_fill import StackOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+
+
+@differentiates(SplitOp)
+def split(op: SplitOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The parts' gradients joined."""
+    return [emit.op("concatenate", gradient, axis=op.axis.value.data)]
+
+
+@differentiates(ConcatenateOp)
+def concatenate(op: ConcatenateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient cut where the parts meet."""
+    axis = axis_index(op.axis.value.data, len(emit.shape(gradient)))
+    extents = [shape_of(type)[axis] for type in _fields(op.data)]
+    known = [extent for extent in extents[:-1] if isinstance(extent, int)]
+    if len(known) != len(extents) - 1:
+        raise not_differentiable(op, f"where its parts meet along axis {axis} is known when it runs only")
+    return [emit.op("split", gradient, indices_or_sections=list(accumulate(known)), axis=axis)]
+
+
+@differentiates(StackOp)
+def stack(op: StackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The slices of the gradient."""
+    fields, axis = _fields(op.data), axis_index(op.axis.value.data, len(emit.shape(gradient)))
+    parts = emit.op("split", gradient, indices_or_sections=len(fields), axis=axis)
+    return [emit.tuple(*(emit.op("squeeze", emit.item(parts, n), axis=[axis]) for n in range(len(fields))))]
+
+
+def _fields(value: SSAValue) -> tuple[Attribute, ...]:
+    """The types of the fields of a tuple."""
+    return value.type.types.data if isinstance(value.type, TupleType) else ()

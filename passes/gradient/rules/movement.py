@@ -1,0 +1,115 @@
+"""Operators that repeat elements, turn their order around, cut parts out, and sum in a row."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.ops.tensor_like import SliceLikeOp
+from xrelay.dialects.relay.ops.tensor_movement import (
+    RepeatOp,
+    ReverseSequenceOp,
+    StridedSliceOp,
+    TileOp,
+    TriluOp,
+)
+from xrelay.dialects.relay.ops.tensor_places import SequenceMaskOp
+from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
+from xrelay.dialects.relay.ops.tensor_scan import CumsumOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+
+KEEP, SPLIT, REST = 0, -4, -1
+"""Codes of `reshape`: an extent that stays, one that becomes the two behind, and one that follows from the others."""
+
+
+@differentiates(TileOp)
+def tile(op: TileOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum of the copies."""
+    reps, rank = ints(op.reps), len(emit.shape(op.data))
+    reps = (1,) * (rank - len(reps)) + reps
+    codes = [code for number in reps for code in (SPLIT, number, REST)]
+    copies = tuple(range(0, 2 * len(reps), 2))
+    total = emit.op("sum", emit.op("reshape", gradient, newshape=codes), axis=copies)
+    return [emit.reshape_like(total, op.data)]
+
+
+@differentiates(RepeatOp)
+def repeat(op: RepeatOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum of the copies, which follow each other."""
+    rank = len(emit.shape(op.data))
+    axis = axis_index(op.axis.value.data, rank)
+    codes = [*[KEEP] * axis, SPLIT, REST, op.repeats.value.data, *[KEEP] * (rank - axis - 1)]
+    return [emit.op("sum", emit.op("reshape", gradient, newshape=codes), axis=axis + 1)]
+
+
+@differentiates(ReverseOp)
+def reverse(op: ReverseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient turned around."""
+    return [emit.op("reverse", gradient, axis=op.axis.value.data)]
+
+
+@differentiates(ReverseSequenceOp)
+def reverse_sequence(op: ReverseSequenceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient turned around as far; the lengths have none."""
+    axes = {"seq_axis": op.seq_axis.value.data, "batch_axis": op.batch_axis.value.data}
+    return [emit.op("reverse_sequence", gradient, op.seq_lengths, **axes), None]
+
+
+@differentiates(SequenceMaskOp)
+def sequence_mask(op: SequenceMaskOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient of what is not masked; the lengths have none."""
+    return [emit.op("sequence_mask", gradient, op.valid_length, mask_value=0.0, axis=op.axis.value.data), None]
+
+
+@differentiates(TriluOp)
+def trilu(op: TriluOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient of the triangle; the number of the diagonal has none."""
+    return [emit.op("trilu", gradient, op.k, upper=op.upper.value.data), None]
+
+
+@differentiates(CumsumOp)
+def cumsum(op: CumsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sums from the end, in which each element counts for all that follow."""
+    axis = 0 if op.axis is None else op.axis.value.data
+    turned = emit.op("reverse", gradient, axis=axis)
+    total = emit.op("reverse", emit.op("cumsum", turned, axis=axis, exclusive=op.exclusive.value.data), axis=axis)
+    return [emit.cast_like(emit.reshape_like(total, op.data), op.data)]
+
+
+@differentiates(StridedSliceOp)
+def strided_slice(op: StridedSliceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient where the elements were, between zeros."""
+    shape = emit.shape(op.data)
+    steps = op.steps(Facts(op.name, op.operand_types), shape)
+    dilation, widths = [1] * len(shape), [0] * (2 * len(shape))
+    for axis, (first, number, step) in steps.items():
+        if step < 0:
+            gradient = emit.op("reverse", gradient, axis=axis)
+            first = first + (number - 1) * step
+        dilation[axis] = abs(step)
+        covered: Dim = (number - 1) * abs(step) + 1 if abs(step) > 1 else number
+        before, behind = first, shape[axis] - first - covered
+        if number == 0:
+            return [None]
+        if not isinstance(before, int) or not isinstance(behind, int):
+            raise not_differentiable(op, f"how much of axis {axis} it leaves out is known when it runs only")
+        widths[2 * axis : 2 * axis + 2] = before, behind
+    if any(each > 1 for each in dilation):
+        gradient = emit.op("nn.dilate", gradient, strides=dilation)
+    return [emit.op("nn.pad", gradient, 0, pad_width=widths)]
+
+
+@differentiates(SliceLikeOp)
+def slice_like(op: SliceLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient before zeros for what was left out; the other operand has none."""
+    widths: list[int] = []
+    for own, left in zip(emit.shape(op.data), emit.shape(gradient), strict=True):
+        behind = own - left
+        if not isinstance(behind, int):
+            raise not_differentiable(op, "how much it leaves out is known when it runs only")
+        widths += [0, behind]
+    return [emit.op("nn.pad", gradient, 0, pad_width=widths), None]

@@ -1,0 +1,82 @@
+"""Reductions: the gradient of the result is repeated along the axes that were reduced."""
+
+from __future__ import annotations
+
+from math import prod
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, ReduceOp, SumOp
+from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+
+@differentiates(SumOp)
+def sum(op: SumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """1 for each element."""
+    return [emit.broadcast_like(kept(op, gradient, emit), op.data)]
+
+
+@differentiates(MeanOp)
+def mean(op: MeanOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """1 / n for each of n elements."""
+    share = emit.op("divide", kept(op, gradient, emit), count(op, emit))
+    return [emit.broadcast_like(share, op.data)]
+
+
+@differentiates(VarianceOp)
+def variance(op: VarianceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """2 · (x - m) / n of an element x, and of the mean m the negative sum of that; n is one less where unbiased."""
+    terms = count(op, emit)
+    if op.unbiased.value.data:
+        terms = emit.op("subtract", terms, 1)
+    share = emit.op("divide", emit.op("multiply", kept(op, gradient, emit), 2), terms)
+    data = emit.op("multiply", emit.op("subtract", op.data, op.mean), share)
+    return [data, emit.op("negative", emit.sum_like(data, op.mean))]
+
+
+@differentiates(MaxOp, MinOp)
+def extremum(op: MaxOp | MinOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Shared among the elements that are equal to the result."""
+    is_chosen = emit.op("equal", op.data, kept(op, op.result, emit))
+    chosen = emit.cast_like(is_chosen, gradient)
+    number = _reduced("sum", op, chosen, emit)
+    return [emit.op("multiply", chosen, emit.op("divide", kept(op, gradient, emit), number))]
+
+
+@differentiates(ProdOp)
+def product(op: ProdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The product of the other elements, which is exact where elements are 0."""
+    is_zero = emit.op("equal", op.data, 0)
+    zeros = emit.cast_like(is_zero, gradient)
+    rest = emit.op("where", is_zero, emit.ones_like(op.data), op.data)
+    without = emit.op("divide", _reduced("prod", op, rest, emit), rest)
+    other_zeros = emit.op("subtract", _reduced("sum", op, zeros, emit), zeros)
+    factor = emit.op("where", emit.op("greater", other_zeros, 0), emit.zeros_like(without), without)
+    return [emit.op("multiply", factor, kept(op, gradient, emit))]
+
+
+def kept(op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """`value` of the shape of the result, with extent 1 at the axes that were reduced."""
+    if op.keepdims.value.data:
+        return value
+    for axis in op.reduced_axes(len(emit.shape(op.data))):
+        value = emit.op("expand_dims", value, axis=axis)
+    return value
+
+
+def count(op: ReduceOp, emit: GradientEmitter) -> SSAValue:
+    """How many elements each element of the result is made of."""
+    shape = emit.shape(op.data)
+    extents = [shape[axis] for axis in op.reduced_axes(len(shape))]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) == len(extents):
+        return emit.scalar(prod(known), op.data)
+    return _reduced("sum", op, emit.ones_like(op.data), emit)
+
+
+def _reduced(name: str, op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """`value` reduced by the op called `name` along the axes of `op`, which stay with extent 1."""
+    axes = op.reduced_axes(len(emit.shape(op.data)))
+    return emit.op(name, value, axis=axes, keepdims=True) if axes else value

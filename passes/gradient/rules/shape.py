@@ -1,0 +1,70 @@
+"""Operators that give the elements of their data in another shape, order or type."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynReshapeOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
+from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+
+@differentiates(ReshapeOp, ReverseReshapeOp, SqueezeOp, ExpandDimsOp)
+def reshape(
+    op: ReshapeOp | ReverseReshapeOp | SqueezeOp | ExpandDimsOp, gradient: SSAValue, emit: GradientEmitter
+) -> Gradients:
+    """The gradient in the data's shape."""
+    return [emit.reshape_like(gradient, op.data)]
+
+
+@differentiates(ReshapeLikeOp, DynReshapeOp)
+def reshape_like(op: ReshapeLikeOp | DynReshapeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient in the data's shape; the shape has none."""
+    return [emit.reshape_like(gradient, op.data), None]
+
+
+@differentiates(TransposeOp)
+def transpose(op: TransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The axes back at their places."""
+    if op.axes is None:
+        return [emit.op("transpose", gradient)]
+    axes = [axis_index(axis, len(emit.shape(gradient))) for axis in ints(op.axes)]
+    back = sorted(range(len(axes)), key=axes.__getitem__)
+    return [emit.op("transpose", gradient, axes=back)]
+
+
+@differentiates(BroadcastToOp)
+def broadcast_to(op: BroadcastToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum over what was repeated."""
+    return [emit.sum_like(gradient, op.data)]
+
+
+@differentiates(BroadcastToLikeOp, DynBroadcastToOp)
+def broadcast_like(op: BroadcastToLikeOp | DynBroadcastToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum over what was repeated; the shape has none."""
+    return [emit.sum_like(gradient, op.data), None]
+
+
+@differentiates(CollapseSumLikeOp)
+def collapse_sum_like(op: CollapseSumLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient for each element of a sum; the shape has none."""
+    return [emit.broadcast_like(gradient, op.data), None]
+
+
+@differentiates(CastOp)
+def cast(op: CastOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient in the data's element type, as if nothing had been rounded."""
+    return [emit.cast_like(gradient, op.data)]
+
+
+@differentiates(CastLikeOp)
+def cast_like(op: CastLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient in the data's element type; the other operand has none."""
+    return [emit.cast_like(gradient, op.data), None]
