@@ -1,0 +1,76 @@
+"""Matrix products and the bias behind them.
+
+Each gradient of a product is a product of the other operand with the gradient. Operands in a narrower element type than
+the result are multiplied with a gradient in that type.
+"""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+
+@differentiates(DenseOp)
+def dense(op: DenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient times the weight, and its transpose times the data; the rows of all outer axes are one matrix."""
+    rows, data = _matrix(emit.cast_like(gradient, op.data), emit), _matrix(op.data, emit)
+    of_data = emit.op("nn.matmul", rows, op.weight)
+    return [emit.reshape_like(of_data, op.data), emit.op("nn.matmul", rows, data, transpose_a=True)]
+
+
+@differentiates(MatmulOp)
+def matmul(op: MatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """As of a stack of matrices; one matrix for all of them collects the gradients of all."""
+    flip_a, flip_b = op.transposed
+    gradient = emit.cast_like(gradient, op.tensor_a)
+    of_a = emit.op("nn.matmul", gradient, op.tensor_b, transpose_b=not flip_b)
+    rows, data = _matrix(gradient, emit), _matrix(_flipped(op.tensor_a, emit) if flip_a else op.tensor_a, emit)
+    factors = (rows, data) if flip_b else (data, rows)
+    return [_flipped(of_a, emit) if flip_a else of_a, emit.op("nn.matmul", *factors, transpose_a=True)]
+
+
+@differentiates(BatchMatmulOp)
+def batch_matmul(op: BatchMatmulOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """G Bᵀ and Aᵀ G of Y = A B, or what is their transpose; summed along the axes along which a stack was repeated."""
+    (a, b), (flip_a, flip_b) = op.operands, op.transposed
+    gradient = emit.cast_like(gradient, a)
+
+    def product(left: SSAValue, right: SSAValue, *, flip_left: bool, flip_right: bool) -> SSAValue:
+        return emit.op("nn.batch_matmul", left, right, transpose_a=flip_left, transpose_b=flip_right)
+
+    if flip_a:
+        of_a = product(b, gradient, flip_left=flip_b, flip_right=True)
+    else:
+        of_a = product(gradient, b, flip_left=False, flip_right=not flip_b)
+    if flip_b:
+        of_b = product(gradient, a, flip_left=True, flip_right=flip_a)
+    else:
+        of_b = product(a, gradient, flip_left=not flip_a, flip_right=False)
+    return [emit.sum_like(of_a, a), emit.sum_like(of_b, b)]
+
+
+@differentiates(BiasAddOp)
+def bias_add(op: BiasAddOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient itself, and its sum over all axes but that of the bias."""
+    return [gradient, emit.op("sum", gradient, axis=(op.axis.value.data,), exclude=True)]
+
+
+def _matrix(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The rows along the last axis as one matrix."""
+    rank = len(emit.shape(value))
+    if rank == 1:
+        return emit.op("expand_dims", value, axis=0)
+    for behind in range(rank - 2, 0, -1):
+        # -3 joins two axes and 0 keeps one, so that no extent has to be known.
+        value = emit.op("reshape", value, newshape=(-3, *[0] * behind))
+    return value
+
+
+def _flipped(value: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The transposed matrices of a stack."""
+    rank = len(emit.shape(value))
+    return emit.op("transpose", value, axes=(*range(rank - 2), rank - 1, rank - 2))
