@@ -1,13 +1,14 @@
-"""Sparse tensors as lists of places and of values: sparse_to_dense."""
+"""Sparse tensors as lists of places and of values: sparse_to_dense, sparse_reshape."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.ops.sparse_tensor import SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse_tensor import SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.gather import checked
+from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once
 
@@ -27,3 +28,23 @@ def filled_in(shape: tuple[int, ...], indices: Array, values: Array, default: Ar
     for number, value in enumerate(np.broadcast_to(values, (count,))):
         result[tuple(part[number] for part in parts)] = value
     return result
+
+
+@evaluates(SparseReshapeOp)
+def evaluate_sparse_reshape(op: SparseReshapeOp, indices: Array, old: Array, new: Array) -> tuple[Array, Array]:
+    """Each place's number in the old shape, taken apart by the new one."""
+    with np.errstate(over="ignore"):
+        wide, sizes, wanted = (each.astype(np.int64) for each in (indices, old, new))
+        known = np.prod(wanted, where=wanted != -1)
+        shape = np.where(wanted == -1, truncated_quotient(np.prod(sizes), np.maximum(known, 1)), wanted)
+        number = (wide * _inner(sizes)).sum(axis=1)
+        places = np.empty((indices.shape[0], new.shape[0]), np.int64)
+        for axis, (inner, extent) in enumerate(zip(np.maximum(_inner(shape), 1), np.maximum(shape, 1), strict=True)):
+            outer = truncated_quotient(number, inner)
+            places[:, axis] = outer if axis == 0 else outer - truncated_quotient(outer, extent) * extent
+    return places.astype(indices.dtype), shape.astype(new.dtype)
+
+
+def _inner(shape: Array) -> Array:
+    """For each axis how many elements one step along it passes."""
+    return np.append(np.cumprod(shape[::-1])[::-1], 1)[1:] if shape.size else shape

@@ -1,18 +1,23 @@
-"""Sparse tensors as lists of places and of values: sparse_to_dense."""
+"""Sparse tensors as lists of places and of values: sparse_to_dense, sparse_reshape."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
+from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.ops.sparse_tensor import SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse_tensor import SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.fill import build_full
 from xrelay.lowering.relay_to_topi.gather import INDEX, checked_indices
 from xrelay.lowering.relay_to_topi.strategies import implements
@@ -46,3 +51,78 @@ def _parts(emitter: TopiEmitter, indices: SSAValue, sizes: Sequence[Dim]) -> lis
         )
 
     return [column(axis) for axis in range(len(sizes))]
+
+
+@implements(SparseReshapeOp, "sparse_reshape.generic")
+def build_sparse_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """The number of a place is a sum of products, its new indices are quotients and remainders; all in 64 bits."""
+    indices, old, new = (emitter.operand(index) for index in range(3))
+    (count, parts), (rank,) = shape_of(indices), shape_of(new)
+    shape = _new_shape(emitter, old, new)
+    steps, inner = _inner_counts(emitter, old), _inner_counts(emitter, shape)
+
+    def add(b: Body) -> SSAValue:
+        own = convert_scalar(b, b.read(indices, *b.spatial, *b.reduction), i64)
+        return b.accumulate_product(b.accumulators[0], own, b.read(steps, *b.reduction))
+
+    number = emitter.compute("place_number", {"i": count}, i64, add, reduce={"k": parts}, init=[0])
+
+    def place(b: Body) -> SSAValue:
+        i, axis = b.spatial
+        outer = b.divide(b.read(number, i), _at_least_one(b, b.read(inner, axis)))
+        rest = b.add(arith.RemSIOp(outer, _at_least_one(b, b.read(shape, axis))))
+        found = b.add(SelectOp(_is_zero(b, axis), outer, rest))
+        return convert_scalar(b, found, element_of(indices))
+
+    places = emitter.compute("sparse_reshape", {"i": count, "j": rank}, element_of(indices), place)
+    element = element_of(new)
+    result = emitter.compute(
+        "new_shape", {"j": rank}, element, lambda b: convert_scalar(b, b.read(shape, *b.spatial), element)
+    )
+    return [places, result]
+
+
+def _new_shape(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
+    """The new shape in 64 bits, what remains in the place of -1."""
+
+    def is_rest(b: Body, value: SSAValue) -> SSAValue:
+        return b.add(CmpiOp(value, b.constant(-1, i64), "eq"))
+
+    def multiply_known(b: Body) -> SSAValue:
+        value = convert_scalar(b, b.read(new, *b.reduction), i64)
+        return b.times(b.accumulators[0], b.add(SelectOp(is_rest(b, value), b.constant(1, i64), value)))
+
+    def multiply(b: Body) -> SSAValue:
+        return b.times(b.accumulators[0], convert_scalar(b, b.read(old, *b.reduction), i64))
+
+    total = emitter.compute("elements", {}, i64, multiply, reduce={"k": shape_of(old)[0]}, init=[1])
+    known = emitter.compute("known_elements", {}, i64, multiply_known, reduce={"k": shape_of(new)[0]}, init=[1])
+
+    def extent(b: Body) -> SSAValue:
+        value = convert_scalar(b, b.read(new, *b.spatial), i64)
+        rest = b.divide(b.read(total), _at_least_one(b, b.read(known)))
+        return b.add(SelectOp(is_rest(b, value), rest, value))
+
+    return emitter.compute("extents", {"j": shape_of(new)[0]}, i64, extent)
+
+
+def _inner_counts(emitter: TopiEmitter, shape: SSAValue) -> SSAValue:
+    """For each axis of a shape how many elements one step along it passes."""
+
+    def multiply(b: Body) -> SSAValue:
+        (axis,), (other,) = b.spatial, b.reduction
+        is_inner = b.add(CmpiOp(b.index(other), b.index(axis), "sgt"))
+        extent = convert_scalar(b, b.read(shape, other), i64)
+        return b.times(b.accumulators[0], b.add(SelectOp(is_inner, extent, b.constant(1, i64))))
+
+    (rank,) = shape_of(shape)
+    return emitter.compute("inner_elements", {"j": rank}, i64, multiply, reduce={"k": rank}, init=[1])
+
+
+def _at_least_one(b: Body, value: SSAValue) -> SSAValue:
+    """A divisor: an extent of 0 has no places that are divided by it."""
+    return b.maximum(value, b.constant(1, i64))
+
+
+def _is_zero(b: Body, axis: AffineExpr) -> SSAValue:
+    return b.add(CmpiOp(b.index(axis), b.constant(0, IndexType()), "eq"))

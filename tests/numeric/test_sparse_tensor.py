@@ -123,3 +123,63 @@ def test_the_default_is_zero_of_the_values_type():
     (found,) = xrelay.compile(relay.Module.from_expr(relay.Function([], expr)), cache=False)()
     assert found.dtype == np.int8
     np.testing.assert_array_equal(found, [[0, 5, 0]])
+
+
+def reshape_module(indices: Array, old: Array, new: Array) -> ModuleOp:
+    arrays = {"i": indices, "p": old, "n": new}
+    i, p, n = (relay.var(name, shape=array.shape, dtype=str(array.dtype)) for name, array in arrays.items())
+    return relay.Module.from_expr(relay.Function([i, p, n], relay.sparse_reshape(i, p, n)))
+
+
+def check_reshape(old: Sequence[int], new: Sequence[int], count: int, kinds: Sequence[str]) -> None:
+    """Places found again in the tensor of the new shape, whose elements are the numbers of the places."""
+    numbers = np.arange(int(np.prod(old))).reshape(old)
+    indices = places(old, count, kinds[0])
+    shape = numbers.reshape(new).shape
+    expected = [np.array([numbers[tuple(row)] for row in indices], np.int64), np.array(shape, kinds[2])]
+    module = reshape_module(indices, np.array(old, kinds[1]), np.array(new, kinds[2]))
+    arrays = [indices, np.array(old, kinds[1]), np.array(new, kinds[2])]
+    found, found_shape = outputs(module, arrays)
+    assert [found.dtype, found_shape.dtype] == [indices.dtype, np.dtype(kinds[2])]
+    np.testing.assert_array_equal([numbers.reshape(shape)[tuple(row)] for row in found], expected[0])
+    np.testing.assert_array_equal(found_shape, expected[1])
+    check_native(module, arrays, rtol=0)
+    check_levels(module, arrays, rtol=0)
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [((2, 3, 6), (9, -1)), ((2, 3, 6), (2, 3, 6)), ((36,), (3, -1, 2, 1)), ((4, 9), (-1,)), ((1, 1), (1, 1, 1)),
+     ((7, 8, 9), (-1, 7, 8)), ((6, 4), (4, 6))],
+)  # fmt: skip
+@pytest.mark.parametrize(("count", "kinds"), [(0, ("int32", "int32", "int32")), (1, ("int64", "int64", "int32")),
+                                              (37, ("int32", "int64", "int64"))])  # fmt: skip
+def test_reshape(old: tuple[int, ...], new: tuple[int, ...], count: int, kinds: tuple[str, ...]):
+    check_reshape(old, new, count, kinds)
+
+
+@pytest.mark.parametrize(("old", "new"), [((3, 0), (0, 5)), ((3, 0), (-1, 7)), ((0,), (-1, 0)), ((2, 5), (-3, 4))])
+def test_shapes_without_meaning_give_numbers(old: tuple[int, ...], new: tuple[int, ...]):
+    """Of no elements there are no places, and what shapes of the run say is not compared; nothing is divided by 0."""
+    indices = np.array([[-(1 << 62)] * len(old), [1 << 62] * len(old), [0] * len(old)])
+    module, arrays = reshape_module(indices, np.array(old), np.array(new)), [indices, np.array(old), np.array(new)]
+    check_native(module, arrays, rtol=0)
+    check_levels(module, arrays, rtol=0)
+
+
+def test_ranks_may_be_open():
+    i = relay.var("i", shape=(relay.Any(), relay.Any()), dtype="int64")
+    p, n = (relay.var(name, shape=(relay.Any(),), dtype="int64") for name in "pn")
+    model = xrelay.compile(
+        relay.Module.from_expr(relay.Function([i, p, n], relay.sparse_reshape(i, p, n))), cache=False
+    )
+    for old, new in [((2, 3, 6), (9, -1)), ((36,), (2, 3, 6))]:
+        indices, arrays = places(old, 5), (np.array(old), np.array(new))
+        shape = np.empty(old).reshape(new).shape
+        found, found_shape = model(indices, *arrays)
+        expected = np.ravel_multi_index(tuple(indices.T), old)
+        np.testing.assert_array_equal(np.ravel_multi_index(tuple(found.T), shape), expected)
+        np.testing.assert_array_equal(found_shape, shape)
+    with pytest.raises(ExecutionError, match="elements of prev_shape"):
+        model(places((2, 3), 1), np.array([2, 3, 6]), np.array([36]))

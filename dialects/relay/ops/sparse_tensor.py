@@ -1,21 +1,25 @@
-"""Sparse tensors as lists of places and of values (COO): `relay.sparse_to_dense`."""
+"""Sparse tensors as lists of places and of values (COO): `relay.sparse_to_dense`, `relay.sparse_reshape`."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.constraints import AtLeast, Constraints, IntegerElements, RankOf
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
+from xrelay.dialects.relay.core.reshape_codes import reshaped_to
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.tensor_gather import IndexingOp
-from xrelay.index_algebra.dims import Shape
+from xrelay.index_algebra.dims import ANY, Shape
 
 ONE_PLACE: Shape = (1,)
 
@@ -80,3 +84,52 @@ class SparseToDenseOp(IndexingOp):
         shape = ints(self.output_shape)
         require_places(facts, facts.shape(0), facts.shape(1), len(shape), ("C6", "C7"))
         return tensor_type(shape, facts.element(1))
+
+
+@register_relay_op
+@irdl_op_definition
+class SparseReshapeOp(RelayOp):
+    """The places of a sparse tensor of shape `prev_shape` in the same tensor of shape `new_shape`, and that shape.
+
+    A row of the indices is a place. It goes where the element goes in a reshape: its number in row-major order stays.
+    One element of `new_shape` may be -1, which in the second result is what the others leave of `prev_shape`. Both
+    shapes are read where the op runs, so that indices outside of `prev_shape` are not found: such a place gets the
+    indices that the quotients of its number give. The numbers are counted in 64 bits.
+
+    Constraints:
+    - C2: of the elements of `new_shape` that are known at most one is -1, and none is less.
+    - C3: where all elements of the shapes are known, these are of equally many elements.
+    - C7: a place has an index for each element of `prev_shape`.
+
+    Example:
+    ```mlir
+    %t = relay.sparse_reshape(%i, %p, %n)
+        : (tensor<5x3xi64>, tensor<3xi64>, tensor<2xi64>) -> tuple<tensor<5x2xi64>, tensor<2xi64>>
+    ```
+
+    """
+
+    name = "relay.sparse_reshape"
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C1": IntegerElements(0),
+        "C4": RankOf(0, 2, 2),
+        "C5": IntegerElements(1),
+        "C6": RankOf(1, 1, 1),
+        "C8": IntegerElements(2),
+        "C9": RankOf(2, 1, 1),
+    }
+
+    sparse_indices = operand_def()
+    prev_shape = operand_def()
+    new_shape = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """As many places, with an index for each element of the new shape; C2, C3 and C7."""
+        (count, parts), (rank,) = facts.shape(0), facts.shape(2)
+        facts.require_equal(parts, facts.shape(1)[0], "C7", "indices of a place, and elements of prev_shape:")
+        old, new = facts.elements(1), facts.elements(2)
+        if old is not None and new is not None and ANY not in (*old, *new):
+            reshaped_to(facts, old, new, copies=False)
+        return TupleType((tensor_type((count, rank), facts.element(0)), facts.tensor(2)))

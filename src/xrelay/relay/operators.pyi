@@ -2158,6 +2158,13 @@ def sort(
 ) -> Expr:
     """The elements in order along `axis`; ascending unless `is_ascend` is false."""
 
+def sparse_reshape(
+    sparse_indices: ExprLike,
+    prev_shape: ExprLike,
+    new_shape: ExprLike,
+) -> Expr:
+    """The places of a sparse tensor of shape `prev_shape` in the same tensor of shape `new_shape`, and that shape."""
+
 def sparse_to_dense(
     sparse_indices: ExprLike,
     output_shape: Sequence[int] | Expr,
@@ -2474,6 +2481,7 @@ __all__ = [
     "slice_like",
     "sliding_window",
     "sort",
+    "sparse_reshape",
     "sparse_to_dense",
     "split",
     "sqrt",

@@ -69,3 +69,23 @@ func.func @sizes(%x: tensor<4xf32>, %b: tensor<1xi64>) {
   %y = relay.dyn.strided_slice(%x, %b, %n, %b) {slice_mode = "size"} : (tensor<4xf32>, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @sparse_reshape(%i: tensor<4x2xi64>) {
+  %p = relay.constant dense<[2, 5]> : tensor<2xi64>
+  %n = relay.constant dense<[3, -1]> : tensor<2xi64>
+  // expected-error@below {{[relay.sparse_reshape C3] 10 elements modulo 3: 1 != 0}}
+  %y = relay.sparse_reshape(%i, %p, %n) : (tensor<4x2xi64>, tensor<2xi64>, tensor<2xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @sparse_reshape_twice(%i: tensor<4x2xi64>) {
+  %p = relay.constant dense<[2, 5]> : tensor<2xi64>
+  %n = relay.constant dense<[-1, -1]> : tensor<2xi64>
+  // expected-error@below {{[relay.sparse_reshape C2] the shape (-1, -1) has -1 twice}}
+  %y = relay.sparse_reshape(%i, %p, %n) : (tensor<4x2xi64>, tensor<2xi64>, tensor<2xi64>) -> !relay.incomplete
+  func.return
+}

@@ -23,3 +23,11 @@ func.func @open(%i: tensor<?x2xi64, #relay.dims<n>>, %v: tensor<?xf32, #relay.di
   %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4, 8]} : (tensor<?x2xi64, #relay.dims<n>>, tensor<?xf32, #relay.dims<n>>, tensor<f32>) -> tensor<4x8xf32>
   func.return
 }
+
+// The ranks may be open, and a row of places has as many indices as the new shape elements.
+// CHECK-LABEL: @reshape(
+func.func @reshape(%i: tensor<?x?xi32, #relay.dims<n, m>>, %p: tensor<?xi64, #relay.dims<m>>, %s: tensor<?xi64, #relay.dims<k>>) {
+  // CHECK: relay.sparse_reshape(%i, %p, %s) : ({{.*}}) -> tuple<tensor<?x?xi32, #relay.dims<n, k>>, tensor<?xi64, #relay.dims<k>>>
+  %t = relay.sparse_reshape(%i, %p, %s) : (tensor<?x?xi32, #relay.dims<n, m>>, tensor<?xi64, #relay.dims<m>>, tensor<?xi64, #relay.dims<k>>) -> tuple<tensor<?x?xi32, #relay.dims<n, k>>, tensor<?xi64, #relay.dims<k>>>
+  func.return
+}

@@ -29,3 +29,11 @@ func.func @one_place(%i: tensor<i64>, %v: tensor<2xf32>, %d: tensor<f32>) {
   %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [4]} : (tensor<i64>, tensor<2xf32>, tensor<f32>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @reshaped_parts(%i: tensor<3x2xi64>, %p: tensor<3xi64>, %n: tensor<2xi64>) {
+  // expected-error@below {{[relay.sparse_reshape C7] indices of a place, and elements of prev_shape: 2 != 3}}
+  %y = relay.sparse_reshape(%i, %p, %n) : (tensor<3x2xi64>, tensor<3xi64>, tensor<2xi64>) -> !relay.incomplete
+  func.return
+}
