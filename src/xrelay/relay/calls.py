@@ -12,7 +12,6 @@ from functools import cache
 from typing import Any, cast
 
 import numpy as np
-from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import VarOperandDef
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
@@ -20,14 +19,14 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
-from xrelay.dialects.relay.ops.sparse_tensor import SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
-from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
+from xrelay.relay.expr import Expr, ExprLike, call, const
+from xrelay.relay.sparse_operators import SPARSE
 
 OpFunction = Callable[..., Expr]
 """Takes operands and attributes, gives the expression."""
@@ -122,23 +121,6 @@ def normal(
     return call(NormalOp, key, _of_dtype(mean, dtype), _of_dtype(scale, dtype), out_shape=shape, out_dtype=dtype)
 
 
-def sparse_to_dense(
-    sparse_indices: ExprLike,
-    output_shape: Sequence[int] | Expr,
-    sparse_values: ExprLike,
-    default_value: ExprLike = 0,
-) -> Expr:
-    """`sparse_to_dense` with Relay's order of arguments: the shape comes second."""
-    operands = (sparse_indices, sparse_values, _like_values(default_value, sparse_values))
-    return apply_operator(SparseToDenseOp, operands, {"output_shape": output_shape})
-
-
-def _like_values(number: ExprLike, values: ExprLike) -> ExprLike:
-    """A number as a constant of the type of `values` where that is known; anything else as it is."""
-    type = as_value(values).type if isinstance(values, Expr | SSAValue | Operation) else None
-    return as_value(number, type) if isinstance(number, int | float) else number
-
-
 def _of_dtype(value: ExprLike, dtype: str) -> ExprLike:
     """A number as a constant of a type; anything else as it is."""
     return const(value, dtype) if isinstance(value, int | float) else value
@@ -156,7 +138,7 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
     VarianceOp: variance,
     UniformOp: uniform,
     NormalOp: normal,
-    SparseToDenseOp: sparse_to_dense,
+    **SPARSE,
 }
 """The operators whose function differs from their definition."""
 

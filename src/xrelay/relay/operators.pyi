@@ -8,6 +8,7 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.relay.expr import Expr, ExprLike
+from xrelay.relay.sparse_operators import SparseParts
 
 Ints: TypeAlias = int | Sequence[int] | Sequence[Sequence[int]] | Expr
 """Integers, or an expression of them; where an operator wants several, one may stand for all of them."""
@@ -933,6 +934,38 @@ class _Nn:
         layout: str | None = "NCHW",
     ) -> Expr:
         """Square blocks of `block_size` pixels as groups of channels."""
+
+    @staticmethod
+    def sparse_add(
+        dense_mat: ExprLike,
+        sparse_mat: SparseParts | Sequence[ExprLike],
+    ) -> Expr:
+        """A matrix plus a sparse one of the same shape, whose values are a list (CSR; see `relay.nn.sparse_dense`)."""
+
+    @staticmethod
+    def sparse_conv2d(
+        dense_data: ExprLike,
+        sparse_data: ExprLike,
+        sparse_indices: ExprLike,
+        sparse_indptr: ExprLike,
+        layout: str | None = "NHWC",
+        kernel_size: Ints | None = (1, 1),
+    ) -> Expr:
+        """A convolution with a sparse weight (n, k) in blocks (BSR), with steps of 1, as large as the data."""
+
+    @staticmethod
+    def sparse_dense(
+        dense_mat: ExprLike,
+        sparse_mat: SparseParts | Sequence[ExprLike],
+        sparse_lhs: bool = False,
+    ) -> Expr:
+        """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), (m, n); or the other way round."""
+
+    @staticmethod
+    def sparse_transpose(
+        x: SparseParts | Sequence[ExprLike],
+    ) -> Expr:
+        """The transpose of a square sparse matrix whose values are a list (CSR; see `relay.nn.sparse_dense`), as its parts."""
 
     @staticmethod
     def swish(

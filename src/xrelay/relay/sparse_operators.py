@@ -1,0 +1,86 @@
+"""Operators on sparse tensors, with the arguments of Relay's Python.
+
+A sparse matrix is its three parts in a row, or anything that has them as `data`, `indices` and `indptr`, as the
+matrices of scipy do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol, runtime_checkable
+
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseDenseOp, SparseTransposeOp
+from xrelay.dialects.relay.ops.sparse_tensor import SparseToDenseOp
+from xrelay.relay.dynamic_arguments import apply_operator
+from xrelay.relay.expr import Expr, ExprLike, as_value, call
+
+
+@runtime_checkable
+class SparseParts(Protocol):
+    """A sparse matrix by its parts."""
+
+    @property
+    def data(self) -> ExprLike:
+        """The values, or the blocks of values."""
+        ...
+
+    @property
+    def indices(self) -> ExprLike:
+        """The column of each."""
+        ...
+
+    @property
+    def indptr(self) -> ExprLike:
+        """Where rows begin, and where the last one ends."""
+        ...
+
+
+def sparse_to_dense(
+    sparse_indices: ExprLike,
+    output_shape: Sequence[int] | Expr,
+    sparse_values: ExprLike,
+    default_value: ExprLike = 0,
+) -> Expr:
+    """`sparse_to_dense` with Relay's order of arguments: the shape comes second."""
+    operands = (sparse_indices, sparse_values, _like_values(default_value, sparse_values))
+    return apply_operator(SparseToDenseOp, operands, {"output_shape": output_shape})
+
+
+def _like_values(number: ExprLike, values: ExprLike) -> ExprLike:
+    """A number as a constant of the type of `values` where that is known; anything else as it is."""
+    type = as_value(values).type if isinstance(values, Expr | SSAValue | Operation) else None
+    return as_value(number, type) if isinstance(number, int | float) else number
+
+
+def sparse_dense(dense_mat: ExprLike, sparse_mat: SparseParts | Sequence[ExprLike], sparse_lhs: bool = False) -> Expr:
+    """`nn.sparse_dense` of a matrix and of a sparse one in one piece."""
+    return call(SparseDenseOp, dense_mat, *_parts(sparse_mat), sparse_lhs=sparse_lhs)
+
+
+def sparse_transpose(x: SparseParts | Sequence[ExprLike]) -> Expr:
+    """`nn.sparse_transpose` of a matrix in one piece."""
+    return call(SparseTransposeOp, *_parts(x))
+
+
+def sparse_add(dense_mat: ExprLike, sparse_mat: SparseParts | Sequence[ExprLike]) -> Expr:
+    """`nn.sparse_add` of a matrix and of a sparse one in one piece."""
+    return call(SparseAddOp, dense_mat, *_parts(sparse_mat))
+
+
+def _parts(matrix: SparseParts | Sequence[ExprLike]) -> tuple[ExprLike, ExprLike, ExprLike]:
+    """Values, columns, and where rows begin."""
+    if isinstance(matrix, SparseParts):
+        return matrix.data, matrix.indices, matrix.indptr
+    return matrix[0], matrix[1], matrix[2]
+
+
+SPARSE: Mapping[type[RelayOp], Callable[..., Expr]] = {
+    SparseToDenseOp: sparse_to_dense,
+    SparseDenseOp: sparse_dense,
+    SparseTransposeOp: sparse_transpose,
+    SparseAddOp: sparse_add,
+}
+"""Op → its function."""
