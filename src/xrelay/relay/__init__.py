@@ -29,8 +29,7 @@ from xrelay.relay.module import IRModule, Module
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
 from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
-from xrelay.relay.types import Any, FuncType, TupleType, TypeVar
-from xrelay.relay.types import tensor as TensorType  # noqa: N812 (Relay's name)
+from xrelay.relay.types import Any, FuncType, TensorType, TupleType, TypeVar
 from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:

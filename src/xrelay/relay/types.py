@@ -8,6 +8,7 @@ from typing import TypeAlias, cast
 
 from numpy.typing import DTypeLike
 from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.builtin import TensorType as BuiltinTensorType
 from xdsl.dialects.builtin import TupleType as BuiltinTupleType
 from xdsl.ir import Attribute, TypeAttribute
 
@@ -36,18 +37,47 @@ def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
     return tensor_type([_dim(extent) for extent in extents], element_type(dtype))
 
 
-def TupleType(fields: Sequence[Attribute]) -> Attribute:  # noqa: N802 (Relay's name)
-    """The type of tuples whose fields have these types."""
-    return BuiltinTupleType(tuple(cast(TypeAttribute, field) for field in fields))
+class _Kind(type):
+    """Makes classes that make types of xDSL, of which `isinstance` knows that they made them."""
+
+    KIND: type[Attribute]
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        return isinstance(instance, cls.KIND)
 
 
-def FuncType(  # noqa: N802 (Relay's name)
-    arg_types: Sequence[Attribute], ret_type: Attribute, type_params: Sequence[object] = ()
-) -> Attribute:
-    """The type of functions from `arg_types` to `ret_type`; `InputError` for type parameters, which are not here."""
-    if type_params:
-        raise InputError("functions here have no type parameters", help="give the types, or leave them to inference")
-    return FunctionType.from_lists(list(arg_types), [ret_type])
+class TensorType(metaclass=_Kind):
+    """`TensorType(shape, dtype)`: as `tensor`; types of tensors are its instances."""
+
+    KIND = BuiltinTensorType
+
+    def __new__(cls, shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
+        """The type of tensors of `shape`."""
+        return tensor(shape, dtype)
+
+
+class TupleType(metaclass=_Kind):
+    """`TupleType(fields)`: the type of tuples whose fields have these types; such types are its instances."""
+
+    KIND = BuiltinTupleType
+
+    def __new__(cls, fields: Sequence[Attribute]) -> Attribute:
+        """The type of tuples of `fields`."""
+        return BuiltinTupleType(tuple(cast(TypeAttribute, field) for field in fields))
+
+
+class FuncType(metaclass=_Kind):
+    """`FuncType(arg_types, ret_type)`: the type of functions from and to these; such types are its instances."""
+
+    KIND = FunctionType
+
+    def __new__(
+        cls, arg_types: Sequence[Attribute], ret_type: Attribute, type_params: Sequence[object] = ()
+    ) -> Attribute:
+        """The type of functions; `InputError` for type parameters, which are not here."""
+        if type_params:
+            raise InputError("functions here have no type parameters", help="give the types, or infer them")
+        return FunctionType.from_lists(list(arg_types), [ret_type])
 
 
 def TypeVar(name: str, kind: object = None) -> Attribute:  # noqa: N802 (Relay's name)

@@ -258,3 +258,10 @@ def test_full_like_converts_its_number() -> None:
         for found in (xrelay.compile(changed, cache=False).run(data)[0], run_relay(changed, data)[0]):
             assert found.dtype == np.int32
             assert found.tolist() == [[2, 2, 2], [2, 2, 2]]
+
+
+def test_types_know_their_kind() -> None:
+    tensor = relay.TensorType((1, 3))
+    types = [tensor, relay.TupleType([tensor]), relay.FuncType([tensor], tensor)]
+    kinds = [relay.TensorType, relay.TupleType, relay.FuncType]
+    assert [[isinstance(one, kind) for kind in kinds] for one in types] == np.eye(3, dtype=bool).tolist()
