@@ -44,6 +44,16 @@ def takes(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
     return register
 
 
+def registered_target_hook(op: type[RelayOp], *, target: str) -> TargetHook | None:
+    """The hook that is registered for an op; `None` for none."""
+    return _HOOKS.get(target, {}).get(op)
+
+
+def forget_target_hook(op: type[RelayOp], *, target: str) -> None:
+    """Take back what is registered: `target` does not take the op any more."""
+    _HOOKS.get(target, {}).pop(op, None)
+
+
 def is_taken(op: RelayOp, target: str) -> bool:
     """Whether the compiler `target` takes `op`; `PassError`, naming both, where its hook raises."""
     hook = _HOOKS.get(target, {}).get(type(op))

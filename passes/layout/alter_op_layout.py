@@ -124,8 +124,8 @@ class _Alterer:
         self.hooks, self.lanes, self.remarks = hooks, lanes, remarks
         self.versions = LayoutVersions()
         self.replaced: list[Operation] = []
-        self.expanded: list[ExpandDimsOp] = []
-        """What gave operands axes in front; some serve only an op that refused in the end."""
+        self.computed: list[Operation] = []
+        """What gave operands axes in front, or what hooks compute of them; some serve an op that refused in the end."""
 
     def run(self, blocks: Sequence[Block]) -> None:
         """Alter blocks, outer ones first, then erase what was replaced."""
@@ -136,7 +136,7 @@ class _Alterer:
             if not any(result.first_use for result in op.results):
                 erase_op(op)
         self.versions.erase_unused()
-        erase_unused(*reversed(self.expanded))
+        erase_unused(*reversed(self.computed))
 
     # --- one op -----------------------------------------------------------------------------------------------------
 
@@ -168,13 +168,13 @@ class _Alterer:
 
     def _follow(self, op: RelayOp, hook: LayoutHook | None, layouts: list[Layout | None]) -> bool:
         """Do as the hook, or the op itself, says; whether `op` is replaced. `LayoutError` where it cannot be done."""
-        answer: LayoutAnswer | None = ask_hook(hook, op, layouts, self.lanes) if hook is not None else None
+        answer: LayoutAnswer | None = self._ask(hook, op, layouts) if hook is not None else None
         asked = hook if answer is not None else None
         if answer is None:
             if not any(layouts):
                 return False
             if isinstance(op, BinaryBroadcastOp):
-                self.expanded += _give_equal_ranks(op)
+                self.computed += _give_equal_ranks(op)
             answer = op.propagate_layouts(layouts)
         if isinstance(answer, LayoutRefusal):
             simpler = self._simpler_form(op, layouts[0])
@@ -192,6 +192,23 @@ class _Alterer:
         if wanted:
             self.remarks.applied(op, "works in {}", wanted[-1])
         return True
+
+    def _ask(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:
+        """The answer of a hook. What it computes in front of `op` follows its operands, and asks no hook."""
+        before = op.prev_op
+        answer = ask_hook(hook, op, layouts, self.lanes)
+        made: list[Operation] = []
+        current = op.prev_op
+        while current is not None and current is not before:
+            made.append(current)
+            current = current.prev_op
+        for new in reversed(made):
+            if type(new) in self.hooks:
+                self._insist(new)
+            else:
+                self._visit(new)
+        self.computed += made
+        return answer
 
     def _rebuild(self, op: RelayOp, hook: LayoutHook | None, decision: LayoutDecision) -> None:
         """Put the op that `decision` describes behind `op`, and let it stand for `op`."""

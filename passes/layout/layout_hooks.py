@@ -64,6 +64,16 @@ def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], 
     return register
 
 
+def registered_layout_hook(op: type[RelayOp], *, target: str) -> LayoutHook | None:
+    """The hook that is registered for good for an op; `None` for none."""
+    return _HOOKS.get((device_kind(target), op))
+
+
+def forget_layout_hook(op: type[RelayOp], *, target: str) -> None:
+    """Take back what is registered for good, ours too."""
+    _HOOKS.pop((device_kind(target), op), None)
+
+
 @contextmanager
 def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target: str = "cpu") -> Generator[None]:
     """Hooks for `target` that go before the registered ones, until the `with` block ends; this thread alone sees them.

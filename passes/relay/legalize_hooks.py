@@ -56,6 +56,16 @@ def legalizes(op: type[RelayOp] | str, *, name: str = LEGALIZE) -> Callable[[Hoo
     return register
 
 
+def registered_legalize_hook(op: type[RelayOp], *, name: str = LEGALIZE) -> LegalizeHook | None:
+    """The hook that is registered for good for an op in the list `name`; `None` for none."""
+    return _HOOKS.get((name, op))
+
+
+def forget_legalize_hook(op: type[RelayOp], *, name: str = LEGALIZE) -> None:
+    """Take back what is registered for good."""
+    _HOOKS.pop((name, op), None)
+
+
 @contextmanager
 def legalize_scope(hooks: Mapping[type[RelayOp] | str, LegalizeHook], *, name: str = LEGALIZE) -> Generator[None]:
     """Hooks that go before the registered ones, until the `with` block ends; this thread alone sees them.

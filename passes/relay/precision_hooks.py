@@ -57,6 +57,16 @@ def sets_precision(op: type[RelayOp] | str) -> Callable[[HookT], HookT]:
     return register
 
 
+def registered_precision_hook(op: type[RelayOp]) -> PrecisionHook | None:
+    """The hook that is registered for an op; `None` for none."""
+    return _HOOKS.get(op)
+
+
+def forget_precision_hook(op: type[RelayOp]) -> None:
+    """Take back what is registered: what the operator declares counts again."""
+    _HOOKS.pop(op, None)
+
+
 def precision_of(op: RelayOp, mixed: Attribute) -> Precision | None:
     """How `op` is done where `mixed` is asked for; `None` where nobody has said.
 

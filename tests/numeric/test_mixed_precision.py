@@ -30,7 +30,6 @@ Array = NDArray[Any]
 def hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers is forgotten."""
     monkeypatch.setattr(precision_hooks, "_HOOKS", {})
-    monkeypatch.setattr(relay.op, "_PRECISION_LEVELS", {})
 
 
 def network() -> tuple[relay.Module, list[Array]]:

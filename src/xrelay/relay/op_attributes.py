@@ -1,57 +1,184 @@
-"""`register_op_attr`: what Relay's users say of an operator by the name of an attribute."""
+"""Attributes of operators by name: what Relay's users say of an operator from outside, and passes ask.
+
+| name | what passes do with it |
+| --- | --- |
+| `target.NAME` | `transform.AnnotateTarget("NAME")` asks whether the compiler takes a call |
+| `FTVMAlterOpLayout` | `transform.AlterOpLayout` asks for layouts, on the CPU |
+| `FTVMMixedPrecisionConversionType` | `transform.ToMixedPrecision` asks how an operator is done |
+| `FTVMLegalize` and any other | `transform.Legalize(name)` asks what takes the place of an operator |
+| `TOpPattern` | it is the operator's kind for fusion, which is read alone |
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeVar, cast
+from dataclasses import dataclass, field
+from functools import cache, partial
+from typing import Any, Final, NoReturn, TypeVar
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.operator_value import LEVEL, OperatorAttribute
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.errors import InputError
-from xrelay.passes.byoc.target_support import takes
+from xrelay.passes.byoc.target_support import forget_target_hook, registered_target_hook, takes
+from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
+from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook
+from xrelay.passes.relay.legalize_hooks import forget_legalize_hook, legalizes, registered_legalize_hook
+from xrelay.passes.relay.precision_hooks import forget_precision_hook, registered_precision_hook, sets_precision
 from xrelay.registrations import note_registration
-from xrelay.relay.expr import view
+from xrelay.relay.op_hooks import layout_hook, legalize_hook, precision_hook, target_hook
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
+Hook = Callable[..., object]
 
-_PREFIX = "target."
-_LEVELS: dict[tuple[type[RelayOp], str], int] = {}
+ALTER_OP_LAYOUT: Final = "FTVMAlterOpLayout"
+MIXED_PRECISION: Final = "FTVMMixedPrecisionConversionType"
+PATTERN: Final = "TOpPattern"
+_TARGET: Final = "target."
+_ELSEWHERE: Final = {
+    "TOpPattern": "it is declared with the operator, as PATTERN",
+    "target.": "target.NAME says which operators the compiler NAME takes",
+    "FTVMStrategy": "relay.op.register_strategy takes it",
+    "FTVMCompute": "relay.op.register_compute takes it",
+    "FTVMSchedule": "relay.op.register_schedule takes it",
+}
+"""Names that nobody sets here, with the help."""
 
 
 def register_op_attr(
-    op_name: str, attr_key: str, value: Callable[..., object] | None = None, level: int = 10
+    op_name: str, attr_key: str, value: Any = None, level: int = LEVEL
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the function: it says whether a compiler from outside takes calls of `op_name`.
+    """Decorator, or called with the value: it is what `op_name` has as its attribute `attr_key`.
 
-    The attribute is `target.` and the compiler's name. The function gets the call and returns True or False, which
-    `transform.AnnotateTarget` asks. It replaces one of a lower or the same `level`. `UnknownOpError` for a name of no
-    op, `InputError` for other attributes: those of operators here are declared with them.
+    The module's docstring says which attributes passes ask, and for what; `relay.op` has a function for each, which
+    says what the value gets and gives. An attribute of another name keeps any value. It replaces one of a lower or the
+    same `level`. `UnknownOpError` for a name of no op, `InputError` for what is declared with an operator, for
+    strategies and their like, which `relay.op.register_strategy` takes, and for a hook that cannot be called.
     """
-    kind = get_relay_op(op_name)
-    target = attr_key.removeprefix(_PREFIX)
-    if not attr_key.startswith(_PREFIX) or not target:
-        raise InputError(
-            f"{attr_key!r} is no attribute that is registered from outside",
-            help="target.NAME says which operators the compiler NAME takes; relay.op has functions for others",
-        )
+    kind, attribute = get_relay_op(op_name), operator_attribute(attr_key)
+    if isinstance(attribute, _Declared):
+        attribute.refuse()
 
     def register(function: FunctionT) -> FunctionT:
-        if level >= _LEVELS.get((kind, target), 0):
-            _LEVELS[kind, target] = level
-            takes(kind, target=target)(_hook(function))
-            note_registration(function)
+        attribute.set(kind, function, level)
         return function
 
     if value is not None:
-        register(cast(FunctionT, value))
+        register(value)
     return register
 
 
-def _hook(function: Callable[..., object]) -> Callable[[RelayOp], object]:
-    """A hook of this project for one of Relay's."""
+@cache
+def operator_attribute(name: str) -> OperatorAttribute:
+    """The attribute of a name."""
+    if name in _ELSEWHERE:
+        return _Declared(name)
+    if name.startswith(_TARGET):
+        target = name.removeprefix(_TARGET)
+        return _Hooked(
+            partial(registered_target_hook, target=target),
+            lambda kind, hook: takes(kind, target=target)(hook),
+            partial(forget_target_hook, target=target),
+            target_hook,
+            hooks_alone=True,
+        )
+    if name == ALTER_OP_LAYOUT:
+        return _Hooked(
+            partial(registered_layout_hook, target="cpu"),
+            lambda kind, hook: alters_layout(kind, target="cpu")(hook),
+            partial(forget_layout_hook, target="cpu"),
+            layout_hook,
+            hooks_alone=True,
+        )
+    if name == MIXED_PRECISION:
+        return _Hooked(
+            registered_precision_hook,
+            lambda kind, hook: sets_precision(kind)(hook),
+            forget_precision_hook,
+            precision_hook,
+            hooks_alone=True,
+        )
+    return _Hooked(
+        partial(registered_legalize_hook, name=name),
+        lambda kind, hook: legalizes(kind, name=name)(hook),
+        partial(forget_legalize_hook, name=name),
+        legalize_hook,
+    )
 
-    def hook(op: RelayOp) -> object:
-        return function(view(op.results[0]))
 
-    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
-    return hook
+@dataclass(frozen=True)
+class _Own:
+    """A hook in this project's form, as an attribute's value: it can be set again."""
+
+    hook: Hook
+
+
+@dataclass(frozen=True)
+class _Said:
+    """A value in Relay's form, its level, and the hook that was made of it."""
+
+    value: Any
+    level: int
+    hook: Hook | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Hooked:
+    """An attribute that is a function, which a pass asks: as `wrap` makes of it one of this project's hooks."""
+
+    registered: Callable[[type[RelayOp]], Hook | None]
+    put: Callable[[type[RelayOp], Hook], object]
+    forget: Callable[[type[RelayOp]], None]
+    wrap: Callable[[Hook], Hook]
+    hooks_alone: bool = False
+    said: dict[type[RelayOp], _Said] = field(default_factory=dict)
+
+    def get(self, kind: type[RelayOp]) -> Any:
+        """The value that was set last; a hook that is registered in this project's form as such."""
+        said, hook = self.said.get(kind), self.registered(kind)
+        if said is not None and said.hook is hook:
+            return said.value
+        return None if hook is None else _Own(hook)
+
+    def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
+        """Register the hook for `value`; one that cannot be called is kept, or refused with `hooks_alone`."""
+        if self.hooks_alone and not isinstance(value, _Own) and not callable(value):
+            raise InputError(f"{value!r} cannot be called", help="give the function that the pass is to ask")
+        said = self.said.get(kind)
+        if said is not None and said.hook is self.registered(kind) and level < said.level:
+            return
+        self.forget(kind)
+        hook = value.hook if isinstance(value, _Own) else self.wrap(value) if callable(value) else None
+        self.said[kind] = _Said(value, level, hook)
+        if hook is not None:
+            self.put(kind, hook)
+        note_registration(value)
+
+    def reset(self, kind: type[RelayOp]) -> None:
+        """Take back what was set, and what this package registers."""
+        self.said.pop(kind, None)
+        self.forget(kind)
+        note_registration(None)
+
+
+@dataclass(frozen=True)
+class _Declared:
+    """An attribute that is said elsewhere; the kind for fusion can be read."""
+
+    name: str
+
+    def get(self, kind: type[RelayOp]) -> Any:
+        """The kind of the operator for fusion, as Relay's number; else None."""
+        return int(kind.PATTERN) if self.name == PATTERN else None
+
+    def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
+        """Nobody sets it."""
+        self.refuse()
+
+    def reset(self, kind: type[RelayOp]) -> None:
+        """Nobody takes it back."""
+        self.refuse()
+
+    def refuse(self) -> NoReturn:
+        """Say where it is said."""
+        raise InputError(f"{self.name!r} is no attribute that is registered from outside", help=_ELSEWHERE[self.name])

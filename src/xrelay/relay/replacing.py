@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import is_complete
 from xrelay.relay.expr import Expr, view
 from xrelay.relay.graph import LetScopeOp, captured, let_binding, steps
 
@@ -35,9 +37,21 @@ def insert_behind(op: Operation, value: SSAValue) -> SSAValue:
 
     Gives the value that stands for `value` there.
     """
-    dependent: set[SSAValue] = {*op.results}
-    copies: dict[SSAValue, SSAValue] = {}
-    point = InsertPoint.after(op)
+    return _insert(op, value, InsertPoint.after(op), {*op.results}, {})
+
+
+def insert_before(op: Operation, value: SSAValue, known: Mapping[SSAValue, SSAValue]) -> SSAValue:
+    """Put copies of the ops in no block that `value` needs in front of `op`; `known` says what variables stand for.
+
+    Gives the value that stands for `value` there.
+    """
+    return _insert(op, value, InsertPoint.before(op), set(), dict(known))
+
+
+def _insert(
+    op: Operation, value: SSAValue, point: InsertPoint, dependent: set[SSAValue], copies: dict[SSAValue, SSAValue]
+) -> SSAValue:
+    """Insert at `point` what `value` needs: itself the ops that use what is `dependent`, of others a copy."""
     for needed, done in steps(value):
         if isinstance(needed, LetScopeOp):
             if done:
@@ -46,7 +60,7 @@ def insert_behind(op: Operation, value: SSAValue) -> SSAValue:
             placed: Operation = let_binding(needed, copies.get(needed.bound, needed.bound))
             copies[needed.variable] = placed.results[0]
         elif dependent.isdisjoint(captured(needed)):
-            placed = needed.clone(copies)
+            placed = _copied(needed, copies)
         else:
             placed = needed
             dependent.update(needed.results)
@@ -55,3 +69,16 @@ def insert_behind(op: Operation, value: SSAValue) -> SSAValue:
         placed.location = op.location
         Rewriter.insert_op(placed, point)
     return copies.get(value, value)
+
+
+def _copied(op: Operation, copies: dict[SSAValue, SSAValue]) -> Operation:
+    """A copy of `op` on `copies` of its operands; its type is inferred where theirs are known only there."""
+    operands = [copies.get(operand, operand) for operand in op.operands]
+    if not isinstance(op, RelayOp) or op.regions or all(map(is_complete, op.result_types)):
+        return op.clone(copies)
+    if not all(is_complete(operand.type) for operand in operands):
+        return op.clone(copies)
+    made = type(op).typed(operands, op.properties)
+    made.attributes.update(op.attributes)
+    copies.update(zip(op.results, made.results, strict=True))
+    return made

@@ -11,7 +11,6 @@ import xrelay
 from xrelay import ir, relay, transform
 from xrelay.errors import InputError, PassError
 from xrelay.passes.byoc import target_support
-from xrelay.relay import op_attributes
 from xrelay.relay.dataflow_pattern import is_op, wildcard
 from xrelay.relay.op.annotation import compiler_begin as begin
 from xrelay.relay.op.annotation import compiler_end as end
@@ -23,7 +22,6 @@ Module = relay.IRModule
 def _own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers ends with it."""
     monkeypatch.setattr(target_support, "_HOOKS", {})
-    monkeypatch.setattr(op_attributes, "_LEVELS", {})
 
 
 def take(target: str, *names: str) -> None:

@@ -12,7 +12,6 @@ from xrelay import relay, transform
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.layout import layout_hooks
-from xrelay.relay import op as relay_op
 
 X = relay.var("x", shape=(1, 16, 8, 8))
 CONV = relay.nn.conv2d(X, relay.const(np.ones((32, 16, 3, 3), np.float32)), padding=1)
@@ -22,7 +21,6 @@ POOL = relay.nn.max_pool2d(X, pool_size=(2, 2), strides=(2, 2))
 @pytest.fixture(autouse=True)
 def _own_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(layout_hooks, "_HOOKS", {})
-    monkeypatch.setattr(relay_op, "_LEVELS", {})
 
 
 def altered(expr: relay.Expr, op: str, answer: Callable[..., Any]) -> str:
@@ -70,13 +68,42 @@ def test_the_greater_level_wins() -> None:
     assert 'data_layout = "NCHW8c"' in altered(CONV, "nn.conv2d", to("NCHW4c"))
 
 
+def test_a_hook_may_order_the_axes_anew() -> None:
+    layouts = {"data_layout": "NHWC", "kernel_layout": "HWIO"}
+    text = altered(CONV, "nn.conv2d", lambda attrs, inputs, *_: relay.nn.conv2d(*inputs, **{**attrs, **layouts}))
+    assert 'src_layout = "NCHW", dst_layout = "NHWC"' in text
+    assert 'data_layout = "NHWC", kernel_layout = "HWIO"' in text
+
+
+def test_a_hook_may_compute_operands() -> None:
+    def halved(attrs: Any, inputs: Any, *_: Any) -> relay.Expr:
+        data, weight = inputs
+        blocks = {"data_layout": "NCHW4c", "kernel_layout": "OIHW4i4o"}
+        return relay.nn.conv2d(relay.multiply(data, relay.const(0.5)), weight + weight, **{**attrs, **blocks})
+
+    text = altered(relay.nn.conv2d(relay.nn.relu(CONV), relay.const(np.ones((8, 32, 1, 1), np.float32))),
+                   "nn.conv2d", halved)  # fmt: skip
+    assert text.count("relay.multiply") == 2
+    assert text.count("relay.add") == 2
+    assert text.count('data_layout = "NCHW4c"') == 2
+    assert text.count('dst_layout = "NCHW4c"') == 1, "the second convolution takes what the first gives"
+
+
+def test_what_is_refused_leaves_nothing_of_a_hook() -> None:
+    def blocks(attrs: Any, inputs: Any, *_: Any) -> relay.Expr:
+        return relay.nn.conv2d(relay.nn.relu(inputs[0]), inputs[1], **{**attrs, "data_layout": "NCHW5c"})
+
+    assert "relu" not in altered(CONV, "nn.conv2d", blocks)
+
+
 @pytest.mark.parametrize(
     ("answer", "words"),
     [
-        (lambda attrs, inputs, *_: 3, "it gave 3, not a call of an operator on the inputs"),
-        (lambda attrs, inputs, *_: relay.nn.conv2d(inputs[1], inputs[0]), "it gave expression : .*in their order"),
+        (lambda attrs, inputs, *_: 3, "it gave 3, not a call of an operator on as many operands"),
+        (lambda attrs, inputs, *_: relay.nn.relu(inputs[0]), "it gave expression : .*on as many operands"),
         (lambda attrs, inputs, *_: relay.add(*inputs), "the attributes of add name no layouts"),
-        (lambda attrs, inputs, *_: relay.nn.conv2d(*inputs, data_layout="NHWC"), "NHWC orders the axes of NCHW anew"),
+        (lambda attrs, inputs, *_: relay.nn.conv2d(*inputs, data_layout="NHWC"), "makes a result of type"),
+        (lambda attrs, inputs, *_: relay.nn.conv2d(inputs[0], inputs[1] + inputs[0]), "raised ConstraintError"),
         (lambda attrs, inputs: None, "takes 2 positional arguments"),
     ],
 )

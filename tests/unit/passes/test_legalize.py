@@ -18,7 +18,6 @@ from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay import legalize_hooks
-from xrelay.relay import op as relay_op
 
 X = relay.var("x", shape=(1, 4, 6, 6))
 WEIGHT = relay.var("weight", shape=(4, 4, 3, 3))
@@ -28,7 +27,6 @@ CONV = relay.nn.conv2d(X, WEIGHT, channels=4, kernel_size=(3, 3), padding=(1, 1)
 @pytest.fixture(autouse=True)
 def _own_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(legalize_hooks, "_HOOKS", {})
-    monkeypatch.setattr(relay_op, "_LEGALIZE_LEVELS", {})
 
 
 def module_of(expr: relay.Expr) -> relay.IRModule:

@@ -10,7 +10,6 @@ import xrelay
 from xrelay import relay
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.layout import layout_hooks
-from xrelay.relay import op as relay_op
 
 PROGRAMS = [SIMPLENET, PASS_INFRASTRUCTURE, TOPI_RESIZE]
 
@@ -19,7 +18,6 @@ PROGRAMS = [SIMPLENET, PASS_INFRASTRUCTURE, TOPI_RESIZE]
 def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a program registers ends with the test."""
     monkeypatch.setattr(layout_hooks, "_HOOKS", dict(layout_hooks._HOOKS))
-    monkeypatch.setattr(relay_op, "_LEVELS", {})
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.name)

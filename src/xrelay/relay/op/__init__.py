@@ -9,31 +9,17 @@ return relay.nn.conv2d(*inputs, **new_attrs)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar, cast
+from collections.abc import Callable
+from typing import TypeVar
 
-from xdsl.ir import Attribute, SSAValue
-
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.errors import PassError
-from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
-from xrelay.passes.layout.layout_hooks import alters_layout
-from xrelay.passes.relay.legalize_hooks import LEGALIZE, legalizes
-from xrelay.passes.relay.precision_hooks import Precision, sets_precision
-from xrelay.registrations import note_registration
+from xrelay.passes.relay.legalize_hooks import LEGALIZE
 from xrelay.relay import operators
-from xrelay.relay.attrs import Attrs, Op
+from xrelay.relay.attrs import Op
 from xrelay.relay.calls import OpFunction
-from xrelay.relay.expr import Expr, Var, view
-from xrelay.relay.nodes import Call, op_of
 from xrelay.relay.op import contrib
-from xrelay.relay.op_attributes import register_op_attr
+from xrelay.relay.op_attributes import ALTER_OP_LAYOUT, MIXED_PRECISION, register_op_attr
+from xrelay.relay.op_hooks import legalize_hook
 from xrelay.relay.op_implementations import (
     OpImplementation,
     OpStrategy,
@@ -46,7 +32,6 @@ from xrelay.relay.op_implementations import (
     wrap_topi_schedule,
 )
 from xrelay.relay.operators import annotation, image, nn
-from xrelay.relay.replacing import insert_behind
 
 __all__ = [
     "OpImplementation",
@@ -55,6 +40,7 @@ __all__ = [
     "contrib",
     "get",
     "image",
+    "legalize_hook",
     "nn",
     "register_alter_op_layout",
     "register_broadcast_schedule",
@@ -70,10 +56,6 @@ __all__ = [
 ]
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
-
-_LEVELS: dict[type[RelayOp], int] = {}
-_LEGALIZE_LEVELS: dict[tuple[str, type[RelayOp]], int] = {}
-_PRECISION_LEVELS: dict[type[RelayOp], int] = {}
 
 
 def __getattr__(name: str) -> OpFunction:
@@ -92,22 +74,11 @@ def register_alter_op_layout(
     """Decorator, or called with the function: it says in which layouts `op_name` works on the CPU.
 
     The function gets the attributes, a variable for each operand, the operands' types and the result's. It returns a
-    call of an operator on these variables, whose attributes name the layouts, or None where the op is to follow its
-    operands. It replaces one of a lower or the same `level`. `UnknownOpError` for a name of no op; a `PassError` tells
-    when the pass runs that an answer is none.
+    call of an operator whose attributes name the layouts, on these variables or on what is computed of them, as they
+    are without layouts; or None where the op is to follow its operands. It replaces one of a lower or the same `level`.
+    `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
     """
-    kind = get_relay_op(op_name)
-
-    def register(function: FunctionT) -> FunctionT:
-        if level >= _LEVELS.get(kind, 0):
-            _LEVELS[kind] = level
-            alters_layout(kind, target="cpu")(_layout_hook(function))
-            note_registration(function)
-        return function
-
-    if alter_layout is not None:
-        register(cast(FunctionT, alter_layout))
-    return register
+    return register_op_attr(op_name, ALTER_OP_LAYOUT, alter_layout, level)
 
 
 def register_legalize(
@@ -120,18 +91,7 @@ def register_legalize(
     lower or the same `level`. `attr_name` names the list that the pass asks (`legalize_map_attr_name`).
     `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
     """
-    kind = get_relay_op(op_name)
-
-    def register(function: FunctionT) -> FunctionT:
-        if level >= _LEGALIZE_LEVELS.get((attr_name, kind), 0):
-            _LEGALIZE_LEVELS[attr_name, kind] = level
-            legalizes(kind, name=attr_name)(legalize_hook(function))
-            note_registration(function)
-        return function
-
-    if legal_op is not None:
-        register(cast(FunctionT, legal_op))
-    return register
+    return register_op_attr(op_name, attr_name, legal_op, level)
 
 
 def register_mixed_precision_conversion(
@@ -144,82 +104,4 @@ def register_mixed_precision_conversion(
     to see: `[0, "float32", "float16"]`. It replaces what the operator declares, and one of a lower or the same `level`.
     `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
     """
-    kind = get_relay_op(op_name)
-
-    def register(function: FunctionT) -> FunctionT:
-        if level >= _PRECISION_LEVELS.get(kind, 0):
-            _PRECISION_LEVELS[kind] = level
-            sets_precision(kind)(_precision_hook(function))
-            note_registration(function)
-        return function
-
-    if func is not None:
-        register(cast(FunctionT, func))
-    return register
-
-
-def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter], SSAValue | None]:
-    """A hook of `transform.legalize_scope` for one of Relay's, as `register_legalize` takes it."""
-
-    def hook(op: RelayOp, emit: Emitter) -> SSAValue | None:
-        types = [*op.operand_types, *op.result_types]
-        answer = function(Attrs(op), [view(operand) for operand in op.operands], types)
-        if answer is not None and not isinstance(answer, Expr):
-            raise PassError(f"it gave {answer!r}, not an expression")
-        return None if answer is None else insert_behind(op, answer.ssa_value)
-
-    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
-    return hook
-
-
-def _precision_hook(function: Callable[..., object]) -> Callable[[RelayOp, Attribute], Precision]:
-    """A hook of this project for one of Relay's."""
-
-    def hook(op: RelayOp, mixed: Attribute) -> Precision:
-        answer = function(view(op.results[0]), str(numpy_dtype(mixed)))
-        fields = list(answer) if isinstance(answer, Sequence) else []
-        if len(fields) != 3 or fields[0] not in tuple(MixedPrecision):
-            raise PassError(f"returned {answer!r}, not a list of a category, 0 to 2, and two dtypes")
-        category, accumulation, output = fields
-        return Precision(
-            MixedPrecision(cast(int, category)), element_type(str(accumulation)), element_type(str(output))
-        )
-
-    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
-    return hook
-
-
-def _layout_hook(
-    function: Callable[..., object],
-) -> Callable[[RelayOp, Sequence[Layout | None], int], LayoutDecision | LayoutRefusal | None]:
-    """A hook of this project for one of Relay's."""
-
-    def hook(op: RelayOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None:
-        inputs: list[Expr] = [Var(f"operand{number}") for number in range(len(op.operands))]
-        types = [operand.type for operand in op.operands]
-        answer = function(Attrs(op), inputs, types, op.results[0].type)
-        return None if answer is None else _decision(op, answer, inputs)
-
-    hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
-    return hook
-
-
-def _decision(op: RelayOp, answer: object, inputs: Sequence[Expr]) -> LayoutDecision | LayoutRefusal:
-    """The layouts that the attributes of a call on `inputs` name."""
-    made = op_of(answer) if isinstance(answer, Call) else None
-    if not isinstance(answer, Call) or not isinstance(made, RelayOp) or answer.args != list(inputs):
-        raise PassError(f"it gave {answer!r}, not a call of an operator on the inputs, in their order")
-    layouts = getattr(made, "layouts", None)
-    if not isinstance(layouts, tuple):
-        raise PassError(f"the attributes of {made.relay_name()} name no layouts: use transform.alters_layout")
-    named, owns = cast("tuple[Layout, ...]", layouts), cast("tuple[Layout, ...]", getattr(op, "layouts", ()))
-    for own, wanted in zip(owns, named, strict=False):
-        if wanted.primal != own.primal:
-            raise PassError(f"{wanted} orders the axes of {own} anew, which transform.ConvertLayout does, not a hook")
-    *operands, result = named
-    fits = getattr(op, "with_layouts", None)
-    refusal = fits(*operands, result) if callable(fits) and type(made) is type(op) else None
-    if isinstance(refusal, LayoutRefusal):
-        return refusal
-    kind = None if type(made) is type(op) else type(made)
-    return LayoutDecision(tuple(operands), result, dict(made.properties), kind)
+    return register_op_attr(op_name, MIXED_PRECISION, func, level)

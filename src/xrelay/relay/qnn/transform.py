@@ -10,10 +10,11 @@ __all__ = ["CanonicalizeOps", "Legalize"]
 
 
 def CanonicalizeOps() -> Pass:  # noqa: N802 (Relay's name)
-    """The pass that puts operators on plain numbers in the place of those on quantised ones."""
-    return create_pass("QnnCanonicalize")
+    """What hooks of `FTVMQnnCanonicalize` say, and `QnnCanonicalize`: operators on plain numbers for quantised ones."""
+    hooks = create_pass("Legalize{legalize-map-attr-name=FTVMQnnCanonicalize}")
+    return Sequential([hooks, create_pass("QnnCanonicalize")])
 
 
 def Legalize() -> Pass:  # noqa: N802 (Relay's name)
-    """`QnnLegalize`, which makes tables of functions, and `CanonicalizeOps` for the rest."""
-    return Sequential([create_pass("QnnLegalize"), CanonicalizeOps()])
+    """What hooks of `FTVMQnnLegalize` say, and `QnnLegalize`, which makes tables of functions."""
+    return Sequential([create_pass("Legalize{legalize-map-attr-name=FTVMQnnLegalize}"), create_pass("QnnLegalize")])
