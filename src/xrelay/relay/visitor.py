@@ -1,4 +1,4 @@
-"""`ExprVisitor` and `ExprMutator`: a method for each kind of expression.
+"""`ExprFunctor`, `ExprVisitor` and `ExprMutator`: a method for each kind of expression.
 
     class ReplaceConstant(relay.ExprMutator):
         def visit_constant(self, const):
@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from xdsl.dialects.func import FuncOp
 
-from xrelay.errors import InputError, with_article
+from xrelay.errors import InputError, XRelayError, with_article
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
 from xrelay.relay.function import Function
@@ -25,8 +25,15 @@ from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleG
 from xrelay.relay.rebuild import call_with
 
 
+class NoMethodError(XRelayError, NotImplementedError):
+    """A functor has no method for a kind of expression."""
+
+
 class ExprFunctor:
-    """Calls the method for the kind of each expression; `memo_map` holds what came out."""
+    """Calls the method for the kind of each expression; `memo_map` holds what came out.
+
+    It has no method itself: a subclass says what it does with each kind that it meets, or `NoMethodError` is raised.
+    """
 
     def __init__(self) -> None:
         self.memo_map: dict[Expr, Any] = {}
@@ -66,6 +73,53 @@ class ExprFunctor:
         raise InputError(f"{expr!r} is an expression of a kind that nobody visits", help="give one made by relay")
 
     def visit_op(self, op: Op) -> Any:
+        """An operator, where a method asks for it."""
+        raise self._lacks("visit_op")
+
+    def visit_global_var(self, gvar: GlobalVar) -> Any:
+        """A function of the module, by its name."""
+        raise self._lacks("visit_global_var")
+
+    def visit_var(self, var: Var) -> Any:
+        """A variable."""
+        raise self._lacks("visit_var")
+
+    def visit_constant(self, const: Constant) -> Any:
+        """A constant."""
+        raise self._lacks("visit_constant")
+
+    def visit_call(self, call: Call) -> Any:
+        """An operator, a function or a closure on arguments."""
+        raise self._lacks("visit_call")
+
+    def visit_tuple(self, tup: Tuple) -> Any:
+        """A tuple."""
+        raise self._lacks("visit_tuple")
+
+    def visit_tuple_getitem(self, t: TupleGetItem) -> Any:
+        """A field of a tuple."""
+        raise self._lacks("visit_tuple_getitem")
+
+    def visit_if(self, i: If) -> Any:
+        """One of two values."""
+        raise self._lacks("visit_if")
+
+    def visit_let(self, let: Let) -> Any:
+        """A binding."""
+        raise self._lacks("visit_let")
+
+    def visit_function(self, fn: Function) -> Any:
+        """A function or a closure."""
+        raise self._lacks("visit_function")
+
+    def _lacks(self, method: str) -> NoMethodError:
+        return NoMethodError(f"{type(self).__name__} has no method {method}", help="define it in the class")
+
+
+class _KeepsLeaves(ExprFunctor):
+    """What has no parts gives itself."""
+
+    def visit_op(self, op: Op) -> Any:
         """An operator: itself."""
         return op
 
@@ -82,7 +136,7 @@ class ExprFunctor:
         return const
 
 
-class ExprVisitor(ExprFunctor):
+class ExprVisitor(_KeepsLeaves):
     """Visits every part of an expression. Override the methods for the kinds of interest; they need give nothing."""
 
     def visit_call(self, call: Call) -> Any:
@@ -116,7 +170,7 @@ class ExprVisitor(ExprFunctor):
             self.visit(part)
 
 
-class ExprMutator(ExprFunctor):
+class ExprMutator(_KeepsLeaves):
     """Builds an expression anew from what came out of its parts. Methods give expressions, numbers or arrays."""
 
     def visit(self, expr: Any) -> Any:

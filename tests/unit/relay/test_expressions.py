@@ -295,6 +295,29 @@ def test_a_mutator_keeps_functions_that_call_themselves() -> None:
     np.testing.assert_allclose(value_of(made, np.float32(0.5)), np.tanh(np.tanh(0.5)), rtol=1e-6)
 
 
+def test_a_functor_has_methods_for_what_it_meets() -> None:
+    class Size(relay.ExprFunctor):
+        def visit_var(self, var: relay.Var) -> int:
+            return 1
+
+        def visit_call(self, call: relay.Call) -> int:
+            return 1 + sum(self.visit(arg) for arg in call.args)
+
+    shared = relay.exp(X)
+    assert Size().visit(shared + shared) == 5
+    kinds = {
+        "constant": relay.const(1.0), "tuple": relay.Tuple([X]), "tuple_getitem": relay.split(X, 2)[0],
+        "if": relay.If(relay.var("c", shape=(), dtype="bool"), X, X), "let": relay.Let(relay.var("v"), X, X),
+        "function": relay.Function([X], X), "global_var": relay.GlobalVar("f"), "op": relay.op.get("exp"),
+    }  # fmt: skip
+    for kind, expr in kinds.items():
+        with pytest.raises(NotImplementedError, match=f"Size has no method visit_{kind}; help: define it"):
+            Size().visit(expr)
+    for name in ("var", "call"):
+        with pytest.raises(NotImplementedError, match=f"ExprFunctor has no method visit_{name}"):
+            relay.ExprFunctor().visit(X if name == "var" else relay.zeros((), "float32"))
+
+
 @pytest.mark.parametrize("visitor", [relay.ExprVisitor, relay.ExprMutator, _Doubled])
 def test_nothing_recurses_over_the_depth_of_a_graph(visitor: type[relay.ExprFunctor]) -> None:
     chain: relay.Expr = X
