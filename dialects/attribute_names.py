@@ -29,6 +29,9 @@ COMPILER_INLINE: Final = "Inline"
 """Of a function for a compiler from outside: 1, it may stand where it is called; `relay-partition-graph` sets it."""
 GLOBAL_SYMBOL: Final = "global_symbol"
 """Of a function for a compiler from outside: the symbol of its code; `relay-partition-graph` sets it."""
+EXTERN: Final = "Extern"
+"""Of a function that was for a compiler from outside: 1, its code is made elsewhere, function passes leave it alone;
+`relay-mark-compiler-functions-as-extern` sets it, `relay-dissolve-compiler-regions` removes it. Relay's own name."""
 COMPOSITE: Final = "Composite"
 """Relay's name of the pattern whose ops a `relay.fn` computes, as `dnnl.conv_relu`; `relay-merge-composite` and
 `partition` set it, and `relay-annotate-target` reads what stands before the dot, the name of a compiler."""

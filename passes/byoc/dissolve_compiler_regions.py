@@ -17,6 +17,7 @@ After:
     …
     func.func private @tvmgen_default_ccompiler_main_0(…)
 
+So do functions with the attribute `Extern`, which `relay-mark-compiler-functions-as-extern` sets.
 Left alone: functions with the attribute `global_symbol` but without `Compiler`.
 """
 
@@ -29,7 +30,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, GLOBAL_SYMBOL
+from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
 from xrelay.passes.byoc.compiler_annotations import remove_annotations
 
 MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
@@ -46,6 +47,7 @@ class RelayDissolveCompilerRegionsPass(ModulePass):
         """Rewrite the module in place."""
         remove_annotations(op)
         for function in op.body.block.ops:
-            if isinstance(function, FuncOp) and COMPILER in function.attributes:
-                for mark in MARKS:
+            if isinstance(function, FuncOp):
+                function.attributes.pop(EXTERN, None)
+                for mark in MARKS if COMPILER in function.attributes else ():
                     function.attributes.pop(mark, None)

@@ -44,10 +44,18 @@ def _is_row(value: object) -> bool:
     return isinstance(value, list | tuple) and len(cast("Sequence[object]", value)) in (2, 3)
 
 
+def _is_global_vars(value: object) -> bool:
+    if not isinstance(value, list | tuple):
+        return False
+    items = cast("Sequence[object]", value)
+    return all(isinstance(one, str) or isinstance(getattr(one, "name_hint", None), str) for one in items)
+
+
 _WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "table": (_is_table, "a list of (name, pattern) or (name, pattern, check)"),
     "desired": (_is_layouts, "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'"),
     "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
+    "global_vars": (_is_global_vars, "a list of functions of the module, as mod.get_global_var gives them"),
     "fskip": (callable, "a function of an expression"),
     "skip": (callable, "a function of an op"),
 }

@@ -129,7 +129,7 @@ class ClosureInliner:
         Rewriter.insert_op(new, InsertPoint.before(call))
         callee = call.callee
         Rewriter.replace_op(call, [], [new.result])
-        _erase_unused(callee)
+        erase_unused_closure(callee)
         self.inlined += 1
         return new
 
@@ -190,7 +190,7 @@ class ClosureInliner:
         erase_op(last)
         Rewriter.insert_op(body, InsertPoint.before(call))
         Rewriter.replace_op(call, [], self.computed.results(call, carried_results(call, [result]), first))
-        _erase_unused(callee)
+        erase_unused_closure(callee)
         return body[0] if body else behind
 
 
@@ -203,7 +203,7 @@ def _made_names(closure: FnOp, call: InvokeOp, names: DimNames) -> dict[str, Dim
     return known | {name: symbol(names.fresh(name)) for name in made if name not in known}
 
 
-def _erase_unused(value: SSAValue) -> None:
+def erase_unused_closure(value: SSAValue) -> None:
     """Erase the closure that nothing calls any more, and the lets, tuples and branches that it went through."""
     pending = [value]
     while pending:

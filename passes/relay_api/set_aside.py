@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Region
 
-from xrelay.dialects.attribute_names import COMPILER, SKIP_OPTIMIZATION
+from xrelay.dialects.attribute_names import COMPILER, EXTERN, SKIP_OPTIMIZATION
 
-SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER)
+SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER, EXTERN)
 """Attributes of functions that are nobody's business in function passes."""
 
 

@@ -32,7 +32,7 @@ def module(mark: str) -> ModuleOp:
     return xrelay.parse(MAIN + ASIDE.replace("MARK", mark))
 
 
-@pytest.mark.parametrize("mark", ['Compiler = "mine"', "relay.skip_optimization"])
+@pytest.mark.parametrize("mark", ['Compiler = "mine"', "Extern = 1", "relay.skip_optimization"])
 def test_passes_on_functions_do_not_look_into_them(mark: str) -> None:
     main, aside = (str(op) for op in transform.FoldConstant()(module(mark)).body.block.ops)
     assert main.count("relay.multiply") == 1

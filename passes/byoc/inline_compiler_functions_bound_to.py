@@ -1,0 +1,123 @@
+"""`relay-inline-compiler-functions-bound-to`: functions for compilers from outside are taken back into their callers.
+
+What: calls of the functions that `global-vars` names become what these compute, composites in them included, and the
+functions go. Why: a partition may turn out not to pay, or the project's own compiler may do better.
+
+Before, with `global-vars=mine_0`:
+
+    %r = func.call @mine_0(%x)
+    …
+    func.func private @mine_0(%a: T) -> T attributes {Compiler = "mine", …} {
+      %f = relay.fn(%p: T) -> T attributes {Composite = "mine.exp"} {
+        %y = relay.exp(%p)
+        relay.yield %y
+      }
+      %y = relay.invoke %f(%a)
+      func.return %y
+    }
+
+After:
+
+    %r = relay.exp(%x)
+
+A function stays, as it was, where another one that is for a compiler itself calls it, or where `relay-inline` would
+leave a call.
+
+Refuses (`PassError`) a name that no function has, and a function without the attribute `Compiler`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, UnitAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.attribute_names import COMPILER, INLINE
+from xrelay.dialects.locations import location_of
+from xrelay.errors import PassError, did_you_mean
+from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.passes.relay.computed_first import ComputedFirst
+from xrelay.passes.relay.inline import MAX_OPS, inline_calls
+from xrelay.passes.relay.inline_closures import ClosureInliner
+
+PASS_NAME = "relay-inline-compiler-functions-bound-to"
+
+
+class HasName(Protocol):
+    """What Relay's users name functions by: a `relay.GlobalVar`."""
+
+    @property
+    def name_hint(self) -> str:
+        """The function's name."""
+        ...
+
+
+@dataclass(frozen=True)
+class RelayInlineCompilerFunctionsBoundToPass(ModulePass):
+    """Inline the functions for compilers that are named; see the module's docstring. Exact."""
+
+    name = PASS_NAME
+
+    global_vars: tuple[str, ...] = field(default=(), metadata={"help": "the functions to inline"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        inline_compiler_functions(op, self.global_vars)
+
+
+def inline_compiler_functions(module: ModuleOp, global_vars: Sequence[str | HasName]) -> None:
+    """Inline the functions of `module` of these names, and erase those that nothing calls any more."""
+    names = dict.fromkeys(one if isinstance(one, str) else one.name_hint for one in global_vars)
+    functions = _functions(module)
+    for name in names:
+        _check(name, functions)
+    others = {
+        name: function.attributes.pop(INLINE)
+        for name, function in functions.items()
+        if INLINE in function.attributes and name not in names
+    }
+    given: dict[str, dict[str, Attribute]] = {}
+    for name in names:
+        given[name] = dict(functions[name].attributes)
+        del functions[name].attributes[COMPILER]
+        functions[name].attributes[INLINE] = UnitAttr()
+        ClosureInliner(MAX_OPS, ComputedFirst(module)).expand(functions[name])
+    inline_calls(module, marked=True)
+    _give_back(module, given, others)
+
+
+def _give_back(module: ModuleOp, given: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:
+    """Erase the functions that are inlined, and give all that stay the attributes that they had."""
+    mentioned = {name for op in module.body.block.ops for name in mentioned_symbols(op)}
+    for name, function in _functions(module).items():
+        if name in given and name not in mentioned:
+            Rewriter.erase_op(function)
+        elif name in given:
+            function.attributes.clear()
+            function.attributes.update(given[name])
+        elif name in others:
+            function.attributes[INLINE] = others[name]
+
+
+def _functions(module: ModuleOp) -> dict[str, FuncOp]:
+    return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+
+
+def _check(name: str, functions: dict[str, FuncOp]) -> None:
+    """`PassError` where no function for a compiler is called `name`."""
+    if name not in functions:
+        hint = did_you_mean(f"@{name}", [f"@{one}" for one in functions], "name functions of the module")
+        raise PassError(f"{PASS_NAME}: no function is called @{name}", help=hint)
+    if COMPILER not in functions[name].attributes:
+        raise PassError(
+            f"{PASS_NAME}: @{name} is for no compiler from outside",
+            location=location_of(functions[name]),
+            help=f"relay-inline inlines functions without the attribute {COMPILER}",
+        )

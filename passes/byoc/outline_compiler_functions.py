@@ -1,0 +1,187 @@
+"""`relay-outline-compiler-functions`: closures for compilers from outside become functions of the module.
+
+What: each `relay.fn` with the attribute `Compiler` that is called, directly or by the name of a let, becomes a private
+function called as its attribute `global_symbol` says, with the attributes that it had; calls of it call that function.
+With `compiler-filter` only those for the compiler of that name. Why: what partitioned a graph left functions where they
+are called, and code generators take functions of the module. Relay calls the pass
+`OutlineCompilerFunctionsWithExistingGlobalSymbols`.
+
+Before:
+
+    %f = relay.fn(%a: T) -> T attributes {Compiler = "mine", global_symbol = "mine_0"} {
+      %y = relay.exp(%a)
+      relay.yield %y
+    }
+    %r = relay.invoke %f(%x)
+
+After:
+
+    %r = func.call @mine_0(%x)
+    …
+    func.func private @mine_0(%a: T) -> T attributes {Compiler = "mine", global_symbol = "mine_0"} {
+      %y = relay.exp(%a)
+      func.return %y
+    }
+
+Constants that the closure uses from around it are part of the function. Closures of one symbol that are equal become
+one function. Left alone: what stands in kernels and in functions that are for others already.
+
+Refuses (`PassError`): a closure without `global_symbol`, one that calls itself or uses other values from around it, and
+two different functions with one symbol.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
+from xdsl.ir import Block, Region, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import Rewriter
+
+from xrelay.dialects.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.errors import PassError
+from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import used_from_around
+from xrelay.passes.relay.inline import SEALED
+from xrelay.passes.relay.inline_closures import erase_unused_closure, known_closure
+from xrelay.passes.types.infer_type import infer_types
+
+PASS_NAME = "relay-outline-compiler-functions"
+
+
+@dataclass(frozen=True)
+class RelayOutlineCompilerFunctionsPass(ModulePass):
+    """Make functions of the module of closures for compilers; see the module's docstring. Exact."""
+
+    name = PASS_NAME
+
+    compiler_filter: str = field(default="", metadata={"help": "the compiler whose functions are meant; all without"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        outline_compiler_functions(op, self.compiler_filter)
+
+
+def is_for(attributes_owner: FuncOp | FnOp, compiler_filter: str) -> bool:
+    """Whether a function is for a compiler from outside, for that of the name where it is not empty."""
+    compiler = attributes_owner.attributes.get(COMPILER)
+    return isinstance(compiler, StringAttr) and compiler_filter in ("", compiler.data)
+
+
+def outline_compiler_functions(module: ModuleOp, compiler_filter: str = "") -> int:
+    """Outline the called closures for the compiler, or all; gives how many calls were changed."""
+    outliner = _Outliner(module)
+    for function in list(module.body.block.ops):
+        if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
+            for op in list(walk_ops(function)):
+                closure = known_closure(op.callee) if isinstance(op, InvokeOp) else None
+                if isinstance(op, InvokeOp) and closure is not None and is_for(closure, compiler_filter):
+                    outliner.outline(op, closure, function)
+    outliner.erase_unused_constants()
+    if outliner.has_named:
+        infer_types(module)
+    return outliner.calls
+
+
+class _Outliner:
+    """Makes functions of closures, each once."""
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
+        self._symbols: dict[FnOp, str] = {}
+        self._constants: dict[ConstantOp, None] = {}
+        """The constants that functions have copies of."""
+        self.calls = 0
+        self.has_named = False
+        """Whether a function with named dimensions was outlined."""
+
+    def outline(self, call: InvokeOp, closure: FnOp, home: FuncOp) -> None:
+        """Let `call` call the function that `closure` becomes."""
+        if closure not in self._symbols:
+            self._symbols[closure] = self._add(closure, home)
+        symbol, callee = self._symbols[closure], call.callee
+        named = bool(names_in([*(value.type for value in (*call.arguments, *closure.parameters)), call.result.type]))
+        made: CallOp | NamedCallOp
+        if named:
+            made = NamedCallOp(symbol, None, list(call.arguments), [call.result.type])
+        else:
+            made = CallOp(symbol, list(call.arguments), [call.result.type])
+        made.location, made.results[0].name_hint = call.location, call.result.name_hint
+        Rewriter.replace_op(call, made)
+        erase_unused_closure(callee)
+        self.calls += 1
+        self.has_named |= named
+
+    def _add(self, closure: FnOp, home: FuncOp) -> str:
+        """Put the function that `closure` is into the module, where no equal one is; gives its symbol."""
+        symbol = closure.attributes.get(GLOBAL_SYMBOL)
+        if not isinstance(symbol, StringAttr):
+            raise PassError(
+                f"{PASS_NAME}: a function for a compiler has no attribute {GLOBAL_SYMBOL}",
+                location=location_of(closure),
+                help="name it, as relay-partition-graph does",
+            )
+        constants = _constants_around(closure)
+        self._constants.update(dict.fromkeys(constants))
+        made = _function_of(closure, constants, symbol.data)
+        if FORM in home.attributes:
+            made.attributes[FORM] = home.attributes[FORM]
+        known = self._functions.get(symbol.data)
+        if known is None:
+            self._functions[symbol.data] = made
+            self._module.body.block.add_op(made)
+        elif not known.is_structurally_equivalent(made):
+            raise PassError(
+                f"{PASS_NAME}: @{symbol.data} is another function already",
+                location=location_of(closure),
+                help=f"give one of them another {GLOBAL_SYMBOL}",
+            )
+        return symbol.data
+
+    def erase_unused_constants(self) -> None:
+        """Erase the constants that only closures used."""
+        for constant in self._constants:
+            if constant.result.first_use is None:
+                erase_op(constant)
+
+
+def _constants_around(closure: FnOp) -> list[ConstantOp]:
+    """The constants from around `closure` that it uses; `PassError` where it uses anything else from there."""
+    outside = list(dict.fromkeys(used_from_around(closure)))
+    constants = [value.owner for value in outside if isinstance(value.owner, ConstantOp)]
+    if closure.is_recursive or len(constants) != len(outside):
+        raise PassError(
+            f"{PASS_NAME}: a function for a compiler uses itself, or a value from around it",
+            location=location_of(closure),
+            help="give it a parameter for each value that it needs",
+        )
+    return constants
+
+
+def _function_of(closure: FnOp, constants: Sequence[ConstantOp], symbol: str) -> FuncOp:
+    """A private function called `symbol` that does what `closure` does, with its attributes and `constants`."""
+    block = Block(arg_types=[parameter.type for parameter in closure.parameters])
+    values: dict[SSAValue, SSAValue] = {}
+    for parameter, argument in zip(closure.parameters, block.args, strict=True):
+        argument.name_hint, values[parameter] = parameter.name_hint, argument
+    *body, end = [*constants, *closure.body.block.ops]
+    block.add_ops([op.clone(values) for op in body])
+    result = yielded(closure.body)
+    returned = ReturnOp(values.get(result, result))
+    returned.location = end.location
+    block.add_op(returned)
+    made = FuncOp(symbol, (list(block.arg_types), [result.type]), Region(block), "private")
+    made.attributes.update(closure.attributes)
+    made.location = closure.location
+    return made
