@@ -54,6 +54,7 @@ FOLDERS: dict[str, str] = {
     "relay-to-a-normal-form": "relay",
     "relay-to-graph-normal-form": "relay",
     "relay-annotate-used-memory": "relay",
+    "relay-annotate-spans": "relay",
     "relay-check-basic-block-normal-form": "relay",
     "relay-remove-unused-functions": "relay",
     "relay-infer-type": "types",

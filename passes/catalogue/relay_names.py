@@ -161,6 +161,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("RemoveUnusedFunctions", "relay-remove-unused-functions", _M, 1, (), positional=("entry",)),
     RelayPass("ToANormalForm", "relay-to-a-normal-form", _M, 1, ()),
     RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", _F, 1, ()),
+    RelayPass("AnnotateSpans", "relay-annotate-spans", _M, 0, ()),
     RelayPass("AnnotateUsedMemory", "relay-annotate-used-memory", _M, 0, ("ToANormalForm", "InferType")),
     RelayPass("LambdaLift", "relay-lift-closures", _M, 1, fixed={"keep": True}),
     RelayPass(
@@ -227,7 +228,6 @@ ELSEWHERE: frozenset[str] = frozenset(
         "PlanDevices",
         "ManifestAlloc",
         "ManifestLifetimes",
-        "AnnotateSpans",
         "AnnotateMemoryScope",
         "LabelOps",
         "RemoveStandaloneReshapes",

@@ -109,6 +109,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-to-a-normal-form",
         "relay-to-graph-normal-form",
         "relay-annotate-used-memory",
+        "relay-annotate-spans",
         "relay-check-basic-block-normal-form",
         "relay-remove-unused-functions",
         "relay-infer-type",
