@@ -42,10 +42,12 @@ from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass,
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
 from xrelay.relay.gradients import gradient
+from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
 from xrelay.relay.replacing import replace_each
 
 __all__ = [
     "FunctionPass",
+    "InferTypeLocal",
     "KernelPass",
     "LayoutConfig",
     "ModulePass",
