@@ -23,11 +23,16 @@ from xrelay.relay.nodes import Constant, Let, Tuple, parts
 from xrelay.relay.normal_form import check_basic_block_normal_form
 
 if TYPE_CHECKING:
+    from xrelay.relay.calibration import get_calibration_data as get_calibration_data
+    from xrelay.relay.call_graph import CallGraph as CallGraph
+    from xrelay.relay.layer_count import count_layers as count_layers
     from xrelay.relay.module_analysis import extract_fused_functions as extract_fused_functions
+    from xrelay.relay.module_analysis import extract_intermdeiate_expr as extract_intermdeiate_expr
     from xrelay.relay.module_analysis import list_fake_quantized_op_freqs as list_fake_quantized_op_freqs
     from xrelay.relay.module_analysis import list_op_freqs as list_op_freqs
 
 __all__ = [
+    "CallGraph",
     "Feature",
     "all_dtypes",
     "all_vars",
@@ -35,9 +40,12 @@ __all__ = [
     "captured",
     "check_basic_block_normal_form",
     "check_constant",
+    "count_layers",
     "detect_feature",
     "extract_fused_functions",
+    "extract_intermdeiate_expr",
     "free_vars",
+    "get_calibration_data",
     "get_total_mac_number",
     "list_fake_quantized_op_freqs",
     "list_op_freqs",
@@ -47,15 +55,23 @@ __all__ = [
 ]
 
 
-_LATE = ("extract_fused_functions", "list_fake_quantized_op_freqs", "list_op_freqs")
-"""What stands in `module_analysis.py`."""
+_LATE = {
+    "CallGraph": "call_graph",
+    "count_layers": "layer_count",
+    "extract_fused_functions": "module_analysis",
+    "extract_intermdeiate_expr": "module_analysis",
+    "get_calibration_data": "calibration",
+    "list_fake_quantized_op_freqs": "module_analysis",
+    "list_op_freqs": "module_analysis",
+}
+"""What stands in other files, which need this one: name → file."""
 
 
 def __getattr__(name: str) -> Any:
     """A function that is imported on first use."""
     if name not in _LATE:
         raise AttributeError(f"relay.analysis has no {name!r}; {did_you_mean(name, __all__, ', '.join(__all__))}")
-    return getattr(import_module("xrelay.relay.module_analysis"), name)
+    return getattr(import_module(f"xrelay.relay.{_LATE[name]}"), name)
 
 
 def free_vars(expr: Expr) -> list[Var]:

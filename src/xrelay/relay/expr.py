@@ -168,6 +168,10 @@ class Expr:
             number += len(self.type.types)
         return call(TupleGetItemOp, self, index=number)
 
+    def astuple(self) -> Expr:
+        """The tuple itself: Relay's programs ask operators of several results for theirs."""
+        return self
+
     def __iter__(self) -> Iterator[Expr]:
         """The fields of a tuple whose type is known."""
         if not isinstance(self.type, TupleType):

@@ -1,4 +1,4 @@
-"""Questions about whole modules: how often each operator occurs, and what kernels fusion would make."""
+"""Questions about whole modules: how often operators occur, what kernels fusion would make, parts of a program."""
 
 from __future__ import annotations
 
@@ -13,14 +13,20 @@ from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.errors import InputError
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.fusion.outline_fused import RelayOutlineFusedPass
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.remove_unused_functions import remove_unused_functions
 from xrelay.passes.relay.simplify_inference import RelaySimplifyInferencePass
 from xrelay.passes.types.infer_type import RelayInferTypePass
+from xrelay.relay.analysis import post_order_visit
+from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.nodes import Call, GlobalVar, Tuple, TupleGetItem
 
 
 def list_op_freqs(mod: ModuleOp) -> dict[str, int]:
@@ -70,3 +76,22 @@ def extract_fused_functions(mod: ModuleOp) -> dict[str, Function]:
     run_pipeline(module, passes, context=full_context())
     kernels = [op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE in op.attributes]
     return {kernel.sym_name.data: Function.of_func(kernel) for kernel in kernels}
+
+
+def extract_intermdeiate_expr(mod: IRModule, expr_id: int) -> IRModule:
+    """A module whose `@main` computes expression `expr_id` of that of `mod`; its name is Relay's, as it is spelt there.
+
+    Calls, tuples and fields of tuples count, from 0, each behind its parts, as Relay's text numbers them. The functions
+    of `mod` that the expression calls come along. Raises `InputError` for a number that no expression has.
+    """
+    found: list[Expr] = []
+    post_order_visit(
+        mod["main"].body, lambda node: found.append(node) if isinstance(node, Call | Tuple | TupleGetItem) else None
+    )
+    if not 0 <= expr_id < len(found):
+        raise InputError(f"@main has no expression {expr_id}", help=f"its expressions are 0 to {len(found) - 1}")
+    others: dict[GlobalVar | str, Function | FuncOp] = {}
+    others.update((var, function) for var, function in mod.functions.items() if var.name_hint != "main")
+    made = IRModule.from_expr(found[expr_id], others)
+    remove_unused_functions(made, ["main"])
+    return made

@@ -1,0 +1,58 @@
+"""`CallGraph`: which functions of a module call which, how often, and which call themselves."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.errors import InputError, did_you_mean
+from xrelay.passes.graph.calls import callees_first, calls_in, recursive_functions
+from xrelay.passes.graph.symbols import mentioned_symbols
+from xrelay.relay.nodes import GlobalVar
+
+
+class CallGraph:
+    """The calls between the functions of `module`, as they are when it is made.
+
+    Functions are asked for by name or global variable; `InputError` for one that is not in the module. `str` shows
+    every function with what it calls, callers before those that they call.
+    """
+
+    def __init__(self, module: ModuleOp):
+        self.module = module
+        functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
+        self._calls = {name: calls_in(function, functions) for name, function in functions.items()}
+        self._references = Counter(
+            name for function in functions.values() for name in mentioned_symbols(function) if name in functions
+        )
+
+    def ref_count(self, var: GlobalVar | str) -> int:
+        """How many places of the module mention the function: those where it is called."""
+        return self._references[self._name(var)]
+
+    def global_call_count(self, var: GlobalVar | str) -> int:
+        """How many calls of functions of the module stand in the function."""
+        return sum(self._calls[self._name(var)].values())
+
+    def is_recursive(self, var: GlobalVar | str) -> bool:
+        """Whether the function may call itself, directly or through others."""
+        return self._name(var) in recursive_functions(self._calls)
+
+    def print_var(self, var: GlobalVar | str) -> str:
+        """The function, how often it is mentioned, and what it calls, as text."""
+        name = self._name(var)
+        lines = [f"@{name}: #refs = {self._references[name]}"]
+        lines += [f"  calls @{callee}: {count}" for callee, count in self._calls[name].items()]
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        return "\n".join(self.print_var(name) for name in reversed(callees_first(self._calls)))
+
+    def _name(self, var: GlobalVar | str) -> str:
+        name = str(var).removeprefix("@")
+        if name not in self._calls:
+            hint = did_you_mean(name, self._calls, f"it has {', '.join(self._calls) or 'none'}")
+            raise InputError(f"the module has no function @{name}", help=hint)
+        return name

@@ -1,0 +1,39 @@
+"""How many layers a network has: operators of some kinds along its longest path."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+
+from xrelay.errors import InputError
+from xrelay.relay.analysis import post_order_visit
+from xrelay.relay.attrs import Op
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+from xrelay.relay.nodes import Call, parts
+
+
+def count_layers(expr: Expr | ModuleOp, valid_ops: Sequence[str]) -> int:
+    """The most operators of the names `valid_ops` that stand one behind another in an expression, or in `@main`.
+
+    What stands side by side counts once. Raises `InputError` for a module without `@main`.
+    """
+    root = _main(expr) if isinstance(expr, ModuleOp) else expr
+    deepest: dict[Expr, int] = {}
+
+    def note(node: Expr) -> None:
+        op = node.op if isinstance(node, Call) else None
+        here = int(isinstance(op, Op) and op.name in valid_ops)
+        deepest[node] = here + max((deepest[part] for part in parts(node)), default=0)
+
+    post_order_visit(root, note)
+    return deepest[root]
+
+
+def _main(module: ModuleOp) -> Function:
+    for op in module.ops:
+        if isinstance(op, FuncOp) and op.sym_name.data == "main":
+            return Function.of_func(op)
+    raise InputError("the module has no function @main", help="give the function whose layers count")
