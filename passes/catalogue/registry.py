@@ -56,6 +56,8 @@ FOLDERS: dict[str, str] = {
     "relay-annotate-used-memory": "relay",
     "relay-annotate-spans": "relay",
     "relay-check-basic-block-normal-form": "relay",
+    "relay-to-cps": "relay",
+    "relay-un-cps": "relay",
     "relay-remove-unused-functions": "relay",
     "relay-infer-type": "types",
     "relay-check-types": "types",

@@ -163,6 +163,8 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("ToGraphNormalForm", "relay-to-graph-normal-form", _F, 1, ()),
     RelayPass("AnnotateSpans", "relay-annotate-spans", _M, 0, ()),
     RelayPass("AnnotateUsedMemory", "relay-annotate-used-memory", _M, 0, ("ToANormalForm", "InferType")),
+    RelayPass("ToCPS", "relay-to-cps", _M, 1, ()),
+    RelayPass("UnCPS", "relay-un-cps", _M, 1, ()),
     RelayPass("LambdaLift", "relay-lift-closures", _M, 1, fixed={"keep": True}),
     RelayPass(
         "AnnotateTargetFunc",
@@ -218,8 +220,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 ELSEWHERE: frozenset[str] = frozenset(
     {
         "LazyGradientInit",
-        "ToCPS",
-        "UnCPS",
         "PartialEval",
         "DenseToSparse",
         "Conv2dToSparse",

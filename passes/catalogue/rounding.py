@@ -111,6 +111,8 @@ EXACT: frozenset[str] = frozenset(
         "relay-annotate-used-memory",
         "relay-annotate-spans",
         "relay-check-basic-block-normal-form",
+        "relay-to-cps",
+        "relay-un-cps",
         "relay-remove-unused-functions",
         "relay-infer-type",
         "relay-check-types",

@@ -41,6 +41,7 @@ from xrelay.passes.relay_api.named_passes import (
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
+from xrelay.relay.function_styles import to_cps, un_cps
 from xrelay.relay.gradients import gradient
 from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
 from xrelay.relay.replacing import replace_each
@@ -68,6 +69,8 @@ __all__ = [
     "register_config",
     "register_pass",
     "replace_each",
+    "to_cps",
+    "un_cps",
 ]
 
 prim_func_pass = kernel_pass

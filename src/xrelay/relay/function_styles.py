@@ -1,0 +1,57 @@
+"""`transform.to_cps` and `un_cps`: continuation passing style and back, one function at a time, as Relay has them."""
+
+from __future__ import annotations
+
+from xdsl.dialects.func import FuncOp
+
+from xrelay.errors import InputError
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.relay.to_cps import to_cps as functions_to_cps
+from xrelay.passes.relay.un_cps import un_cps as function_from_cps
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_upkeep import has_incomplete_types
+from xrelay.relay.function import Function
+from xrelay.relay.module import MAIN, IRModule
+
+
+def to_cps(func: Function, mod: IRModule | None = None) -> Function:
+    """`func` in continuation passing style: its last parameter is the continuation, whose value it gives.
+
+    A function `f` of `mod` that it calls, directly or by others, is added to `mod` in that style, as `f_cps`, which it
+    calls instead. Raises `PassError` where `relay-to-cps` refuses.
+    """
+    program = IRModule() if mod is None else IRModule.of(mod)
+    name = _with(program, func)
+    made = functions_to_cps(program, only=[name])
+    if mod is not None:
+        mod.update({new: _func(program, new) for new in made})
+    return program[name]
+
+
+def un_cps(func: Function) -> Function:
+    """The function of the plain type that `func`, in continuation passing style, is of.
+
+    Raises `InputError` where its last parameter is no continuation that answers with what it is given.
+    """
+    program = IRModule()
+    name = _with(program, func)
+    if not function_from_cps(_func(program, name)):
+        raise InputError(
+            "the last parameter is no continuation that gives what it is given, as the function does",
+            help="transform.to_cps gives functions in continuation passing style",
+        )
+    return program[name]
+
+
+def _with(program: IRModule, func: Function) -> str:
+    """Add `func` to `program`, with its types; gives its name there."""
+    name = fresh_name(MAIN, {var.name_hint for var in program.get_global_vars()})
+    program[name] = func
+    if has_incomplete_types([program]):
+        infer_types(program)
+    return name
+
+
+def _func(program: IRModule, name: str) -> FuncOp:
+    """The op of a function."""
+    return next(op for op in program.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
