@@ -44,11 +44,12 @@ GRADIENTS = "gradients"
 """The name of the second result, where results have names."""
 
 
-def differentiate(function: FuncOp) -> None:
+def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
     """Let `function` give its result and the tuple of the gradients of its parameters.
 
     The result of a function of several is the tuple of them. The gradient is that of the sum of all elements of the
-    result. `PassError` for an op that cannot be differentiated, a parameter that is no tensor, and unknown types.
+    result, with `first_alone` of the first tensor in it. `PassError` for an op that cannot be differentiated, a
+    parameter or result that is no tensor or tuple of such, and unknown types.
     """
     _require_tensors(function)
     if any(isinstance(op, IfOp) for op in walk_ops(function)):
@@ -65,8 +66,8 @@ def differentiate(function: FuncOp) -> None:
     emit = GradientEmitter(block, end)
     result = end.operands[0] if len(end.operands) == 1 else emit.tuple(*end.operands)
     adjoints = Adjoints()
-    for value in end.operands:
-        _seed(adjoints[value], value, emit)
+    for value in end.operands[: 1 if first_alone else None]:
+        _seed(adjoints[value], value, emit, first_alone=first_alone)
     backward.jobs.append(_Job(block, forward, adjoints, lambda: None))
     backward.run()
     gradients = emit.tuple(*(adjoints.total(argument, emit) for argument in block.args))
@@ -93,13 +94,14 @@ def _require_tensors(function: FuncOp) -> None:
         raise PassError(f"@{function.sym_name.data} gives nothing to differentiate", location=place)
 
 
-def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientEmitter) -> None:
-    """Let the gradient of each element of `value` be 1."""
+def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientEmitter, *, first_alone: bool) -> None:
+    """Let the gradient of each element of `value`, or of the first tensor in it, be 1."""
     pending = [(adjoint, value)]
     while pending:
         into, current = pending.pop()
         if isinstance(current.type, TupleType):
-            pending += ((into.field(index), emit.item(current, index)) for index in range(len(current.type.types)))
+            indices = range(len(current.type.types))[: 1 if first_alone else None]
+            pending += [(into.field(index), emit.item(current, index)) for index in indices]
         else:
             into.terms.append(emit.ones_like(current))
 

@@ -17,16 +17,17 @@ from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
 from xrelay.relay.nodes import GlobalVar
 
-MODES = ("first_order", "higher_order")
-"""Relay's two ways, which give the same function here: programs have no references."""
+FIRST_ORDER, HIGHER_ORDER = MODES = ("first_order", "higher_order")
+"""Relay's two ways. Programs have no references here, so they differ in what is differentiated of a tuple alone."""
 
 
-def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str = "higher_order") -> Function:
+def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str = HIGHER_ORDER) -> Function:
     """The function x ↦ (f(x), (df/dx, …)) of a function f, given itself or as a global variable of `mod`.
 
-    df/dx is the gradient of the sum of all elements of the result, and has the type of the parameter. Functions of
-    `mod` that f calls are inlined, and closures. `InputError` for what is no function and for another mode;
-    `PassError` where f cannot be differentiated, with the operator.
+    df/dx is the gradient of the sum of all elements of the result, and has the type of the parameter. Where f gives a
+    tuple, "first_order" takes all tensors in it, and "higher_order", as Relay does, the first alone: the others may be
+    there for information. Functions of `mod` that f calls are inlined, and closures. `InputError` for what is no
+    function and for another mode; `PassError` where f cannot be differentiated, with the operator.
     """
     if mode not in MODES:
         raise InputError(f"there is no mode {mode!r}", help=did_you_mean(mode, MODES, f"modes are {', '.join(MODES)}"))
@@ -35,7 +36,7 @@ def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str 
     infer_types(module)
     inline_calls(module)
     function = next(op for op in module.ops if isinstance(op, FuncOp) and op.sym_name.data == name)
-    differentiate(function)
+    differentiate(function, first_alone=mode == HIGHER_ORDER)
     return module[name]
 
 

@@ -49,12 +49,13 @@ def test_a_parameter_that_is_a_tuple() -> None:
 def test_several_results() -> None:
     x = relay.var("x", T)
     y = relay.let("y", x + x)
-    gradient = relay.transform.gradient(relay.Function([x], relay.Tuple([y * y, x])))
-    assert gradient.checked_type == relay.FuncType(
-        [T], relay.TupleType([relay.TupleType([T, T]), relay.TupleType([T])])
-    )
-    *_, found = values(gradient, X)
-    np.testing.assert_array_equal(found, 8 * X + 1)
+    function = relay.Function([x], relay.Tuple([relay.Tuple([y * y, x]), x]))
+    of_all, of_first = (relay.transform.gradient(function, mode=mode) for mode in ("first_order", "higher_order"))
+    given = relay.TupleType([relay.TupleType([T, T]), T])
+    assert of_all.checked_type == relay.FuncType([T], relay.TupleType([given, relay.TupleType([T])]))
+    assert of_first.checked_type == of_all.checked_type
+    np.testing.assert_array_equal(values(of_all, X)[-1], 8 * X + 2)
+    np.testing.assert_array_equal(values(of_first, X)[-1], 8 * X)
 
 
 def test_a_function_without_parameters() -> None:
