@@ -55,6 +55,7 @@ FOLDERS: dict[str, str] = {
     "relay-to-graph-normal-form": "relay",
     "relay-annotate-used-memory": "relay",
     "relay-annotate-spans": "relay",
+    "relay-label-ops": "relay",
     "relay-check-basic-block-normal-form": "relay",
     "relay-to-cps": "relay",
     "relay-un-cps": "relay",

@@ -110,6 +110,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-to-graph-normal-form",
         "relay-annotate-used-memory",
         "relay-annotate-spans",
+        "relay-label-ops",
         "relay-check-basic-block-normal-form",
         "relay-to-cps",
         "relay-un-cps",
