@@ -76,8 +76,9 @@ class _Elements(Constraint):
     operand: int = 0
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """The operands of an element type that is not allowed."""
-        return [with_element(type, self.wrong_element) for type in types], dict(properties)
+        """The operand, and those behind it that may have to agree with it, of an element type that is not allowed."""
+        wrong = [with_element(type, self.wrong_element) for type in types[self.operand :]]
+        return [*types[: self.operand], *wrong], dict(properties)
 
     @property
     @abstractmethod
