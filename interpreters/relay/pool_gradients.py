@@ -12,6 +12,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.pooling import first_maxima, places_that_count
 from xrelay.interpreters.relay.registry import evaluates
+from xrelay.interpreters.relay.windows import seen_by
 
 
 @evaluates(MaxPool2DGradOp)
@@ -39,14 +40,13 @@ def evaluate_avg_pool_grad(op: AvgPool2DGradOp, out_grad: Array, data: Array) ->
     rows = list(zip(window, plain.shape[2:], counts, strict=True))
     divisors = reduce(np.multiply.outer, [places_that_count(*row, padded=padded) for row in rows])
     shares = grads.astype(np.float64) / np.maximum(divisors, 1)
-    room = [max(axis.covered(count), extent + axis.before) for axis, extent, count in rows]
-    whole = np.zeros((*plain.shape[:2], *room), np.float64)
+    extents = plain.shape[2:]
+    # What lies outside of the data comes to one more element behind each axis, which is dropped.
+    whole = np.zeros((*plain.shape[:2], *(extent + 1 for extent in extents)), np.float64)
     for tap in np.ndindex(*(axis.size for axis in window)):
-        steps = zip(window, tap, counts, strict=True)
-        seen = (slice(t * a.dilation, t * a.dilation + (n - 1) * a.stride + 1, a.stride) for a, t, n in steps)
-        whole[(..., *seen)] += shares
-    inside = [slice(axis.before, axis.before + extent) for axis, extent, _ in rows]
-    return from_plain(whole[(..., *inside)], op.image_axes, op.layouts[0]).astype(data.dtype)
+        whole[seen_by(tap, window, counts, extents)] += shares
+    inside = whole[(..., *map(slice, extents))]
+    return from_plain(inside, op.image_axes, op.layouts[0]).astype(data.dtype)
 
 
 def _plain(op: PoolGradOp, out_grad: Array, data: Array) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -18,10 +19,16 @@ def taps(data: Array, window: Sequence[WindowAxis[int]], counts: Sequence[int], 
     """
     # One element of `value` behind each axis is what all places outside are.
     edged = np.pad(data, [(0, 0), (0, 0), *[(0, 1)] * len(window)], constant_values=value)
-    extents = data.shape[2:]
     for tap in np.ndindex(*(axis.size for axis in window)):
-        rows = zip(window, tap, counts, extents, strict=True)
-        yield edged[(slice(None), slice(None), *np.ix_(*(_places(*row) for row in rows)))]
+        yield edged[seen_by(tap, window, counts, data.shape[2:])]
+
+
+def seen_by(
+    tap: Sequence[int], window: Sequence[WindowAxis[int]], counts: Sequence[int], extents: Sequence[int]
+) -> tuple[Any, ...]:
+    """The index of what a tap of each window sees in (N, C, …); of one outside along an axis, the extent there."""
+    rows = zip(window, tap, counts, extents, strict=True)
+    return (slice(None), slice(None), *np.ix_(*(_places(*row) for row in rows)))
 
 
 def _places(axis: WindowAxis[int], tap: int, count: int, extent: int) -> Array:

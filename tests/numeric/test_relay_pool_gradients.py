@@ -168,3 +168,13 @@ def test_sizes_that_the_run_tells() -> None:
 def test_every_level(op: str) -> None:
     case = OpCase(op, [(1, 2, 3, 5), (1, 2, 5, 9)], {"pool_size": (3, 3), "strides": (2, 2), "padding": (1, 1)})
     check_levels(graph_of(case), case.inputs())
+
+
+@pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
+def test_windows_far_apart_take_no_memory_between_them(op: str) -> None:
+    """The second row of windows begins 2^40 rows behind the data, and gives nothing."""
+    data = np.random.default_rng(0).standard_normal((1, 1, 5, 4)).astype(np.float32)
+    attributes = {"pool_size": (3, 1), "padding": (1, 0, 1, 0)}
+    far = both(op, np.ones((1, 1, 2, 4), np.float32), data, strides=(2**40, 1), ceil_mode=True, **attributes)
+    first = both(op, np.ones((1, 1, 1, 4), np.float32), data, strides=(10, 1), **attributes)
+    np.testing.assert_array_equal(far, first)
