@@ -51,6 +51,7 @@ FOLDERS: dict[str, str] = {
     "relay-inline-compiler-functions-bound-to": "byoc",
     "relay-dissolve-compiler-regions": "byoc",
     "relay-first-order-gradient": "gradient",
+    "relay-lazy-gradient-init": "gradient",
     "relay-to-a-normal-form": "relay",
     "relay-to-graph-normal-form": "relay",
     "relay-annotate-used-memory": "relay",

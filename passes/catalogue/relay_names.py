@@ -178,6 +178,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("MergeCompilerRegions", "relay-merge-compiler-regions", _F, 0, ()),
     RelayPass("PartitionGraph", "relay-partition-graph", _M, 0, (), positional=("mod_name", "bind_constants")),
     RelayPass("FirstOrderGradient", "relay-first-order-gradient", _M, 0, ()),
+    RelayPass("LazyGradientInit", "relay-lazy-gradient-init", _F, 2, ()),
     RelayPass(
         "OutlineCompilerFunctions",
         "relay-outline-compiler-functions",
@@ -220,7 +221,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 
 ELSEWHERE: frozenset[str] = frozenset(
     {
-        "LazyGradientInit",
         "PartialEval",
         "DenseToSparse",
         "Conv2dToSparse",

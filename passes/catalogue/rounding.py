@@ -32,6 +32,7 @@ REASSOCIATING: dict[str, str] = {
     ),
     "relay-simplify-expr": "constants of sums and products are joined, and binomials become products of sums",
     "relay-simplify-expr-post-alter-op": "a negative zero to which 0 was added keeps its sign",
+    "relay-lazy-gradient-init": "a negative zero plus 0 keeps its sign, and 0 times what is infinite is 0",
     "relay-flatten-atrous-conv": "sums over windows may be taken in another order",
     "relay-fast-math": "exp, erf, tanh and softmax become polynomials of few terms",
     "relay-div-to-mul": "the reciprocals of divisors are rounded",

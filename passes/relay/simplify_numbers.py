@@ -15,7 +15,7 @@ from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, SubtractOp
-from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp, RsqrtOp, SqrtOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -46,7 +46,7 @@ class DropNeutral(RewritePattern):
         neutral, places = _NEUTRAL[type(op)]
         for place in places:
             data = op.operands[1 - place]
-            if data.type == op.results[0].type and _uniform(op.operands[place]) == neutral:
+            if data.type == op.results[0].type and uniform_number(op.operands[place]) == neutral:
                 rewriter.replace(op, [], [data])
                 return
 
@@ -338,11 +338,11 @@ _LEAST_SCALE, _MOST_ZERO_POINT = 1e-30, 1 << 20
 """Products of differences of 24 bits with such a scale are normal numbers, all of them different."""
 
 
-def _uniform(value: SSAValue) -> float | None:
+def uniform_number(value: SSAValue) -> float | None:
     """The number that a tensor is full of; `None` where that is not known."""
     op = value.owner
-    if isinstance(op, ZerosOp | OnesOp):
-        return float(isinstance(op, OnesOp))
+    if isinstance(op, ZerosOp | OnesOp | ZerosLikeOp | OnesLikeOp):
+        return float(isinstance(op, OnesOp | OnesLikeOp))
     array = constant_of(op.fill_value if isinstance(op, FullOp) else value)
     if array is None or not array.size or (array != array.reshape(-1)[0]).any():
         return None

@@ -132,6 +132,21 @@ def test_it_changes_results_and_what_comes_behind_it_is_checked() -> None:
     assert check.unchecked == [("FirstOrderGradient", changes), ("sequential", around)]
 
 
+def test_zeros_and_ones_of_a_gradient_vanish() -> None:
+    x, y = relay.var("x", T), relay.var("y", T)
+    product = relay.Function([x, y], x * y + relay.zeros_like(x))
+    module = relay.IRModule.from_expr(relay.transform.gradient(product))
+    found = relay.IRModule.of(transform.LazyGradientInit()(module))
+    assert found["main"].checked_type == module["main"].checked_type
+    assert [op.name for op in found["main"].to_func().body.block.ops] == [
+        "relay.multiply",
+        "relay.tuple",
+        "func.return",
+    ]
+    for before, after in zip(run_relay(module, [X, X + 1]), run_relay(found, [X, X + 1]), strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
 def test_a_value_with_many_uses_and_a_long_chain() -> None:
     x = relay.var("x", shape=())
     total = x
