@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 
 
@@ -48,6 +49,19 @@ def evaluate_dyn_broadcast_to(op: DynBroadcastToOp, data: Array, shape: Array) -
     if any(extent < 0 for extent in wanted):
         raise InterpreterError(f"the shape {list(wanted)} has a negative extent")
     return np.broadcast_to(data, np.broadcast_shapes(data.shape, wanted)).copy()
+
+
+@evaluates(CollapseSumToOp)
+def evaluate_collapse_sum_to(op: CollapseSumToOp, data: Array, shape: Array) -> Array:
+    """The sum over what a broadcast from that shape repeats."""
+    wanted = tuple(int(extent) for extent in shape)
+    lacking = data.ndim - len(wanted)
+    pairs = zip(data.shape[max(lacking, 0) :], wanted, strict=False)
+    if lacking < 0 or any(want not in (1, own) for own, want in pairs):
+        raise InterpreterError(f"[{op.name} C2] data of shape {list(data.shape)} does not collapse to {list(wanted)}")
+    axes = tuple(axis for axis in range(data.ndim) if axis < lacking or wanted[axis - lacking] == 1)
+    total = np.sum(data.astype(accumulator(data.dtype), copy=False), axis=axes, keepdims=True)
+    return np.asarray(total, data.dtype).reshape(wanted)
 
 
 @evaluates(DynFullOp)

@@ -10,12 +10,15 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
-from xrelay.dialects.topi.build import variables
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.shapes import shape_of
+from xrelay.index_algebra.dims import Dim, maximum
 from xrelay.lowering.relay_to_topi.algorithm_sort import build_topk
 from xrelay.lowering.relay_to_topi.data_movement import build_reshape
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of, read_broadcast
+from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.movement import build_tile
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -30,6 +33,35 @@ def build_broadcast_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
     data, shape = emitter.operand(0), emitter.result_shape
     names = variables("i", shape)
     return [emitter.compute("broadcast_to", names, element_of(data), lambda b: read_broadcast(b, data, shape))]
+
+
+@implements(CollapseSumToOp, "collapse_sum_to.named")
+@in_single
+def build_collapse_sum_to(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """A sum along the axes that go, and along those that become shorter.
+
+    An axis of which only the run tells whether it stays has `extent / wanted` terms: one, or all of them.
+    """
+    data, target = emitter.operand(0), emitter.result_shape
+    shape, element = shape_of(data), element_of(data)
+    lacking = len(shape) - len(target)
+    terms: dict[int, Dim] = dict(enumerate(shape[:lacking]))
+    for axis, (own, wanted) in enumerate(zip(shape[lacking:], target, strict=True), start=lacking):
+        if own != wanted:
+            terms[axis] = own if wanted == 1 else own // maximum(1, wanted)
+
+    def add(b: Body) -> SSAValue:
+        folded = dict(zip(terms, b.reduction, strict=True))
+        at = [
+            folded[axis] if axis < lacking else b.spatial[axis - lacking] + folded.get(axis, 0)
+            for axis in range(len(shape))
+        ]
+        value = b.read(data, *at)
+        return b.accumulate(b.accumulators[0], value) if terms else value
+
+    reduce = {f"k{axis}": count for axis, count in terms.items()}
+    names = variables("i", target)
+    return [emitter.compute("collapse_sum", names, element, add, reduce=reduce, init=[0] if terms else [])]
 
 
 @implements(DynFullOp, "dyn.full.named")

@@ -10,7 +10,7 @@ from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentWords
@@ -20,6 +20,7 @@ from xrelay.passes.types.dim_names import single_name
 _FAILURES: Final[Mapping[type[RelayOp], str]] = {
     DynReshapeOp: "element {at} of the shape gives an extent of {value}",
     DynBroadcastToOp: "element {at} of the shape is {value}",
+    CollapseSumToOp: "element {at} of the shape is {value}",
     DynFullOp: "element {at} of the shape is {value}",
     DynTileOp: "number {at} of repetitions is {value}",
     DynStridedSliceOp: "the step along axis {at} is 0",

@@ -1,6 +1,6 @@
 """How the extents of ops are computed whose operand is a shape.
 
-`dyn.reshape`, `dyn.broadcast_to`, `dyn.full`, `dyn.tile` and `dyn.image.resize`.
+`dyn.reshape`, `dyn.broadcast_to`, `collapse_sum_to`, `dyn.full`, `dyn.tile` and `dyn.image.resize`.
 
 What is no shape for the op (two -1, a 0 that copies nothing) becomes a negative extent, which `relay.extents` refuses.
 """
@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp
 from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp, MaximumOp, MultiplyOp
@@ -76,6 +76,15 @@ def name_broadcast(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     places = known_numbers(code.elements(1, count))
     bound = code.bind_unknown(wanted, shape_of(op.result.type)[-count:], given, places)
     return code.remake(op.data, bound)
+
+
+def name_collapse(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """The elements are the extents, which the rule of the op compares with the data's."""
+    if not isinstance(op, CollapseSumToOp):
+        return None
+    given = code.operand(1)
+    places = known_numbers(code.elements(1, length(given)))
+    return code.remake(op.data, code.bind_unknown(given, shape_of(op.result.type), given, places))
 
 
 def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:

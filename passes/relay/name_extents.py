@@ -44,14 +44,21 @@ from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.extents_of_ranges import name_arange
-from xrelay.passes.relay.extents_of_shapes import name_broadcast, name_full, name_reshape, name_resize, name_tile
+from xrelay.passes.relay.extents_of_shapes import (
+    name_broadcast,
+    name_collapse,
+    name_full,
+    name_reshape,
+    name_resize,
+    name_tile,
+)
 from xrelay.passes.relay.extents_of_slices import name_pad, name_strided_slice, name_topk
 from xrelay.passes.relay.shape_code import ShapeCode
 from xrelay.passes.types.dim_names import DimNames
@@ -64,6 +71,7 @@ NameExtents = Callable[[RelayOp, ShapeCode], RelayOp | SSAValue | None]
 EXTENTS: Mapping[type[RelayOp], NameExtents] = {
     DynReshapeOp: name_reshape,
     DynBroadcastToOp: name_broadcast,
+    CollapseSumToOp: name_collapse,
     DynFullOp: name_full,
     DynTileOp: name_tile,
     DynStridedSliceOp: name_strided_slice,

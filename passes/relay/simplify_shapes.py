@@ -10,6 +10,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
@@ -198,7 +199,8 @@ class NameTheType(RewritePattern):
 
         %y = relay.reshape(%x) {newshape = [4, 6]} : (tensor<24xf32>) -> tensor<4x6xf32>
 
-    So `zeros_like`, `ones_like`, `full_like`, `cast_like`, `broadcast_to_like` and `collapse_sum_like`.
+    So `zeros_like`, `ones_like`, `full_like`, `cast_like`, `broadcast_to_like` and `collapse_sum_like`; and
+    `collapse_sum_to`, whose shape is known.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
@@ -219,11 +221,11 @@ class NameTheType(RewritePattern):
             emit.replace(emit.call(FullOp, op.fill_value, shape=shape, dtype=dtype))
         elif isinstance(op, BroadcastToLikeOp):
             emit.replace(emit.call(BroadcastToOp, op.data, shape=shape))
-        elif isinstance(op, CollapseSumLikeOp):
+        elif isinstance(op, CollapseSumLikeOp | CollapseSumToOp):
             _collapse(emit, op, shape)
 
 
-def _collapse(emit: Emitter, op: CollapseSumLikeOp, shape: Sequence[int]) -> None:
+def _collapse(emit: Emitter, op: CollapseSumLikeOp | CollapseSumToOp, shape: Sequence[int]) -> None:
     """The sum over the axes that the result has not, or has with extent 1."""
     extents = shape_of(op.data.type)
     missing = len(extents) - len(shape)
@@ -241,7 +243,10 @@ SHAPE_PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     LayoutTransformOp: (JoinLayoutTransforms(),),
     PadOp: (JoinPads(),),
     **dict.fromkeys(
-        (ReshapeLikeOp, CastLikeOp, ZerosLikeOp, OnesLikeOp, FullLikeOp, BroadcastToLikeOp, CollapseSumLikeOp),
+        (
+            *(ReshapeLikeOp, CastLikeOp, ZerosLikeOp, OnesLikeOp, FullLikeOp, BroadcastToLikeOp),
+            *(CollapseSumLikeOp, CollapseSumToOp),
+        ),
         (NameTheType(),),
     ),
 }

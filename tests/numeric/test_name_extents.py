@@ -35,6 +35,11 @@ TEXTS = {
         "%s: tensor<3xi32>",
         f"relay.dyn.broadcast_to(%x, %s) : ({DATA}, tensor<3xi32>) -> !relay.incomplete",
     ),
+    "collapse": ("%s: tensor<2xi64>", f"relay.collapse_sum_to(%x, %s) : {SHAPES}"),
+    "collapse_more": (
+        "%s: tensor<1xi32>",
+        f"relay.collapse_sum_to(%x, %s) : ({DATA}, tensor<1xi32>) -> !relay.incomplete",
+    ),
     "full": (
         "%f: tensor<f32>, %s: tensor<2xi64>",
         "relay.dyn.full(%f, %s) : (tensor<f32>, tensor<2xi64>) -> !relay.incomplete",
@@ -94,6 +99,12 @@ def given() -> Iterator[tuple[str, int, Arrays]]:
     for rows, shape in ((2, (2, 3)), (2, (1, 1)), (1, (5, 3)), (2, (3, 3)), (0, (1, 3)), (1, (0, 1)), (2, (2, -3))):
         yield "broadcast_to", rows, [integers(*shape)]
         yield "broadcast_more", rows, [np.array((2, *shape), np.int32)]
+    for rows, shape in ((2, (2, 3)), (2, (1, 3)), (2, (2, 1)), (1, (1, 1)), (0, (1, 3)), (0, (0, 1)), (3, (1, 1))):
+        yield "collapse", rows, [integers(*shape)]
+        yield "collapse_more", rows, [np.array(shape[1:], np.int32)]
+    for rows, shape in ((2, (3, 3)), (2, (0, 3)), (1, (0, 3)), (1, (2, 3)), (0, (2, 3)), (2, (2, -1)), (2, (1, 0))):
+        yield "collapse", rows, [integers(*shape)]
+        yield "collapse_more", rows, [np.array(shape[1:], np.int32)]
     for shape in ((2, 3), (0, 5), (1, 1), (2, -1)):
         yield "full", 1, [np.array(1.5, np.float32), integers(*shape)]
         yield "tile", 2, [integers(*shape)]

@@ -92,6 +92,48 @@ def test_collapse_sum_like(dtype: str) -> None:
         np.testing.assert_array_equal(applied("collapse_sum_like", data, np.zeros(shape, dtype)), wanted, strict=True)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])
+def test_collapse_sum_to(dtype: str) -> None:
+    data = rising(2, 3, 4, dtype=dtype)
+    for shape, axes in (((3, 1), (0, 2)), ((2, 3, 4), ()), ((), (0, 1, 2)), ([1, 1, 4], (0, 1)), ([4], (0, 1))):
+        wanted = np.add.reduce(data, axis=axes).reshape(shape).astype(dtype)
+        module = relay.Module.from_expr(relay.collapse_sum_to(*variables(data), shape))
+        np.testing.assert_array_equal(check(module, data)[0], wanted, strict=True)
+    empty = rising(0, 3, dtype=dtype)
+    for shape in ((1, 3), (0, 1), (3,), ()):
+        module = relay.Module.from_expr(relay.collapse_sum_to(*variables(empty), shape))
+        np.testing.assert_array_equal(check(module, empty)[0], np.zeros(shape, dtype), strict=True)
+
+
+COLLAPSED = """
+!x = tensor<2x?x?xf32, #relay.dims<n, m>>
+func.func @main(%x: !x, %s: tensor<2xi32>) -> !relay.incomplete {
+  %e = relay.exp(%x) : (!x) -> !x
+  %y = relay.collapse_sum_to(%e, %s) : (!x, tensor<2xi32>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
+"""
+
+
+def test_a_sum_collapses_to_a_shape_that_the_run_tells() -> None:
+    module = parse_module(full_context(), COLLAPSED, "collapse.mlir")
+    infer_types(module)
+    native = xrelay.compile(module, cache=False)
+    runs = (native.run, lambda given: run_relay(module, given))
+    for n, m in ((3, 5), (1, 4), (0, 2), (40, 1)):
+        data = np.random.default_rng(n).uniform(-1, 1, (2, n, m)).astype(np.float32)
+        for shape in ((1, 1), (n, 1), (1, m), (n, m)):
+            axes = (0, *(axis for axis, extent in enumerate(shape, 1) if extent == 1))
+            wanted = np.exp(data).sum(axis=axes, keepdims=True).reshape(shape)
+            for run in runs:
+                found = run([data, np.array(shape, np.int32)])[0]
+                np.testing.assert_allclose(found, wanted, rtol=1e-5, strict=True)
+    for shape in ((2, 5), (0, 5), (3, -1), (3, 6)):
+        for run in runs:
+            with pytest.raises((ExecutionError, InterpreterError), match="collapse_sum_to"):
+                run([np.zeros((2, 3, 5), np.float32), np.array(shape, np.int32)])
+
+
 NAMED = """
 !x = tensor<?x?xf32, #relay.dims<n, m>>
 !l = tensor<?x?xi32, #relay.dims<k, m>>

@@ -1,4 +1,4 @@
-"""Ops whose shape is an operand: `relay.dyn.reshape`, `dyn.broadcast_to`, `dyn.full` and `dyn.tile`.
+"""Ops whose shape is an operand: `relay.dyn.reshape`, `dyn.broadcast_to`, `dyn.full`, `dyn.tile` and `collapse_sum_to`.
 
 Where the elements of that operand are known, as numbers or as expressions over named dimensions, so is the type;
 `relay-dynamic-to-static` puts the static op in the place of one whose shape is numbers alone.
@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ, maximum, minimum
 from xrelay.index_algebra.requirement import Broadcasts
 
 
@@ -136,6 +136,58 @@ def _joined(facts: Facts, have: Dim, want: Dim) -> Dim:
     facts.require(not apart, "C2", f"an extent of {have} does not broadcast to {want}")
     facts.keep(Broadcasts(have, want, constraint="C2", about="broadcast extents"))
     return broadcast(have, want)
+
+
+@register_relay_op
+@irdl_op_definition
+class CollapseSumToOp(ShapeOperandOp):
+    """The data summed to the shape that an operand gives: along axes that it lacks, or where it has an extent of 1.
+
+    It undoes a broadcast, as `collapse_sum_like` does.
+
+    Constraints:
+    - C1: the shape is a vector of integers of known length.
+    - C2: the shape broadcasts to the data's.
+
+    Example:
+    ```mlir
+    %y = relay.collapse_sum_to(%x, %shape) : (tensor<2x4x8xf32>, tensor<2xi32>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.collapse_sum_to"
+    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
+
+    data = operand_def()
+    shape = operand_def()
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The known elements as extents; C2."""
+        own, element = facts.operand(0)
+        elements, count = self.wanted(facts)
+        facts.require(count <= len(own), "C2", f"{count} axes are more than the {len(own)} of the data")
+        given: Elements = (ANY,) * count if elements is None else elements
+        pairs = zip(own[len(own) - count :], given, strict=True)
+        return tensor_type([_collapsed(facts, have, want) for have, want in pairs], element)
+
+
+def _collapsed(facts: Facts, have: Dim, want: Dim) -> Dim:
+    """The extent to which one of `have` is summed: its own or 1; C2."""
+    if isinstance(want, AnyDim):
+        want = facts.new_extent("e")
+    if want in (1, have):
+        return want
+    if isinstance(want, int):
+        message = f"an extent of {have} does not collapse to {want}"
+        facts.require_equal(have, want, "C2", "extents", message=message)
+        return want
+    # It broadcasts, is no greater unless it is 1, and is no 0 unless there are no elements: 1 or the data's.
+    about = "extents of the shape and of the data"
+    facts.keep(Broadcasts(want, have, constraint="C2", about=about))
+    facts.require_at_least(maximum(1, have), want, "C2", about)
+    facts.require_at_least(want, minimum(1, have), "C2", about)
+    return 1 if have == 1 else want
 
 
 @register_relay_op

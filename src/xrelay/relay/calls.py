@@ -17,6 +17,7 @@ from xdsl.irdl import VarOperandDef
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
@@ -87,6 +88,12 @@ def pad(
     return apply_operator(PadOp, (data, pad_value), {"pad_width": pad_width, "pad_mode": pad_mode})
 
 
+def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:
+    """`collapse_sum_to`, where a list of extents is a constant of them."""
+    numbers = const(list(shape), "int32") if isinstance(shape, (list, tuple)) else shape
+    return call(CollapseSumToOp, data, numbers)
+
+
 def dropout(data: ExprLike, rate: float = 0.5) -> Expr:
     """`nn.dropout`, of which only the data is of interest, as in Relay's Python."""
     return call(DropoutOp, data, rate=rate)[0]
@@ -134,6 +141,7 @@ def threefry_key(seed: int) -> Expr:
 
 _BY_HAND: dict[type[RelayOp], OpFunction] = {
     PadOp: pad,
+    CollapseSumToOp: collapse_sum_to,
     DropoutOp: dropout,
     VarianceOp: variance,
     UniformOp: uniform,

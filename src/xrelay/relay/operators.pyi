@@ -1649,6 +1649,12 @@ def collapse_sum_like(
 ) -> Expr:
     """The data summed along the axes that `collapse_type` lacks or where its extent is 1: what undoes a broadcast."""
 
+def collapse_sum_to(
+    data: ExprLike,
+    shape: ExprLike | Sequence[int],
+) -> Expr:
+    """The data summed to the shape that an operand gives: along axes that it lacks, or where it has an extent of 1."""
+
 def compress(
     data: ExprLike,
     condition: ExprLike,
@@ -2424,6 +2430,7 @@ __all__ = [
     "ceil",
     "clip",
     "collapse_sum_like",
+    "collapse_sum_to",
     "compress",
     "concatenate",
     "contrib_reverse_reshape",

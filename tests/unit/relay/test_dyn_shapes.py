@@ -62,6 +62,9 @@ def test_elements_that_are_not_known_are_new_extents(name: str, elements: tuple[
         ("dyn.reshape", (2, 6), (3, 5), "C3"),
         ("dyn.broadcast_to", (3, 4), (2, 4), "C2"),
         ("dyn.broadcast_to", (3, 1), (3, -4), "C2"),
+        ("collapse_sum_to", (3, 4), (2, 4), "C2"),
+        ("collapse_sum_to", (3, 4), (0, 4), "C2"),
+        ("collapse_sum_to", (4,), (1, 4), "C2"),
         ("dyn.full", (), (3, -4), "C2"),
         ("dyn.tile", (3, 4), (3, -4), "C2"),
     ],
@@ -92,6 +95,16 @@ def test_the_meaning_refuses_impossible_shapes(extents: list[int], words: str) -
 )
 def test_codes_copy_and_merge_before_they_infer(shape: Shape, result: Shape, codes: tuple[int, ...] | None) -> None:
     assert next(codes_of(shape, result), None) == codes
+
+
+def test_a_sum_collapses_to_its_own_extents_or_to_ones() -> None:
+    found = inferred("collapse_sum_to", (2, n, 4), (n, 1))
+    assert shape_of(found.type) == (n, 1)
+    assert not found.requirements
+    found = inferred("collapse_sum_to", (1, n), (c, 4))
+    assert shape_of(found.type) == (1, 4)
+    assert [each.text for each in found.requirements] == ["broadcastable(c, 1)", "1 >= c", "c >= 1", "n == 4"]
+    assert len(inferred("collapse_sum_to", (n, 3), (ANY, 3)).extents) == 1
 
 
 def test_known_repetitions_multiply() -> None:

@@ -56,6 +56,15 @@ func.func @sums_like(%x: tensor<2x4x6xf32>, %z: tensor<4x1xf32>, %v: tensor<6xf3
   func.return %a, %b : tensor<4x1xf32>, tensor<2x4x6xf32>
 }
 
+// CHECK-LABEL: @sum_to(
+func.func @sum_to(%x: tensor<2x4x6xf32>) -> tensor<4x1xf32> {
+  %shape = relay.constant dense<[4, 1]> : tensor<2xi32>
+  // CHECK: %[[SUM:.*]] = relay.sum(%x) {axis = [0, 2], keepdims = true}
+  // CHECK: relay.reshape(%[[SUM]]) {newshape = [4, 1]}
+  %a = relay.collapse_sum_to(%x, %shape) : (tensor<2x4x6xf32>, tensor<2xi32>) -> tensor<4x1xf32>
+  func.return %a : tensor<4x1xf32>
+}
+
 // CHECK-LABEL: @neutral(
 func.func @neutral(%x: tensor<4x6xf32>, %v: tensor<6xf32>) -> (tensor<4x6xf32>, tensor<4x6xf32>) {
   %zero = relay.constant dense<0.0> : tensor<f32>

@@ -8,6 +8,22 @@ func.func @no_vector(%x: tensor<4xf32>, %s: tensor<2x2xi64>) {
 
 // -----
 
+func.func @collapsed_to_floats(%x: tensor<4xf32>, %s: tensor<1xf32>) {
+  // expected-error@below {{[relay.collapse_sum_to C1] the shape must be a vector of integers of known length, found tensor<1xf32>}}
+  %r = relay.collapse_sum_to(%x, %s) : (tensor<4xf32>, tensor<1xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
+func.func @collapsed_to_more_axes(%x: tensor<4xf32>, %s: tensor<2xi32>) {
+  // expected-error@below {{[relay.collapse_sum_to C2] 2 axes are more than the 1 of the data}}
+  %r = relay.collapse_sum_to(%x, %s) : (tensor<4xf32>, tensor<2xi32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @no_integers(%x: tensor<4xf32>, %s: tensor<2xf32>) {
   // expected-error@below {{[relay.dyn.broadcast_to C1] the shape must be a vector of integers of known length, found tensor<2xf32>}}
   %r = relay.dyn.broadcast_to(%x, %s) : (tensor<4xf32>, tensor<2xf32>) -> !relay.incomplete
