@@ -2,11 +2,12 @@
 
 What: the elements of small integer tensors are followed through the program, as `relay-infer-type` follows them: those
 of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `dyn.broadcast_to`, `dyn.full`,
-`dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice` and `dyn.topk` become the ops without `dyn` where what their operands say
-is known. Any other op whose elements are all known numbers becomes a constant, so that `arange` and its like have
-constant operands, which `relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in
-the op. The elements are told by the rules of the ops, so the shape of a tensor is known without its data, and extents
-with names are followed too. It changes no value. Relay's DynamicToStatic.
+`dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice`, `dyn.topk` and `dyn.image.resize` become the ops without `dyn` where what
+their operands say is known, the last where it resizes all axes but batch and channels, without a scale. Any other op
+whose elements are all known numbers becomes a constant, so that `arange` and its like have constant operands, which
+`relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in the op. The elements are
+told by the rules of the ops, so the shape of a tensor is known without its data, and extents with names are followed
+too. It changes no value. Relay's DynamicToStatic.
 
 Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
 codes for; a static op that would demand other things of named dimensions than the op itself.
@@ -28,6 +29,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
+from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.inference import Inference
@@ -39,6 +41,7 @@ from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
@@ -122,7 +125,8 @@ class MakeStatic(RewritePattern):
         elif inference.type == op.results[0].type:
             static = _static(op, Facts(op.name, op.operand_types, known), inference)
             if static is None:
-                self.remarks.refused(op, f"no {STATIC[type(op)].op.relay_name()} says that it gives {inference.type}")
+                name = STATIC[type(op)].op_for(op).relay_name()
+                self.remarks.refused(op, f"no {name} says that it gives {inference.type}")
                 return
             self.remarks.applied(op, "its shape is known: it gives {}", inference.type)
             emit = Emitter(rewriter, op)
@@ -135,7 +139,7 @@ def _static(op: RelayOp, facts: Facts, wanted: Inference) -> RelayOp | None:
     operands = [op.operands[index] for index in form.operands]
     allowed, checked = _sides(wanted.requirements), _sides(op.requirements)
     for properties in form.variants(op, facts, wanted.type):
-        made = form.op.create(operands=operands, result_types=[wanted.type], properties=properties)
+        made = form.op_for(op).create(operands=operands, result_types=[wanted.type], properties=properties)
         try:
             found = made.inference(made.operand_types)
         except ConstraintError:
@@ -209,13 +213,39 @@ def _widths(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
         yield {**PadOp.properties_from({"pad_width": numbers}), **op.properties}
 
 
+def _sizes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
+    """By the sizes, where the axes are those of images, no scale is given, and the region is known."""
+    numbers = _numbers(facts.elements(1))
+    if not isinstance(op, DynResizeOp) or op.antialiases or numbers is None:
+        return
+    kind, (scale, roi) = _resize_of(op), (operand.owner for operand in (op.scale, op.roi))
+    if not isinstance(scale, ConstantOp) or not isinstance(roi, ConstantOp) or np.any(scale.array):
+        return
+    axes, rank = list(ints(op.axes)), len(facts.shape(0))
+    for layout in (f"NC{kind.AXES}", f"N{kind.AXES}C"):
+        if axes == [layout.index(letter) for letter in kind.AXES] and rank == len(layout):
+            region = [float(number) for number in roi.array] if op.resampling.crops else []
+            own = {name: value for name, value in op.properties.items() if name not in ("axes", "antialias")}
+            yield {**kind.properties_from({"size": numbers, "layout": layout, "roi": region}), **own}
+
+
+def _resize_of(op: RelayOp) -> type[ResizeOp]:
+    """The op that resizes as many axes; the one for three where there are more, which refuses."""
+    count = len(ints(op.axes)) if isinstance(op, DynResizeOp) else len(RESIZES)
+    return RESIZES[min(count, len(RESIZES)) - 1]
+
+
 @dataclass(frozen=True)
 class StaticForm:
     """An op of which attributes say the shape, the properties with which it may give a type, the operands it keeps."""
 
-    op: type[RelayOp]
+    op: type[RelayOp] | Callable[[RelayOp], type[RelayOp]]
     variants: Variants
     operands: tuple[int, ...] = (0,)
+
+    def op_for(self, dynamic: RelayOp) -> type[RelayOp]:
+        """The op that stands for `dynamic`."""
+        return self.op if isinstance(self.op, type) else self.op(dynamic)
 
 
 STATIC: dict[type[RelayOp], StaticForm] = {
@@ -226,5 +256,6 @@ STATIC: dict[type[RelayOp], StaticForm] = {
     DynPadOp: StaticForm(PadOp, _widths, operands=(0, 2)),
     DynStridedSliceOp: StaticForm(StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),
     DynTopKOp: StaticForm(TopKOp, _first),
+    DynResizeOp: StaticForm(_resize_of, _sizes),
 }
 """Op whose shape an operand says → its static form."""

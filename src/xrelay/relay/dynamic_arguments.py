@@ -9,17 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
 
+from xdsl.dialects.builtin import IntegerType
+
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
+from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor_gather import OneHotOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
-from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
@@ -108,6 +115,52 @@ def _pad(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     return call(DynPadOp, data, _operand(attributes["pad_width"]), value, **mode)
 
 
+def _resize(kind: type[ResizeOp]) -> Make:
+    """The sizes behind the data, as whole numbers; no scale, and the region that is given."""
+
+    def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+        fixed = {name: value for name, value in attributes.items() if not isinstance(value, Expr)}
+        size, image = _operand(attributes["size"]), f"NC{kind.AXES}"
+        if not isinstance(element_type_of(as_value(size).type), IntegerType):
+            size = call(CastOp, size, dtype="int64")
+        layout, roi = fixed.pop("layout", None) or image, fixed.pop("roi", None)
+        if sorted(str(layout)) != sorted(image):
+            raise ConstraintError(kind.name, "C1", f"a size that is an expression needs the axes {image}, not {layout}")
+        count = len(kind.AXES)
+        region = roi if isinstance(roi, list | tuple) and roi else [0.0] * (2 * count)
+        axes = [str(layout).index(letter) for letter in kind.AXES]
+        numbers = const([0.0] * count, "float32"), const(region, "float32")
+        return call(DynResizeOp, *operands, size, *numbers, axes=axes, **fixed)
+
+    return make
+
+
+def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """One of two values for each class, of which there are as many as an expression says.
+
+    Before:
+
+        %y = relay.one_hot(%indices, %on, %off) {depth = %depth, axis = 1} : (tensor<2x3xi32>, …) -> tensor<2x?x3xf32>
+
+    After:
+
+        %c = relay.reshape(relay.arange(%zero, %depth, %one)) {newshape = [-1, 1]}
+        %y = relay.where(relay.equal(relay.expand_dims(%indices) {axis = 1}, %c), %on, %off)
+    """
+    indices, *values = (as_value(operand) for operand in operands)
+    rank, axis, dtype = len(shape_of(indices.type)), attributes.get("axis", -1), attributes.get("dtype")
+    if not isinstance(axis, int) or not -rank <= axis + 1 <= rank + 1:
+        raise ConstraintError(OneHotOp.name, "C4", f"axis {axis} is out of range for rank {rank + 1}")
+    place = axis + rank + 1 if axis < 0 else axis
+    depth = call(ReshapeOp, call(CastOp, _operand(attributes["depth"]), dtype="int64"), newshape=())
+    classes = call(ArangeOp, const(0, "int64"), depth, const(1, "int64"))
+    column = call(ReshapeOp, classes, newshape=[-1] + [1] * (rank - place))
+    if dtype is not None and not isinstance(dtype, Expr):
+        values = [call(CastOp, value, dtype=dtype).ssa_value for value in values]
+    wide = call(ExpandDimsOp, call(CastOp, indices, dtype="int64"), axis=place)
+    return call(WhereOp, call(EqualOp, wide, column), *values)
+
+
 _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     ReshapeOp: (("newshape",), _with_operand(DynReshapeOp, "newshape")),
     BroadcastToOp: (("shape",), _with_operand(DynBroadcastToOp, "shape")),
@@ -118,5 +171,7 @@ _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     FullOp: (("shape",), _full),
     StridedSliceOp: (("begin", "end", "strides"), _strided_slice),
     PadOp: (("pad_width",), _pad),
+    **{kind: (("size",), _resize(kind)) for kind in RESIZES},
+    OneHotOp: (("depth",), _one_hot),
 }
 """The operators that have such a form: the attributes that may be expressions, and what makes it."""

@@ -32,6 +32,21 @@ OPEN: dict[str, tuple[relay.Expr, list[int], np.ndarray]] = {
         relay.nn.pad(X, relay.reshape(relay.tile(S, [2]), [3, 2]), 1.0), [1, 0, 2],
         np.pad(DATA, [(1, 0), (2, 1), (0, 2)], constant_values=1),
     ),
+    "resize1d": (
+        relay.image.resize1d(X, relay.take(S, relay.const([2])), method="nearest_neighbor",
+                             coordinate_transformation_mode="asymmetric"),
+        [0, 0, 8], np.repeat(DATA, 2, axis=2),
+    ),
+    "resize2d": (
+        relay.image.resize2d(relay.expand_dims(X, 0), relay.take(S, relay.const([0, 1])), layout="NHWC",
+                             coordinate_transformation_mode="asymmetric", method="nearest_neighbor"),
+        [4, 6, 0], np.repeat(np.repeat(DATA[None], 2, axis=1), 2, axis=2),
+    ),
+    "resize2d of floats": (
+        relay.image.resize2d(relay.expand_dims(X, 0), relay.cast(relay.take(S, relay.const([0, 1])), "float32"),
+                             None, "", "nearest_neighbor", "asymmetric"),
+        [6, 8, 0], np.repeat(np.repeat(DATA[None], 2, axis=2), 2, axis=3),
+    ),
 }  # fmt: skip
 
 
@@ -47,7 +62,12 @@ def test_expressions_make_the_operator_dynamic(name: str) -> None:
         np.testing.assert_array_equal(each, expected)
 
 
-@pytest.mark.parametrize("name", ["reshape", "tile", "broadcast_to", "zeros", "full", "strided_slice", "pad"])
+NAMES = {"zeros": "full", "pad": "nn.pad", "resize2d": "image.resize2d"}
+
+
+@pytest.mark.parametrize(
+    "name", ["reshape", "tile", "broadcast_to", "zeros", "full", "strided_slice", "pad", "resize2d"]
+)
 def test_shapes_that_types_tell_become_static(name: str) -> None:
     """As Relay's `DynamicToStatic`, once types are inferred."""
     y = relay.var("y", shape=(4, 3, 2))
@@ -60,10 +80,11 @@ def test_shapes_that_types_tell_become_static(name: str) -> None:
         "full": relay.full(relay.const(1.0), of_y),
         "strided_slice": relay.strided_slice(X, [0, 0, 0], of_y),
         "pad": relay.nn.pad(X, relay.reshape(relay.concatenate([of_y, of_y], 0), [3, 2]), 1.0),
+        "resize2d": relay.image.resize2d(relay.expand_dims(X, 0), relay.strided_slice(of_y, [0], [2]), layout="NHWC"),
     }[name]
     module = relay.IRModule.from_expr(relay.Function([X, y], result))
     text = str(transform.Sequential([transform.InferType(), transform.DynamicToStatic()])(module))
-    assert f"relay.{'nn.' if name == 'pad' else ''}{name.replace('zeros', 'full')}(" in text
+    assert f"relay.{NAMES.get(name, name)}(" in text
     assert "dyn." not in text
     assert str(transform.DynamicToStatic()(relay.IRModule.from_expr(relay.Function([X, y], result)))) == text
 
@@ -96,3 +117,29 @@ def test_what_has_to_be_known(name: str) -> None:
     with pytest.raises(ConstraintError) as caught:
         make()
     assert message in caught.value.message or message in str(caught.value)
+
+
+CLASSES = np.array([[0, 2, 1], [5, -1, 3]], np.int32)
+
+
+@pytest.mark.parametrize("axis", [-1, 0, 1])
+@pytest.mark.parametrize("dtype", [None, "float32"])
+def test_one_hot_of_as_many_classes_as_the_data_tell(axis: int, dtype: str | None) -> None:
+    indices, depth = relay.var("indices", shape=(2, 3), dtype="int32"), relay.var("depth", shape=(), dtype="int32")
+    values = [relay.const(7, "int32" if dtype is None else dtype), relay.const(-1, "int32" if dtype is None else dtype)]
+    result = relay.one_hot(indices, *values, depth, axis, dtype)
+    module = transform.InferType()(relay.IRModule.from_expr(relay.Function([indices, depth], result)))
+    on = np.moveaxis(np.where(CLASSES[..., None] == np.arange(4), 7, -1), -1, axis)
+    inputs = [CLASSES, np.array(4, np.int32)]
+    (found,), (native,) = run_relay(module, inputs), xrelay.compile(module, cache=False, threads=1).run(inputs)
+    for each in (found, native):
+        assert each.dtype == ("int32" if dtype is None else dtype)
+        np.testing.assert_array_equal(each, on)
+
+
+def test_what_dynamic_forms_refuse() -> None:
+    indices, one = relay.var("indices", shape=(2,), dtype="int32"), relay.const(1.0)
+    with pytest.raises(ConstraintError, match=r"one_hot C4\] axis 2 is out of range for rank 2"):
+        relay.one_hot(indices, one, one, relay.take(S, 0), 2)
+    with pytest.raises(ConstraintError, match=r"resize2d C1\] a size that is an expression needs the axes NCHW"):
+        relay.image.resize2d(relay.expand_dims(X, 0), relay.take(S, relay.const([0, 1])), layout="NCHW2c")

@@ -168,3 +168,28 @@ func.func @imprecise(%x: tensor<2x6xf32>, %z: tensor<12xf32>) -> tensor<?x?xf32>
   %y = relay.dyn.reshape(%z, %s) : (tensor<12xf32>, tensor<2xi64>) -> tensor<?x?xf32>
   func.return %y : tensor<?x?xf32>
 }
+
+// CHECK-LABEL: func.func @resize
+// CHECK-NEXT:    relay.image.resize2d(%x) {size = [6, 9], layout = "NHWC", method = "cubic"{{.*}} : (tensor<1x4x4x3xf32>) -> tensor<1x6x9x3xf32>
+func.func @resize(%x: tensor<1x4x4x3xf32>) -> tensor<1x6x9x3xf32> {
+  %size = relay.constant dense<[6, 9]> : tensor<2xi64>
+  %scale = relay.constant dense<0.0> : tensor<2xf32>
+  %roi = relay.constant dense<0.0> : tensor<4xf32>
+  %y = relay.dyn.image.resize(%x, %size, %scale, %roi) {axes = [1, 2], method = "cubic"} : (tensor<1x4x4x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<1x6x9x3xf32>
+  func.return %y : tensor<1x6x9x3xf32>
+}
+
+// What the static op cannot say: a scale, a wider window, axes of its own.
+// CHECK-LABEL: func.func @resize_otherwise
+// CHECK-COUNT-3: relay.dyn.image.resize(
+func.func @resize_otherwise(%x: tensor<1x4x4x3xf32>) -> tensor<9x6x4x3xf32> {
+  %size = relay.constant dense<[6, 4]> : tensor<2xi64>
+  %scale = relay.constant dense<[1.5, 1.0]> : tensor<2xf32>
+  %none = relay.constant dense<0.0> : tensor<2xf32>
+  %roi = relay.constant dense<0.0> : tensor<4xf32>
+  %a = relay.dyn.image.resize(%x, %size, %scale, %roi) {axes = [1, 2]} : (tensor<1x4x4x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<1x6x4x3xf32>
+  %b = relay.dyn.image.resize(%a, %size, %none, %roi) {axes = [1, 2], antialias = true} : (tensor<1x6x4x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<1x6x4x3xf32>
+  %first = relay.constant dense<[9, 6]> : tensor<2xi64>
+  %c = relay.dyn.image.resize(%b, %first, %none, %roi) {axes = [0, 1]} : (tensor<1x6x4x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<9x6x4x3xf32>
+  func.return %c : tensor<9x6x4x3xf32>
+}
