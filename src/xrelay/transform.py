@@ -29,6 +29,7 @@ from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registe
 from xrelay.passes.layout.layout_config import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
+from xrelay.passes.relay_api.apply_to_function import ApplyPassToFunction
 from xrelay.passes.relay_api.decorators import function_pass, kernel_pass, module_pass
 from xrelay.passes.relay_api.named_passes import (
     add_pass_table,
@@ -41,12 +42,16 @@ from xrelay.passes.relay_api.named_passes import (
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
+from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
+from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.function_styles import to_cps, un_cps
 from xrelay.relay.gradients import gradient
 from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
 from xrelay.relay.replacing import replace_each
 
 __all__ = [
+    "ApplyPassToFunction",
+    "FoldConstantExpr",
     "FunctionPass",
     "InferTypeLocal",
     "KernelPass",
@@ -57,6 +62,7 @@ __all__ = [
     "PassInfo",
     "PrintIR",
     "Sequential",
+    "ToANormalFormExpr",
     "alters_layout",
     "create_pass",
     "function_pass",
