@@ -9,9 +9,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.errors import PassError
 from xrelay.passes.infra.pass_context import PassContext, PassDecision
-from xrelay.passes.infra.pass_info import PassInfo, PassTypeError, check_level, check_names
+from xrelay.passes.infra.pass_info import PassArgumentError, PassInfo, PassTypeError, check_level, check_names
 from xrelay.passes.relay_api.named_passes import create_pass, register_sequence
 from xrelay.passes.relay_api.passes import Pass, run_pass
+from xrelay.target.device import CPU, device_kind
+from xrelay.target.scope import TargetScope
 
 
 class Sequential(Pass):
@@ -105,3 +107,19 @@ def eta_expand(*, expand_constructor: bool = False, expand_global_var: bool = Fa
 
 
 register_sequence("EtaExpand", eta_expand)
+
+
+def plan_devices(config: object = None) -> Sequential:
+    """Relay's PlanDevices, which chooses the device of each expression: there is one, so no pass is left to run.
+
+    `config` is the target of the compilation, where the caller has one. Raises `PassArgumentError` for another kind of
+    device than a CPU, and `PassTypeError` for what is no target.
+    """
+    if not isinstance(config, TargetScope | str | None):
+        raise PassTypeError(f"[PlanDevices] {config!r} is no target", help="give a Target, or a target's text")
+    if isinstance(config, str) and device_kind(config) != CPU:
+        raise PassArgumentError(f"[PlanDevices] target {config!r} is no CPU", help=f"write {CPU!r}, or leave it out")
+    return Sequential([], name="PlanDevices")
+
+
+register_sequence("PlanDevices", plan_devices)

@@ -19,6 +19,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import ConstraintError, PassError, VerificationError, XRelayError
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.type_upkeep import TypeUpkeep
+from xrelay.target import Target
 from xrelay.transform import PassContext, Sequential
 
 X, W = relay.var("x", shape=(2, 3)), relay.var("w")
@@ -368,6 +369,17 @@ def test_functions_that_are_values_are_expanded_from_the_beginning() -> None:
     assert text.count("relay.fn(") == 2
     assert str(transform.EtaExpand(expand_global_var=True)(given)) == text
     assert transform.EtaExpand().info.name == "EtaExpand"
+
+
+@pytest.mark.parametrize("config", [None, "llvm", Target("cpu -mcpu=znver4")])
+def test_plan_devices_has_one_to_choose(config: Target | str | None) -> None:
+    given = relay.Module.from_expr(relay.Function([X], relay.exp(X)))
+    planned = transform.Sequential([transform.PlanDevices(config), "PlanDevices"])(given)
+    assert str(planned) == str(given)
+    with pytest.raises(PassError, match="target 'cuda' is no CPU"):
+        transform.PlanDevices("cuda")
+    with pytest.raises(PassError, match="3 is no target"):
+        transform.PlanDevices(3)
 
 
 def test_lambda_lift_makes_functions_of_closures() -> None:
