@@ -36,7 +36,7 @@ def evaluate_sparse_reshape(op: SparseReshapeOp, indices: Array, old: Array, new
     with np.errstate(over="ignore"):
         wide, sizes, wanted = (each.astype(np.int64) for each in (indices, old, new))
         known = np.prod(wanted, where=wanted != -1)
-        shape = np.where(wanted == -1, truncated_quotient(np.prod(sizes), np.maximum(known, 1)), wanted)
+        shape = np.where(wanted == -1, truncated_quotient(np.asarray(np.prod(sizes)), np.maximum(known, 1)), wanted)
         number = (wide * _inner(sizes)).sum(axis=1)
         places = np.empty((indices.shape[0], new.shape[0]), np.int64)
         for axis, (inner, extent) in enumerate(zip(np.maximum(_inner(shape), 1), np.maximum(shape, 1), strict=True)):

@@ -9,6 +9,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.types import tuple_type
+
 
 def continuation_type(given: Attribute, answer: Attribute) -> FunctionType:
     """The type of what goes on with a value of type `given`, and gives the `answer`."""
@@ -21,7 +23,7 @@ def cps_type(type: Attribute, answer: Attribute) -> Attribute:
         inputs = [cps_type(each, answer) for each in type.inputs]
         return FunctionType.from_lists([*inputs, continuation_type(type.outputs.data[0], answer)], [answer])
     if isinstance(type, TupleType) and has_functions(type):
-        return TupleType(tuple(cps_type(field, answer) for field in type.types))
+        return tuple_type(cps_type(field, answer) for field in type.types)
     return type
 
 
@@ -38,4 +40,4 @@ def has_functions(type: Attribute) -> bool:
 
 def given_type(outputs: tuple[Attribute, ...]) -> Attribute:
     """The type of what a function with these results gives its continuation: of several, a tuple."""
-    return outputs[0] if len(outputs) == 1 else TupleType(outputs)
+    return outputs[0] if len(outputs) == 1 else tuple_type(outputs)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr, TupleType
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, StringAttr
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
@@ -18,6 +18,7 @@ from xdsl.traits import IsTerminator
 from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -103,7 +104,7 @@ class CpsWriter:
         if len(values) == 1:
             value = values[0]
         else:
-            made = TupleOp.create(operands=values, result_types=[TupleType(tuple(value.type for value in values))])
+            made = TupleOp.create(operands=values, result_types=[tuple_type(value.type for value in values)])
             self._add(place, made, end)
             value = made.results[0]
         call = InvokeOp(place.continuation, [value], self._answer)

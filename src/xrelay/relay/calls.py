@@ -90,7 +90,7 @@ def pad(
 
 def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:
     """`collapse_sum_to`, where a list of extents is a constant of them."""
-    numbers = const(list(shape), "int32") if isinstance(shape, (list, tuple)) else shape
+    numbers = const(cast("Sequence[int]", shape), "int32") if isinstance(shape, (list, tuple)) else shape
     return call(CollapseSumToOp, data, numbers)
 
 
