@@ -12,7 +12,7 @@ from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.properties import bool_property, required_ints_property, string_property
+from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
@@ -90,7 +90,7 @@ class WindowPoolOp(SlidingWindowOp, PoolOp):
         "ceil_mode",
     )
 
-    pool_size = required_ints_property()
+    pool_size = ints_property(1)
     ceil_mode = bool_property(False)
 
     @classmethod

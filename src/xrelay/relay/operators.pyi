@@ -248,7 +248,7 @@ class _Nn:
     @staticmethod
     def avg_pool1d(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1,),
         dilation: Ints | None = (1,),
         padding: Ints | None = (0, 0),
@@ -262,7 +262,7 @@ class _Nn:
     @staticmethod
     def avg_pool2d(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1, 1),
         dilation: Ints | None = (1, 1),
         padding: Ints | None = (0, 0, 0, 0),
@@ -291,7 +291,7 @@ class _Nn:
     @staticmethod
     def avg_pool3d(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1, 1, 1),
         dilation: Ints | None = (1, 1, 1),
         padding: Ints | None = (0, 0, 0, 0, 0, 0),
@@ -743,7 +743,7 @@ class _Nn:
     @staticmethod
     def max_pool1d(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1,),
         dilation: Ints | None = (1,),
         padding: Ints | None = (0, 0),
@@ -756,7 +756,7 @@ class _Nn:
     @staticmethod
     def max_pool1d_indices(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1,),
         dilation: Ints | None = (1,),
         padding: Ints | None = (0, 0),
@@ -770,7 +770,7 @@ class _Nn:
     @staticmethod
     def max_pool2d(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1, 1),
         dilation: Ints | None = (1, 1),
         padding: Ints | None = (0, 0, 0, 0),
@@ -797,7 +797,7 @@ class _Nn:
     @staticmethod
     def max_pool2d_indices(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1, 1),
         dilation: Ints | None = (1, 1),
         padding: Ints | None = (0, 0, 0, 0),
@@ -811,7 +811,7 @@ class _Nn:
     @staticmethod
     def max_pool3d(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1, 1, 1),
         dilation: Ints | None = (1, 1, 1),
         padding: Ints | None = (0, 0, 0, 0, 0, 0),
@@ -824,7 +824,7 @@ class _Nn:
     @staticmethod
     def max_pool3d_indices(
         data: ExprLike,
-        pool_size: Ints,
+        pool_size: Ints | None = (1,),
         strides: Ints | None = (1, 1, 1),
         dilation: Ints | None = (1, 1, 1),
         padding: Ints | None = (0, 0, 0, 0, 0, 0),

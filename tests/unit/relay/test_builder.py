@@ -260,6 +260,13 @@ def test_full_like_converts_its_number() -> None:
             assert found.tolist() == [[2, 2, 2], [2, 2, 2]]
 
 
+def test_pools_of_one_element() -> None:
+    x = relay.var("x", shape=(1, 2, 5, 5))
+    for pool in (relay.nn.max_pool2d, relay.nn.avg_pool2d):
+        assert relay.Function([x], pool(x)).checked_type == relay.FuncType([x.type], x.type)
+        assert pool(x, strides=2).checked_type == relay.TensorType((1, 2, 3, 3))
+
+
 def test_types_know_their_kind() -> None:
     tensor = relay.TensorType((1, 3))
     types = [tensor, relay.TupleType([tensor]), relay.FuncType([tensor], tensor)]
