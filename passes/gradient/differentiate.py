@@ -83,9 +83,13 @@ def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
 def _require_tensors(function: FuncOp) -> None:
     """`PassError` where a parameter or result is no tensor or tuple of such, or a type is not known."""
     place = describe_place(function)
+    # Each type is looked at once: ops that take fields of a wide tuple share its type. The ops keep the types alive.
+    known: set[int] = set()
     for op in walk_ops(function):
-        if not all(map(is_complete, (*op.operand_types, *op.result_types))):
-            raise PassError(f"the types of {op.name} are not known", location=place, help="run relay-infer-type first")
+        new = [type for type in op.result_types if id(type) not in known]
+        if not all(map(is_complete, new)):
+            raise PassError(f"the type of {op.name} is not known", location=place, help="run relay-infer-type first")
+        known.update(map(id, new))
     types = function.function_type
     for type in leaf_types([*types.inputs, *types.outputs]):
         if not isinstance(type, TensorType):

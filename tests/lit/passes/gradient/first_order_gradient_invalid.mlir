@@ -36,7 +36,7 @@ func.func @sequence(%x: tensor<4xf32>, %s: !relay.sequence<tensor<4xf32>>) -> te
 
 // -----
 
-// expected-error@+1 {{the types of relay.add are not known; help: run relay-infer-type first}}
+// expected-error@+1 {{the type of relay.add is not known; help: run relay-infer-type first}}
 func.func @types(%x: tensor<4xf32>) -> !relay.incomplete {
   %r = relay.add(%x, %x) : (tensor<4xf32>, tensor<4xf32>) -> !relay.incomplete
   func.return %r : !relay.incomplete
