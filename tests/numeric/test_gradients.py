@@ -179,6 +179,7 @@ CASES: dict[str, Case] = {
     "full": of("full", near(-1, 1), shape=[2, 3]),
     "full_like": of("full_like", near(-1, 1, 2, 3), near(-1, 1)),
     "arange": Case(count_up, (np.array(2.5), np.array(9.4), np.array(1.8))),
+    "collapse_sum_to": Case(lambda x: relay.collapse_sum_to(x, (3, 1)), (near(-1, 1, 2, 3, 4),)),
     "gelu": of("nn.gelu", near(-2, 2, 3, 2)),
     "leaky_relu": of("nn.leaky_relu", apart(3, 2), alpha=0.1),
 }

@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from support.gradients import check_gradient
 from xdsl.dialects.builtin import ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
+from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -151,6 +153,17 @@ CONVOLUTIONS = [
         "nn.conv2d", (1, 1, 5, 6, 2), (2, 1, 2, 2, 2, 2), data_layout="NCHW2c", kernel_layout="OIHW2i2o", strides=(2, 2)
     ),
     case("nn.conv2d", (0, 3, 6, 7), (4, 3, 3, 2)),
+    case("nn.conv2d_backward_weight", (2, 4, 4, 6), (2, 3, 6, 7), kernel_size=(3, 2)),
+    case("nn.conv2d_backward_weight", (1, 6, 4, 2), (1, 4, 6, 7), groups=2, kernel_size=(3, 2), **STRIDED),
+    case(
+        "nn.conv2d_backward_weight",
+        (1, 3, 3, 4),
+        (1, 2, 7, 8),
+        kernel_size=2,
+        strides=2,
+        grad_layout="NCHW",
+        kernel_layout="HWIO",
+    ),
     case("nn.conv2d_transpose", (2, 3, 4, 5), (3, 4, 3, 2)),
     case("nn.conv2d_transpose", (1, 4, 4, 3), (4, 3, 3, 2), groups=2, output_padding=(1, 2), **STRIDED),
     case("nn.conv2d_transpose", (1, 4, 3, 4), (3, 2, 2, 4), data_layout="NHWC", kernel_layout="HWOI", strides=(2, 2)),
@@ -162,6 +175,10 @@ POOLS = [
     *(case("nn.avg_pool2d", (1, 2, 6, 7), count_include_pad=pad, ceil_mode=True, **POOL) for pad in (False, True)),
     case("nn.avg_pool2d", (1, 6, 7, 2), layout="NHWC", **POOL),
     case("nn.max_pool2d", (1, 2, 9, 7), dilation=(2, 1), out_layout="NHWC", **POOL),
+    case("nn.avg_pool2d_grad", (1, 2, 4, 4), (1, 2, 6, 7), count_include_pad=True, ceil_mode=True, **POOL),
+    case("nn.max_pool2d_grad", (1, 2, 4, 4), (1, 2, 6, 7), ceil_mode=True, **POOL),
+    case("nn.max_pool2d_grad", (1, 2, 3, 4), (1, 6, 7, 2), layout="NHWC", out_layout="NCHW", **POOL),
+    case("nn.max_pool2d_grad", (1, 1, 3, 3), (1, 1, 2, 2), pool_size=1, strides=2, padding=2),
     *(case(f"nn.global_avg_pool{rank}d", (2, 3, *(4, 5, 2)[:rank])) for rank in (1, 2, 3)),
     case("nn.global_avg_pool2d", (2, 4, 5, 3), layout="NHWC", out_layout="NCHW"),
     case("nn.global_max_pool2d", (2, 3, 4, 5)),
@@ -231,6 +248,47 @@ def test_gradients_of_halves_that_give_singles_are_halves(op: str, shapes: Any, 
     for found, given in zip(run_relay(module, [*operands, ones]), operands, strict=True):
         assert found.dtype == given.dtype
         assert found.any()
+
+
+ABOVE_ZERO = np.array([[0.2, 0.5, 0.3], [0.1, 0.3, 0.6]])
+PARTS = [
+    case("nn.leaky_relu", (3, 4), alpha=0.1),
+    case("nn.prelu", (2, 3, 4), (3,)),
+    case("nn.elu", (3, 4), alpha=2.0),
+    case("nn.selu", (3, 4)),
+    case("nn.softplus", (3, 4)),
+    case("nn.hard_swish", (3, 4)),
+    case("nn.layer_norm", (2, 3, 4), (4,), (4,)),
+    case("nn.layer_norm", (2, 3, 4), (3,), (3,), axis=1, scale=False),
+    case("nn.group_norm", (2, 4, 3), (4,), (4,), num_groups=2),
+    case("nn.instance_norm", (2, 3, 4), (3,), (3,)),
+    case("nn.l2_normalize", (2, 3, 4), eps=1e-3, axis=(1,)),
+    case("nn.cross_entropy", ABOVE_ZERO, ABOVE_ZERO[:, ::-1]),
+    case("nn.cross_entropy_with_logits", (2, 3), ABOVE_ZERO),
+    case("nn.nll_loss", (2, 3), np.array([2, 0]), np.array([0.5, 1.5, 1.0])),
+]
+
+
+@pytest.mark.grid(2)
+@pytest.mark.parametrize("case", PARTS, ids=name_of)
+def test_what_others_define_has_the_gradients_of_its_parts(case: Case) -> None:
+    params = [relay.var(f"x{at}", shape=each.shape, dtype=str(each.dtype)) for at, each in enumerate(case.operands)]
+    result = relay.op_function(case.op)(*params, **case.attributes)
+    check_gradient(relay.Function(params, result), case.operands)
+
+
+def test_a_network_is_differentiated_twice() -> None:
+    def network(x: relay.Expr, w: relay.Expr, v: relay.Expr) -> relay.Expr:
+        y = relay.nn.max_pool2d(relay.tanh(relay.nn.conv2d(x, w, strides=2, padding=1)), pool_size=2, padding=1)
+        y = relay.nn.dense(relay.nn.batch_flatten(relay.nn.avg_pool2d(y, pool_size=2)), v)
+        return relay.nn.log_softmax(y)
+
+    operands = [_apart(1, 2, 6, 6), _apart(3, 2, 3, 3), _apart(2, 27)]
+    params = [relay.var(name, shape=each.shape, dtype="float64") for name, each in zip("xwv", operands, strict=True)]
+    check_gradient(relay.Function(params, network(*params)), operands)
+    once = relay.transform.gradient(relay.Function(params, network(*params)), mode="first_order")
+    slope = relay.sum(relay.multiply(once.body[1][1], once.body[1][1]))
+    check_gradient(relay.Function(once.params, slope), operands)
 
 
 N, H = symbol("n"), symbol("h")

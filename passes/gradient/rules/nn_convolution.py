@@ -2,51 +2,86 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn_conv_grad import Conv2DBackwardWeightOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import Conv2DTransposeOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import sides_of
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
 
+_Convolution: TypeAlias = Conv2DOp | Conv2DTransposeOp | Conv2DBackwardWeightOp
+
 
 @differentiates(Conv2DOp)
 def conv2d(op: Conv2DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """A transposed convolution of the gradient, and `nn.conv2d_backward_weight`.
-
-    The transposed convolution gives what windows cover; elements behind the last window, which strides leave over, are
-    its `output_padding` and zeros.
-    """
+    """A transposed convolution of the gradient, and `nn.conv2d_backward_weight`."""
     gradient = emit.cast_like(gradient, op.data)
     data, weight, out = op.layouts
     extents = weight.primal_extents(emit.shape(op.weight))
     sizes = [_known(op, extents[axis], "of the weight") for axis in op.AXES]
-    shared = {**_window(op, sizes), "groups": op.groups.value.data}
     of_weight = emit.op(
         "nn.conv2d_backward_weight",
         gradient,
         op.data,
-        **shared,
+        **_window(op, sizes),
         kernel_size=sizes,
         grad_layout=str(out),
         data_layout=str(data),
         kernel_layout=str(weight),
     )
-    if 0 in emit.shape(op.data):
-        return [emit.zeros_like(op.data), of_weight]
-    of_data = emit.op(
-        "nn.conv2d_transpose",
+    return [_spread(op, sizes, (gradient, out), (op.weight, weight), emit), of_weight]
+
+
+@differentiates(Conv2DBackwardWeightOp)
+def conv2d_backward_weight(op: Conv2DBackwardWeightOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """It is linear in both of its operands: the convolution that it belongs to, with the gradient as weight."""
+    gradient = emit.cast_like(gradient, op.data)
+    grad, data, weight = op.layouts
+    of_grad = emit.op(
+        "nn.conv2d",
+        op.data,
         gradient,
-        op.weight,
-        **shared,
-        output_padding=_left_over(op, sizes, emit),
-        data_layout=str(out),
-        kernel_layout=_exchanged(str(weight)),
+        **_window(op, op.sizes),
+        data_layout=str(data),
+        kernel_layout=str(weight),
+        out_layout=str(grad),
+    )
+    return [of_grad, _spread(op, op.sizes, (op.grad, grad), (gradient, weight), emit)]
+
+
+def _spread(
+    op: Conv2DOp | Conv2DBackwardWeightOp,
+    sizes: Sequence[int],
+    image: tuple[SSAValue, Layout],
+    weight: tuple[SSAValue, Layout],
+    emit: GradientEmitter,
+) -> SSAValue:
+    """An image of the size of a convolution's result, spread by its weight to the size of its data.
+
+    A transposed convolution gives what windows cover; elements behind the last window, which strides leave over, are
+    its `output_padding` and zeros.
+    """
+    if 0 in emit.shape(op.data):
+        return emit.zeros_like(op.data)
+    data = op.layouts[0] if isinstance(op, Conv2DOp) else op.layouts[1]
+    return emit.op(
+        "nn.conv2d_transpose",
+        image[0],
+        weight[0],
+        **_window(op, sizes),
+        output_padding=_left_over(op, sizes, data.primal_extents(emit.shape(op.data))),
+        data_layout=str(image[1]),
+        kernel_layout=_exchanged(str(weight[1])),
         out_layout=str(data),
     )
-    return [of_data, of_weight]
 
 
 @differentiates(Conv2DTransposeOp)
@@ -58,12 +93,11 @@ def conv2d_transpose(op: Conv2DTransposeOp, gradient: SSAValue, emit: GradientEm
     sizes = [_known(op, extents[axis], "of the weight") for axis in op.AXES]
     if any(more >= axis.stride for more, axis in zip(op.extra, op.window(sizes), strict=True)):
         raise not_differentiable(op, "its output_padding is not less than its strides")
-    shared = {**_window(op, sizes), "groups": op.groups.value.data}
     of_data = emit.op(
         "nn.conv2d",
         gradient,
         op.weight,
-        **shared,
+        **_window(op, sizes),
         data_layout=str(out),
         kernel_layout=_exchanged(str(weight)),
         out_layout=str(data),
@@ -72,7 +106,7 @@ def conv2d_transpose(op: Conv2DTransposeOp, gradient: SSAValue, emit: GradientEm
         "nn.conv2d_backward_weight",
         op.data,
         gradient,
-        **shared,
+        **_window(op, sizes),
         kernel_size=sizes,
         grad_layout=str(data),
         data_layout=str(out),
@@ -81,16 +115,15 @@ def conv2d_transpose(op: Conv2DTransposeOp, gradient: SSAValue, emit: GradientEm
     return [of_data, of_weight]
 
 
-def _window(op: Conv2DOp | Conv2DTransposeOp, sizes: list[int]) -> dict[str, tuple[int, ...]]:
-    """Strides, padding and dilation, a number for each axis and side."""
+def _window(op: _Convolution, sizes: Sequence[int]) -> dict[str, AttributeValue]:
+    """Strides, padding and dilation, a number for each axis and side, and the groups."""
     window = op.window(sizes)
     strides, dilation = tuple(axis.stride for axis in window), tuple(axis.dilation for axis in window)
-    return {"strides": strides, "padding": sides_of(window), "dilation": dilation}
+    return {"strides": strides, "padding": sides_of(window), "dilation": dilation, "groups": op.groups.value.data}
 
 
-def _left_over(op: Conv2DOp, sizes: list[int], emit: GradientEmitter) -> list[int]:
+def _left_over(op: _Convolution, sizes: Sequence[int], extents: Mapping[str, Dim]) -> list[int]:
     """How many elements of the padded data lie behind the last window, by axis."""
-    extents = op.layouts[0].primal_extents(emit.shape(op.data))
     what = "of the data, along which it has strides,"
     return [
         0 if axis.stride == 1 else axis.room(_known(op, extents[letter], what)) % axis.stride
@@ -98,7 +131,7 @@ def _left_over(op: Conv2DOp, sizes: list[int], emit: GradientEmitter) -> list[in
     ]
 
 
-def _known(op: Conv2DOp | Conv2DTransposeOp, extent: Dim, what: str) -> int:
+def _known(op: _Convolution, extent: Dim, what: str) -> int:
     if isinstance(extent, int):
         return extent
     raise not_differentiable(op, f"the extent {extent} {what} is not known")

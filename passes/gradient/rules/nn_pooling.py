@@ -7,9 +7,10 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, string_attribute
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_adaptive_pool import (
     AdaptiveAvgPool1DOp,
     AdaptiveAvgPool2DOp,
@@ -27,6 +28,7 @@ from xrelay.dialects.relay.ops.nn_pool import (
     PoolOp,
     WindowPoolOp,
 )
+from xrelay.dialects.relay.ops.nn_pool_grad import AvgPool2DGradOp, MaxPool2DGradOp, PoolGradOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
@@ -45,7 +47,33 @@ def avg_pool2d(op: AvgPool2DOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
     return [emit.op("nn.avg_pool2d_grad", gradient, op.data, **_attributes(op), count_include_pad=include)]
 
 
-def _attributes(op: WindowPoolOp) -> dict[str, AttributeValue]:
+@differentiates(AvgPool2DGradOp)
+def avg_pool2d_grad(op: AvgPool2DGradOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """It is linear in the first operand: the pool. It does not read the other."""
+    include = bool(op.count_include_pad.value.data)
+    return [emit.op("nn.avg_pool2d", gradient, **_attributes(op), count_include_pad=include), None]
+
+
+@differentiates(MaxPool2DGradOp)
+def max_pool2d_grad(op: MaxPool2DGradOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """It is linear in the first operand: what the gradient has for each window's greatest element.
+
+    While the data changes a little these stay the greatest.
+    """
+    (layout, out_layout), plain = op.layouts, Layout.parse(op.image_axes)
+    data, gradient = (_moved(value, layout, plain, emit) for value in (op.data, gradient))
+    attributes = {**_attributes(op), "layout": string_attribute(str(plain)), "out_layout": string_attribute("")}
+    places = emit.op("nn.max_pool2d_indices", data, **attributes)
+    # Windows in the padding alone have place -1.
+    chosen = emit.op("maximum", places, 0)
+    # The last two axes as one: 0 keeps an extent, -3 joins two.
+    rows, chosen = (emit.op("reshape", value, newshape=(0, 0, -3)) for value in (gradient, chosen))
+    found = emit.reshape_like(emit.op("gather", rows, chosen, axis=2), places)
+    found = emit.op("where", emit.op("less", places, 0), emit.zeros_like(found), found)
+    return [_moved(found, plain, out_layout, emit), None]
+
+
+def _attributes(op: WindowPoolOp | PoolGradOp) -> dict[str, AttributeValue]:
     """What the gradient of a pool takes over from it."""
     names = ("pool_size", "strides", "dilation", "padding", "layout", "out_layout", "ceil_mode")
     return {name: op.properties[name] for name in names}
@@ -117,6 +145,11 @@ def _shares(count: int, extent: int) -> np.ndarray[tuple[int, int], np.dtype[np.
 def _in_layout_of_data(op: PoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
     """The gradient in the layout of the data, where the pool changes it."""
     layout, out_layout = op.layouts
-    if layout == out_layout:
-        return gradient
-    return emit.op("layout_transform", gradient, src_layout=str(out_layout), dst_layout=str(layout))
+    return _moved(gradient, out_layout, layout, emit)
+
+
+def _moved(value: SSAValue, source: Layout, target: Layout, emit: GradientEmitter) -> SSAValue:
+    """A tensor of one layout in another."""
+    if source == target:
+        return value
+    return emit.op("layout_transform", value, src_layout=str(source), dst_layout=str(target))

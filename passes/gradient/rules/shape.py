@@ -6,7 +6,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynReshapeOp
+from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynReshapeOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, CollapseSumLikeOp, ReshapeLikeOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp
@@ -52,8 +52,8 @@ def broadcast_like(op: BroadcastToLikeOp | DynBroadcastToOp, gradient: SSAValue,
     return [emit.sum_like(gradient, op.data), None]
 
 
-@differentiates(CollapseSumLikeOp)
-def collapse_sum_like(op: CollapseSumLikeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+@differentiates(CollapseSumLikeOp, CollapseSumToOp)
+def collapse_sum(op: CollapseSumLikeOp | CollapseSumToOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """The gradient for each element of a sum; the shape has none."""
     return [emit.broadcast_like(gradient, op.data), None]
 
