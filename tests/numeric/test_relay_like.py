@@ -97,7 +97,9 @@ def test_collapse_sum_to(dtype: str) -> None:
     data = rising(2, 3, 4, dtype=dtype)
     for shape, axes in (((3, 1), (0, 2)), ((2, 3, 4), ()), ((), (0, 1, 2)), ([1, 1, 4], (0, 1)), ([4], (0, 1))):
         wanted = np.add.reduce(data, axis=axes).reshape(shape).astype(dtype)
-        module = relay.Module.from_expr(relay.collapse_sum_to(*variables(data), shape))
+        call = relay.collapse_sum_to(*variables(data), shape)
+        assert tuple(call.checked_type.get_shape()) == tuple(shape)
+        module = relay.Module.from_expr(call)
         np.testing.assert_array_equal(check(module, data)[0], wanted, strict=True)
     empty = rising(0, 3, dtype=dtype)
     for shape in ((1, 3), (0, 1), (3,), ()):

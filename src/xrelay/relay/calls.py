@@ -17,6 +17,7 @@ from xdsl.irdl import VarOperandDef
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
+from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
@@ -26,7 +27,7 @@ from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
-from xrelay.relay.expr import Expr, ExprLike, call, const
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
 from xrelay.relay.sparse_operators import SPARSE
 
 OpFunction = Callable[..., Expr]
@@ -89,9 +90,14 @@ def pad(
 
 
 def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:
-    """`collapse_sum_to`, where a list of extents is a constant of them."""
-    numbers = const(cast("Sequence[int]", shape), "int32") if isinstance(shape, (list, tuple)) else shape
-    return call(CollapseSumToOp, data, numbers)
+    """`collapse_sum_to`, where a list of extents is a constant of them, and tells the type."""
+    if not isinstance(shape, (list, tuple)):
+        return call(CollapseSumToOp, data, shape)
+    extents = [int(cast("int", extent)) for extent in shape]
+    operands = [as_value(data), const(extents, "int32").ssa_value]
+    if not is_complete(operands[0].type):
+        return call(CollapseSumToOp, *operands)
+    return view(CollapseSumToOp.typed(operands, {}, [None, tuple(extents)]).result)
 
 
 def dropout(data: ExprLike, rate: float = 0.5) -> Expr:
