@@ -10,6 +10,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xrelay.dialects.attribute_names import BINDS, HASH, REQUIRES
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.passes.graph.attribute_parts import AttributeFold, digest
 from xrelay.passes.graph.value_uses import depth_first
 
 DIGITS = 16
@@ -37,8 +38,7 @@ class _Writer:
     def __init__(self) -> None:
         self.digest = blake2b(digest_size=DIGITS // 2)
         self._numbers: dict[SSAValue, int] = {}
-        self._texts: dict[int, tuple[Attribute, str]] = {}
-        """By `id`; the attribute is kept, so that no other can have the same."""
+        self._attributes = AttributeFold(digest)
 
     def number(self, value: SSAValue) -> str:
         """The number of a value, given where it is met first."""
@@ -46,18 +46,15 @@ class _Writer:
 
     def described(self, value: SSAValue) -> str:
         """The number and the type of a value."""
-        return f"{self.number(value)} {self._text(value.type)}"
+        return f"{self.number(value)} {self._attributes.of(value.type).hex()}"
 
     def said(self, attributes: Mapping[str, Attribute]) -> list[str]:
         """Attributes in the order of their names, but for what means nothing."""
-        return [f"{name}={self._text(attributes[name])}" for name in sorted(attributes) if name not in _MEANINGLESS]
-
-    def _text(self, attribute: Attribute) -> str:
-        """An attribute as text; programs share types and attributes, and each is printed once."""
-        known = self._texts.get(id(attribute))
-        if known is None:
-            known = self._texts[id(attribute)] = attribute, str(attribute)
-        return known[1]
+        return [
+            f"{name}={self._attributes.of(attributes[name]).hex()}"
+            for name in sorted(attributes)
+            if name not in _MEANINGLESS
+        ]
 
     def write(self, *parts: str) -> None:
         """Write texts, each with its length: no other series of texts gives the same bytes."""

@@ -15,6 +15,8 @@ After:
     %z = relay.tanh(%y) loc("conv1"("GeneratedSource":4:5))
 
 Places in other texts, which the ops had before, are replaced. Nothing else of the program changes.
+
+Refuses (`PassError`) a module whose text would be beyond measure: a few types that share parts may stand for millions.
 """
 
 from __future__ import annotations
@@ -25,13 +27,17 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc, StringAttr, UnknownLoc
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.locations import fuse_locations, source_names
+from xrelay.dialects.locations import fuse_locations, location_of, source_names
+from xrelay.errors import PassError
+from xrelay.passes.graph.attribute_parts import AttributeFold, count
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import walk_ops
 
 SOURCE = "GeneratedSource"
 """The name of the text, as Relay calls it."""
+MOST_PARTS = 1_000_000
+"""As many parts the types and attributes of one op may have."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +53,25 @@ class RelayAnnotateSpansPass(ModulePass):
 
 def annotate_spans(module: ModuleOp) -> str:
     """Give each op of `module` its place in the text of it; returns the text."""
+    _check_text(module)
     text = print_module(module)
     parsed = parse_module(full_context(), text, SOURCE)
     for op, placed in zip(walk_ops(module), walk_ops(parsed), strict=True):
         op.location = _with_names(placed.location, source_names(op.location))
     return text
+
+
+def _check_text(module: ModuleOp) -> None:
+    """`PassError` where types and attributes of one op have more than `MOST_PARTS` parts when they are written out."""
+    parts = AttributeFold(count)
+    for op in walk_ops(module):
+        written = (*op.properties.values(), *op.attributes.values(), *op.result_types)
+        if sum(map(parts.of, written)) > MOST_PARTS:
+            raise PassError(
+                f"relay-annotate-spans: the types and attributes of {op.name} have more than {MOST_PARTS} parts",
+                location=location_of(op),
+                help="do without places: the text of such a module is too long to be read",
+            )
 
 
 def _with_names(place: LocationAttr, names: list[str]) -> LocationAttr:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from types import MappingProxyType
 
 import pytest
 from pass_graphs import Graph
@@ -49,6 +50,15 @@ SHARED: dict[str, Callable[[], Attribute]] = {
 }
 
 
+def refusal(name: str, also: Mapping[str, str] = MappingProxyType({})) -> AbstractContextManager[object]:
+    """What a pass says that cannot do without a normal form, or without a text."""
+    said = {
+        "relay-annotate-used-memory": "not in A-normal form",
+        "relay-annotate-spans": "have more than 1000000 parts",
+    } | dict(also)
+    return pytest.raises(PassError, match=said[name]) if name in said else nullcontext()
+
+
 @pytest.mark.parametrize("name", [name for name in ALL_PASSES if name.startswith("relay-")])
 @pytest.mark.parametrize("kind", SHARED)
 def test_passes_look_at_a_part_once(name: str, kind: str) -> None:
@@ -60,7 +70,8 @@ def test_passes_look_at_a_part_once(name: str, kind: str) -> None:
         for op in (function, *function.body.block.ops):
             op.attributes["test.shared"] = attribute
     verify_module(module)
-    load_pass(name)().apply(full_context(), module)
+    with refusal(name):
+        load_pass(name)().apply(full_context(), module)
 
 
 @pytest.mark.parametrize("kind", SHARED)
@@ -89,8 +100,7 @@ def test_verification_looks_at_a_part_of_a_type_once() -> None:
 
 @pytest.mark.parametrize("name", [name for name in ALL_PASSES if name.startswith("relay-")])
 def test_passes_look_at_a_part_of_a_type_once(name: str) -> None:
-    refusal = pytest.raises(PassError, match="1000000 fields") if name == "relay-outline-fused" else nullcontext()
-    with refusal:
+    with refusal(name, {"relay-outline-fused": "1000000 fields"}):
         load_pass(name)().apply(full_context(), nested_tuples())
 
 
