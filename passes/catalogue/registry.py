@@ -58,6 +58,7 @@ FOLDERS: dict[str, str] = {
     "relay-annotate-spans": "relay",
     "relay-label-ops": "relay",
     "relay-check-basic-block-normal-form": "relay",
+    "relay-partial-eval": "relay",
     "relay-to-cps": "relay",
     "relay-un-cps": "relay",
     "relay-remove-unused-functions": "relay",

@@ -137,7 +137,13 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         positional=("min_num_branches",),
     ),
     RelayPass("SplitArgs", "relay-split-args", _F, 1, positional=("max_function_args",)),
-    RelayPass("DeadCodeElimination", "relay-dead-code-elimination", _M, 1, positional=("inline_once",)),
+    RelayPass(
+        "DeadCodeElimination",
+        "relay-dead-code-elimination",
+        _M,
+        1,
+        positional=("inline_once", "ignore_impurity"),
+    ),
     RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
     RelayPass(
         "MergeComposite",
@@ -164,6 +170,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("LabelOps", "relay-label-ops", _F, 1, ()),
     RelayPass("AnnotateSpans", "relay-annotate-spans", _M, 0, ()),
     RelayPass("AnnotateUsedMemory", "relay-annotate-used-memory", _M, 0, ("ToANormalForm", "InferType")),
+    RelayPass("PartialEval", "relay-partial-eval", _M, 1, (), alias="PartialEvaluate"),
     RelayPass("ToCPS", "relay-to-cps", _M, 1, ()),
     RelayPass("UnCPS", "relay-un-cps", _M, 1, ()),
     RelayPass("LambdaLift", "relay-lift-closures", _M, 1, fixed={"keep": True}),
@@ -221,7 +228,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 
 ELSEWHERE: frozenset[str] = frozenset(
     {
-        "PartialEval",
         "DenseToSparse",
         "Conv2dToSparse",
         "Conv2dToSparse2",

@@ -113,6 +113,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-annotate-spans",
         "relay-label-ops",
         "relay-check-basic-block-normal-form",
+        "relay-partial-eval",
         "relay-to-cps",
         "relay-un-cps",
         "relay-remove-unused-functions",

@@ -49,11 +49,11 @@ def unneeded_arguments(
     pairs = [each for each in zip(arguments, parameters, strict=True) if fails.of(each[0])]
     if not pairs:
         return []
-    needed = _needed_by_the_end(body)
+    needed = needed_by_the_end(body)
     return [argument for argument, parameter in pairs if parameter not in needed]
 
 
-def _needed_by_the_end(body: Block) -> set[SSAValue]:
+def needed_by_the_end(body: Block) -> set[SSAValue]:
     """What is computed whenever what `body` gives is; of a branch the condition."""
     last = body.last_op
     needed: set[SSAValue] = set() if last is None else set(last.operands)

@@ -17,7 +17,8 @@ After:
 
 With `inline-once` a `relay.let` whose name is used once goes too, and its value stands for it.
 
-Left alone: calls of functions without a body, which may do anything, and of functions that make such calls.
+Left alone: calls of functions without a body, which may do anything, and of functions that make such calls; with
+`ignore-impurity` they count as others.
 """
 
 from __future__ import annotations
@@ -53,11 +54,15 @@ class RelayDeadCodeEliminationPass(ModulePass):
         default=False, metadata={"help": "put the value of a let in the place of its name where that is used once"}
     )
 
+    ignore_impurity: bool = field(
+        default=False, metadata={"help": "also erase calls of functions that may have side effects"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Clean the module in place."""
         if self.inline_once:
             inline_lets(op)
-        eliminate_dead_code(op)
+        eliminate_dead_code(op, ignore_impurity=self.ignore_impurity)
 
 
 def inline_lets(module: ModuleOp) -> None:
@@ -79,10 +84,13 @@ def _is_used_once(op: LetOp) -> bool:
     return len(uses) == 1 and uses[0].operation.parent is op.parent
 
 
-def eliminate_dead_code(module: ModuleOp) -> int:
-    """Erase ops and functions that have no use; gives their number."""
+def eliminate_dead_code(module: ModuleOp, *, ignore_impurity: bool = False) -> int:
+    """Erase ops and functions that have no use; gives their number.
+
+    With `ignore_impurity` no call counts as having side effects.
+    """
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
-    pure_calls = pure_functions(module)
+    pure_calls = None if ignore_impurity else pure_functions(module)
     erased = sum(_clean(function, side_effect_free_ops(function, pure_calls)) for function in functions.values())
     return erased + _erase_unmentioned(module, functions)
 

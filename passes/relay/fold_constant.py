@@ -111,7 +111,7 @@ class _Known(NamedTuple):
     @staticmethod
     def of(value: Value, name: str) -> _Known:
         """`value`, called `name`, measured."""
-        return _Known(value, name, _size(value))
+        return _Known(value, name, size_of(value))
 
 
 class _Folder:
@@ -160,7 +160,7 @@ class _Folder:
             self._evaluate(op)
 
     def _may_fold(self, op: Operation) -> bool:
-        return _may_fold(op) and (self.fold_qnn or not isinstance(op, QnnOp))
+        return may_fold(op) and (self.fold_qnn or not isinstance(op, QnnOp))
 
     def _field(self, op: TupleGetItemOp) -> SSAValue | None:
         """The value that was put into the tuple, where it is seen being made."""
@@ -217,7 +217,7 @@ class _Folder:
     def _evaluate(self, op: Operation) -> None:
         operands = [self.known[self.passed_on.of(operand)] for operand in op.operands]
         result = op.results[0]
-        growth = _bytes_of(result.type) - sum(operand.bytes for operand in operands)
+        growth = bytes_of(result.type) - sum(operand.bytes for operand in operands)
         if growth > self.max_growth:
             allowed = f"{self.max_growth} are allowed"
             self.remarks.refused(op, f"the result is {growth} bytes larger than the operands, {allowed}")
@@ -280,7 +280,8 @@ class _Folder:
         self._erase(op)
 
 
-def _may_fold(op: Operation) -> bool:
+def may_fold(op: Operation) -> bool:
+    """Whether `op` may be evaluated where its operands are known."""
     if (
         not is_computation(op)
         or not is_pure(op)
@@ -306,17 +307,17 @@ def _derived_name(op: Operation, operands: Sequence[_Known]) -> str:
     return f"{base}.{step}" if base else step
 
 
-def _size(value: Value) -> int:
+def size_of(value: Value) -> int:
     """Bytes of a value, all its arrays together."""
     if isinstance(value, tuple):
-        return sum(_size(field) for field in value)
+        return sum(size_of(field) for field in value)
     return value.nbytes
 
 
-def _bytes_of(type: Attribute) -> int:
+def bytes_of(type: Attribute) -> int:
     """Bytes of a value of static type; 0 for what is not known."""
     if isinstance(type, TupleType):
-        return sum(_bytes_of(field) for field in type.types)
+        return sum(bytes_of(field) for field in type.types)
     if not isinstance(type, TensorType):
         return 0
     total = numpy_dtype(type.element_type).itemsize

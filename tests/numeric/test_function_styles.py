@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -19,6 +21,8 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.infra.verify import verify_module
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
+from xrelay.passes.relay.partial_eval import partially_evaluate
+from xrelay.passes.relay.to_basic_block_normal_form import RelayToBasicBlockNormalFormPass
 from xrelay.passes.relay.to_cps import to_cps
 from xrelay.passes.relay.un_cps import RelayUnCpsPass
 
@@ -76,14 +80,14 @@ def test_a_recursion_that_hands_continuations_over_runs_natively() -> None:
         np.testing.assert_allclose(model.run(inputs), expected, rtol=1e-6)
 
 
-def check_random_program(choices: Choices) -> None:
+def check_random_program(choices: Choices, change: Callable[[ModuleOp], None], *, loops: bool) -> None:
     writer = Writer(choices)
     before = writer.module()
     eliminate_dead_code(before)
+    if not loops and any(isinstance(op, LoopOp) for op in before.walk()):
+        return
     after = before.clone()
-    if any(isinstance(op, LoopOp) for op in before.walk()):
-        return  # Whose body may make calls, which is refused.
-    there_and_back(after)
+    change(after)
     rng = np.random.default_rng(choices.below(4))
     shape = writer.type.get_shape()
     inputs = [np.asarray(rng.integers(0, 4, shape) - 1, writer.dtype) for _ in range(2)]
@@ -93,14 +97,37 @@ def check_random_program(choices: Choices) -> None:
         with pytest.raises(InterpreterError):
             run_relay(after, inputs)
         return
+    np.testing.assert_array_equal(run_relay(after, inputs), expected)
+    RelayToBasicBlockNormalFormPass().apply(full_context(), after)
     number_ops(after)
     with np.errstate(all="ignore"):
-        in_order = InOrder(after).call("main", inputs)
-    for found in (run_relay(after, inputs), in_order):
-        np.testing.assert_array_equal(found, expected)
+        np.testing.assert_array_equal(InOrder(after).call("main", inputs), expected)
 
 
 @settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=st.data())
 def test_random_programs_compute_and_fail_as_before(data: st.DataObject) -> None:
-    check_random_program(Drawn(data.draw))
+    """Without loops, whose bodies may not make calls."""
+    check_random_program(Drawn(data.draw), there_and_back, loops=False)
+
+
+def evaluated(module: ModuleOp) -> None:
+    partially_evaluate(module)
+    verify_module(module)
+
+
+@settings(max_examples=examples(120), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_is_known_is_computed_as_before(data: st.DataObject) -> None:
+    check_random_program(Drawn(data.draw), evaluated, loops=True)
+
+
+def evaluated_in_style(module: ModuleOp) -> None:
+    there_and_back(module)
+    evaluated(module)
+
+
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(data=st.data())
+def test_continuations_are_followed_as_before(data: st.DataObject) -> None:
+    check_random_program(Drawn(data.draw), evaluated_in_style, loops=False)

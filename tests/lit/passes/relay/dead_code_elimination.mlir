@@ -1,4 +1,5 @@
 // RUN: xrelay-opt %s -p relay-dead-code-elimination | filecheck %s
+// RUN: xrelay-opt %s -p 'relay-dead-code-elimination{ignore-impurity=true}' | filecheck %s --check-prefix IGNORE
 
 // A chain nobody needs, a dead branch, and a dead call go; so does the function only that called.
 // CHECK-LABEL: func.func @main
@@ -6,6 +7,9 @@
 // CHECK-NEXT:    func.call @outside(%x)
 // CHECK-NEXT:    func.return %[[R]]
 // CHECK-NOT:   @uncalled
+// IGNORE-LABEL: func.func @main
+// IGNORE-NEXT:    relay.nn.relu(%x)
+// IGNORE-NEXT:    func.return
 func.func @main(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %a = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
   %b = relay.sigmoid(%a) : (tensor<4xf32>) -> tensor<4xf32>

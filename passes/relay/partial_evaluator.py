@@ -1,0 +1,388 @@
+"""Evaluates the functions of a program as far as it is known, for `relay-partial-eval`.
+
+A machine goes through the ops of a block in their order, as the interpreter does, and knows of each value what can be
+known. What is known is computed, what is not is written. A call of a known function goes through its body, in the
+place of the call; where a branch is not known, both are gone through. What remains to be done stands on a stack of its
+own, so neither the depth of the program nor that of its calls is Python's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import TupleType
+from xdsl.dialects.func import CallOp, FuncOp
+from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.traits import IsTerminator
+
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.ops.qnn_op import QnnOp
+from xrelay.dialects.relay.structure.call import callee_name
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay import Value, evaluate_op
+from xrelay.passes.graph.dim_substitution import dim_names_in
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import needed_by_the_end, used_from_around
+from xrelay.passes.relay.fold_constant import bytes_of, may_fold, size_of
+from xrelay.passes.relay.partial_values import Activation, Closure, Fuels, Partial
+from xrelay.passes.relay.partial_writer import Sink, Writer
+
+End = Callable[[list[Partial]], None]
+"""Takes what a block gives."""
+
+
+@dataclass(eq=False, slots=True)
+class _Frame:
+    """A block that is gone through."""
+
+    op: Operation | None
+    values: Activation
+    fuels: Fuels
+    sink: Sink
+    end: End
+    followed: bool
+    """Whether it stands in the body of a call that is followed."""
+
+
+class Budget:
+    """How many ops may still be gone through in the bodies of calls that are followed."""
+
+    def __init__(self, ops: int):
+        self.left = ops
+
+
+class Program:
+    """The functions of a module as they are before, and what is asked of them again and again."""
+
+    def __init__(self, functions: Mapping[str, FuncOp]):
+        self.functions = functions
+        self._numbers: dict[Operation, int] = {}
+        self._needed: dict[Block, set[SSAValue]] = {}
+        self._captured: dict[FnOp, Sequence[SSAValue]] = {}
+        self._named: set[Operation] = set()
+        for function in functions.values():
+            self._note_names(function)
+
+    def _note_names(self, function: FuncOp) -> None:
+        """Note whether `function` says extents by names, and which of its closures do."""
+        if dim_names_in(function):
+            self._named.add(function)
+            self._named |= {op for op in walk_ops(function) if isinstance(op, FnOp) and dim_names_in(op)}
+
+    def number(self, function: Operation) -> int:
+        """The number of a function or closure."""
+        return self._numbers.setdefault(function, len(self._numbers))
+
+    def needed(self, body: Block) -> set[SSAValue]:
+        """The values that are computed whenever what `body` gives is."""
+        if body not in self._needed:
+            self._needed[body] = needed_by_the_end(body)
+        return self._needed[body]
+
+    def captured(self, closure: FnOp) -> Sequence[SSAValue]:
+        """The values from around it that a closure uses."""
+        if closure not in self._captured:
+            self._captured[closure] = list(dict.fromkeys(used_from_around(closure)))
+        return self._captured[closure]
+
+    def has_names(self, function: FuncOp | FnOp) -> bool:
+        """Whether a function or closure says extents by names, which mean others in another place."""
+        return function in self._named
+
+
+class Evaluator:
+    """Goes through one function of a program, whose parameters are not known, and writes what is left of it."""
+
+    def __init__(self, program: Program, budget: Budget, max_growth: int):
+        self._program, self._budget, self._max_growth = program, budget, max_growth
+        self._frames: list[_Frame] = []
+        self._constants: dict[ConstantOp, Partial] = {}
+        self._fails = False
+        """Whether there is a value that may fail, so that calls have to be asked whether they need it."""
+
+    def run(self, function: FuncOp) -> Block:
+        """The new body of `function`."""
+        self._writer = Writer(function.body.block.args)
+        sink, values = self._writer.body, Activation()
+        parameters = [Partial(value) for value in sink.block.args]
+        values.values.update(zip(function.body.block.args, parameters, strict=True))
+        fuels = Fuels().following(self._program.number(function), tuple(each.fuel for each in parameters))
+        assert fuels is not None, "a first call makes progress"
+        last = function.body.block.last_op
+        assert last is not None, "a function ends in func.return"
+
+        def end(given: list[Partial]) -> None:
+            returned = type(last).create(operands=[self._writer.value(each) for each in given])
+            self._writer.add(sink, returned, last)
+
+        self._go(_Frame(function.body.block.first_op, values, fuels, sink, end, followed=False))
+        return self._writer.finish()
+
+    def _go(self, first: _Frame) -> None:
+        """Go through a block, and all that comes of it."""
+        self._frames.append(first)
+        while self._frames:
+            frame = self._frames[-1]
+            op = frame.op
+            assert op is not None, "a block ends in a terminator"
+            if op.has_trait(IsTerminator):
+                self._frames.pop()
+                frame.end([frame.values.of(value) for value in op.operands])
+                continue
+            frame.op = op.next_op
+            if frame.followed:
+                self._budget.left -= 1
+            self._visit(frame, op)
+
+    def _visit(self, frame: _Frame, op: Operation) -> None:
+        values = frame.values
+        match op:
+            case ConstantOp():
+                values.values[op.result] = self._constant(op)
+            case LetOp():
+                values.values[op.result] = values.of(op.value)
+            case TupleOp():
+                values.values[op.result] = self._tuple(frame, op)
+            case TupleGetItemOp() if (fields := values.of(op.data).fields) is not None:
+                values.values[op.result] = fields[op.index.value.data]
+            case FnOp():
+                self._closure(frame, op)
+            case InvokeOp() if self._follow_closure(frame, op):
+                pass
+            case CallOp() if self._follow_function(frame, op):
+                pass
+            case IfOp():
+                self._choose(frame, op)
+            case LoopOp():
+                self._loop(frame, op)
+            case _:
+                self._compute(frame, op)
+
+    # --- values ----------------------------------------------------------------------------------------------------
+
+    def _constant(self, op: ConstantOp) -> Partial:
+        """What is known of a constant, each once in the function."""
+        if op not in self._constants:
+            is_here = not isinstance(op.value, WeightAttr) or op.value.data.is_resolved
+            value = op.array if is_here else None
+            self._constants[op] = Partial(self._writer.add_constant(op), value)
+        return self._constants[op]
+
+    def _tuple(self, frame: _Frame, op: TupleOp) -> Partial:
+        fields = tuple(frame.values.of(value) for value in op.operands)
+        if all(each.value is not None for each in fields):
+            return Partial(None, tuple(each.value for each in fields if each.value is not None), fields)
+        (made,) = self._write(frame, op)
+        made.fields = fields
+        return made
+
+    def _compute(self, frame: _Frame, op: Operation) -> None:
+        """Compute an op of known operands that does not fail, and write any other."""
+        value = self._evaluated(op, [frame.values.of(operand).value for operand in op.operands])
+        made = [known(value)] if value is not None else self._write(frame, op)
+        frame.values.values.update(zip(op.results, made, strict=True))
+
+    def _evaluated(self, op: Operation, operands: Sequence[Value | None]) -> Value | None:
+        """The result of an op, where it is known and small enough."""
+        values = [value for value in operands if value is not None]
+        if len(values) < len(operands) or not may_fold(op) or isinstance(op, QnnOp):
+            return None
+        type = op.results[0].type
+        if bytes_of(type) - sum(map(size_of, values)) > self._max_growth:
+            return None
+        try:
+            value = evaluate_op(op, values)
+        except InterpreterError:
+            return None  # It fails where it runs, if it does.
+        return None if isinstance(value, tuple) and not isinstance(type, TupleType) else value
+
+    def _write(self, frame: _Frame, op: Operation) -> list[Partial]:
+        """Write an op as it is, on what stands for its operands."""
+        operands = {value: frame.values.of(value) for value in op.operands}
+        if op.regions:
+            operands |= {value: frame.values.of(value) for value in used_from_around(op)}
+        written = {value: self._writer.value(partial) for value, partial in operands.items()}
+        if op.regions:
+            new = op.clone(dict(written))
+        else:
+            new = type(op).create(
+                operands=[written[value] for value in op.operands],
+                result_types=list(op.result_types),
+                properties=dict(op.properties),
+                attributes=dict(op.attributes),
+            )
+        fails = self._writer.add(frame.sink, new, op) or any(each.fails for each in operands.values())
+        return self._results(frame, new, fails=fails)
+
+    def _results(self, frame: _Frame, new: Operation, *, fails: bool) -> list[Partial]:
+        """The results of an op that was written."""
+        self._fails = self._fails or fails
+        frame.sink.fails = frame.sink.fails or fails
+        return [Partial(value, fails=fails) for value in new.results]
+
+    def _closure(self, frame: _Frame, op: FnOp) -> None:
+        """Make a closure; its body is written where something needs it that is not known to be a call."""
+        new = FnOp.create(result_types=list(op.result_types), properties=dict(op.properties), regions=[Region()])
+        new.attributes.update(op.attributes)
+        closure = Closure(op, frame.values, frame.fuels)
+        self._writer.add_closure(frame.sink, new, op, lambda: self._body(closure, new))
+        fails = self._fails and any(frame.values.of(value).fails for value in self._program.captured(op))
+        frame.values.values[op.result] = Partial(new.result, closure=closure, fails=fails)
+
+    def _body(self, closure: Closure, new: FnOp) -> Sink:
+        """Write the body of a closure, whose parameters are not known."""
+        function = closure.function
+        old = function.body.block
+        sink, values = self._writer.sink([value.type for value in old.args]), Activation(closure.around)
+        new.regions[0].add_block(sink.block)
+        for parameter, value in zip(old.args, sink.block.args, strict=True):
+            value.name_hint = parameter.name_hint
+            itself = closure if parameter is function.self_argument else None
+            values.values[parameter] = Partial(value, closure=itself)
+        arguments = tuple(values.values[parameter].fuel for parameter in function.parameters)
+        fuels = closure.fuels.following(self._program.number(function), arguments)
+        fuels = closure.fuels if fuels is None else fuels
+        end = self._yield_to(sink, old)
+        self._go(_Frame(old.first_op, values, fuels, sink, end, followed=False))
+        return sink
+
+    def _yield_to(self, sink: Sink, old: Block, then: Callable[[Partial], None] | None = None) -> End:
+        """Takes what a block gives, and ends the block that was written for it."""
+        last = old.last_op
+        assert last is not None, "a block ends in a terminator"
+
+        def end(given: list[Partial]) -> None:
+            (value,) = given
+            self._writer.add(sink, YieldOp(self._writer.value(value)), last)
+            if then is not None:
+                then(value)
+
+        return end
+
+    # --- calls -----------------------------------------------------------------------------------------------------
+
+    def _follow_closure(self, frame: _Frame, call: InvokeOp) -> bool:
+        callee = frame.values.of(call.callee)
+        closure = callee.closure
+        if closure is None or self._program.has_names(closure.function):
+            return False
+        arguments = [frame.values.of(value) for value in call.arguments]
+        function = closure.function
+        own = {value: closure.around.of(value) for value in self._program.captured(function)} if callee.fails else {}
+        pairs = {**own, **dict(zip(function.parameters, arguments, strict=True))}
+        values = Activation(closure.around)
+        itself = function.self_argument
+        if itself is not None:
+            values.values[itself] = callee
+        return self._follow(frame, call, function, function.body.block, pairs, arguments, values)
+
+    def _follow_function(self, frame: _Frame, call: CallOp) -> bool:
+        function = self._program.functions.get(callee_name(call))
+        if function is None or self._program.has_names(function):
+            return False
+        arguments = [frame.values.of(value) for value in call.arguments]
+        block = function.body.block
+        pairs = dict(zip(block.args, arguments, strict=True))
+        return self._follow(frame, call, function, block, pairs, arguments, Activation())
+
+    def _follow(
+        self,
+        frame: _Frame,
+        call: Operation,
+        function: Operation,
+        body: Block,
+        pairs: Mapping[SSAValue, Partial],
+        arguments: Sequence[Partial],
+        values: Activation,
+    ) -> bool:
+        """Go through the body of what `call` calls; whether that makes progress, and fails as the call does.
+
+        `pairs` are parameters and captured values with what they are here.
+        """
+        if self._budget.left <= 0 or self._program.number(function) >= Fuels.MOST:
+            return False
+        if any(each.fails for each in pairs.values()):
+            needed = self._program.needed(body)
+            if any(each.fails and value not in needed for value, each in pairs.items()):
+                return False
+        fuels = frame.fuels.following(self._program.number(function), tuple(each.fuel for each in arguments))
+        if fuels is None:
+            return False
+        values.values.update(pairs)
+
+        def end(given: list[Partial]) -> None:
+            frame.values.values.update(zip(call.results, given, strict=True))
+
+        self._frames.append(_Frame(body.first_op, values, fuels, frame.sink, end, followed=True))
+        return True
+
+    # --- control flow ----------------------------------------------------------------------------------------------
+
+    def _choose(self, frame: _Frame, op: IfOp) -> None:
+        """Go through the branch that a known condition takes, in the place of the op; else through both."""
+        condition = frame.values.of(op.condition)
+        # An extent that the branches make together has a name, which the op binds.
+        if isinstance(condition.value, np.ndarray) and not made_extents(op):
+            region = op.true_region if condition.value.item() else op.false_region
+
+            def end(given: list[Partial]) -> None:
+                frame.values.values[op.result] = given[0]
+
+            self._enter(frame, region.block, frame.sink, end)
+            return
+        sinks = [self._writer.sink(), self._writer.sink()]
+
+        def both(_: Partial) -> None:
+            regions = [Region(sink.block) for sink in sinks]
+            new = IfOp(self._writer.value(condition), op.result.type, regions[0], regions[1])
+            new.attributes.update(op.attributes)
+            fails = self._writer.add(frame.sink, new, op, sinks) or condition.fails
+            (frame.values.values[op.result],) = self._results(frame, new, fails=fails)
+
+        def other(_: Partial) -> None:
+            self._enter(frame, op.false_region.block, sinks[1], self._yield_to(sinks[1], op.false_region.block, both))
+
+        self._enter(frame, op.true_region.block, sinks[0], self._yield_to(sinks[0], op.true_region.block, other))
+
+    def _enter(self, frame: _Frame, block: Block, sink: Sink, end: End) -> None:
+        """Go through a block in the function of `frame`."""
+        self._frames.append(_Frame(block.first_op, frame.values, frame.fuels, sink, end, frame.followed))
+
+    def _loop(self, frame: _Frame, op: LoopOp) -> None:
+        """Go through the body of a loop once, of which an iteration is not known."""
+        body = op.body.block
+        sink = self._writer.sink([value.type for value in body.args])
+        for old, new in zip(body.args, sink.block.args, strict=True):
+            new.name_hint = old.name_hint
+            frame.values.values[old] = Partial(new)
+
+        def end(_: Partial) -> None:
+            operands = {value: self._writer.value(frame.values.of(value)) for value in op.operands}
+            new = LoopOp(
+                None if op.trip_count is None else operands[op.trip_count],
+                None if op.condition is None else operands[op.condition],
+                [operands[value] for value in op.initial],
+                op.result.type,
+                Region(sink.block),
+            )
+            new.attributes.update(op.attributes)
+            self._writer.add(frame.sink, new, op, [sink])
+            (frame.values.values[op.result],) = self._results(frame, new, fails=True)
+
+        self._enter(frame, body, sink, self._yield_to(sink, body, end))
+
+
+def known(value: Value) -> Partial:
+    """What is known of a value that was computed."""
+    # Operators give tuples of arrays, and no tuples of tuples.
+    fields = tuple(known(field) for field in value) if isinstance(value, tuple) else None
+    return Partial(None, value, fields)

@@ -1,0 +1,130 @@
+"""Writes the program that partial evaluation leaves, for `relay-partial-eval`.
+
+Ops are written to lists, one for each block. In the end those that something needs go to their blocks: what a block
+gives, what may fail or not end, and what these need. Inner blocks come first, for xDSL looks at all blocks around an op
+that is added.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
+from xdsl.traits import IsTerminator
+
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.passes.graph.effects import is_pure, may_fail_or_not_end
+from xrelay.passes.relay.cps_types import tuple_of
+from xrelay.passes.relay.partial_values import Partial
+
+
+class Sink:
+    """The ops that are written for a block."""
+
+    def __init__(self, block: Block):
+        self.block = block
+        self.ops: list[Operation] = []
+        self.stay: list[Operation] = []
+        """Those of the ops that stay whatever is needed."""
+        self.fails = False
+        """Whether an op of it may fail or not end, or needs the value of one that may."""
+
+
+class Writer:
+    """Writes the blocks of one function."""
+
+    def __init__(self, parameters: Sequence[SSAValue]):
+        self._sinks: list[Sink] = []
+        self._inner: dict[Operation, Sequence[Sink]] = {}
+        """Ops that were written → the blocks in them."""
+        self._later: dict[Operation, Callable[[], Sink]] = {}
+        """Closures that were written → what writes their bodies."""
+        self._constants: list[Operation] = []
+        self.body = self.sink([value.type for value in parameters])
+        for old, new in zip(parameters, self.body.block.args, strict=True):
+            new.name_hint = old.name_hint
+
+    def sink(self, types: Sequence[Attribute] = ()) -> Sink:
+        """A block with arguments of these types, to which ops are written."""
+        made = Sink(Block(arg_types=types))
+        self._sinks.append(made)
+        return made
+
+    def add(self, sink: Sink, new: Operation, like: Operation, inner: Sequence[Sink] = ()) -> bool:
+        """Write an op with the place and names of another; whether it may fail or not end, or needs what may.
+
+        `inner` are the blocks in it.
+        """
+        new.location = like.location
+        for made, old in zip(new.results, like.results, strict=False):
+            made.name_hint = old.name_hint
+        sink.ops.append(new)
+        if inner:
+            self._inner[new] = inner
+        fails = may_fail_or_not_end(new) or any(each.fails for each in inner)
+        if fails or new.has_trait(IsTerminator) or (not new.regions and not is_pure(new)):
+            sink.stay.append(new)
+        sink.fails = sink.fails or fails
+        return fails
+
+    def add_closure(self, sink: Sink, new: FnOp, like: Operation, body: Callable[[], Sink]) -> None:
+        """Write a closure; `body` writes its body where something needs it, and gives the block."""
+        self.add(sink, new, like)
+        self._later[new] = body
+
+    def value(self, partial: Partial) -> SSAValue:
+        """The value that stands for what is known; of constants, made at the beginning of the function."""
+        if partial.dynamic is None:
+            pending = [partial]
+            while pending:
+                each = pending[-1]
+                fields = each.fields if each.fields is not None else ()
+                missing = [field for field in fields if field.dynamic is None]
+                pending += missing
+                if not missing:
+                    pending.pop()
+                    each.dynamic = self._constant(each)
+        assert partial.dynamic is not None, "what is no constant was written"
+        return partial.dynamic
+
+    def _constant(self, partial: Partial) -> SSAValue:
+        if partial.fields is None:
+            made: Operation = ConstantOp.of(np.asarray(partial.value))
+        else:
+            values = [self.value(each) for each in partial.fields]
+            made = TupleOp.create(operands=values, result_types=[tuple_of(value.type for value in values)])
+        self._constants.append(made)
+        return made.results[0]
+
+    def add_constant(self, op: ConstantOp) -> SSAValue:
+        """A constant as it was written before, at the beginning of the function."""
+        made = op.clone()
+        made.result.name_hint = op.result.name_hint
+        self._constants.append(made)
+        return made.result
+
+    def finish(self) -> Block:
+        """The body of the function, with all that is needed in it."""
+        live: set[Operation] = set()
+        pending: list[Operation] = list(self.body.stay)
+        while pending:
+            op = pending.pop()
+            if op in live:
+                continue
+            live.add(op)
+            pending += [value.op for value in op.operands if isinstance(value, OpResult)]
+            later = self._later.pop(op, None)
+            inner = self._inner.get(op, ()) if later is None else [later()]
+            for sink in inner:
+                pending += sink.stay
+        self.body.ops[:0] = self._constants
+        for sink in self._sinks:
+            for op in sink.ops:
+                if op not in live:
+                    op.operands = []
+        for sink in reversed(self._sinks):
+            sink.block.add_ops([op for op in sink.ops if op in live])
+        return self.body.block
