@@ -13,11 +13,11 @@ import numpy as np
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
+from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.passes.graph.effects import is_pure, may_fail_or_not_end
-from xrelay.passes.relay.cps_types import tuple_of
 from xrelay.passes.relay.partial_values import Partial
 
 
@@ -95,7 +95,7 @@ class Writer:
             made: Operation = ConstantOp.of(np.asarray(partial.value))
         else:
             values = [self.value(each) for each in partial.fields]
-            made = TupleOp.create(operands=values, result_types=[tuple_of(value.type for value in values)])
+            made = TupleOp.create(operands=values, result_types=[tuple_type(value.type for value in values)])
         self._constants.append(made)
         return made.results[0]
 

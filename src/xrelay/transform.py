@@ -42,6 +42,7 @@ from xrelay.passes.relay_api.named_passes import (
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
+from xrelay.relay.defunctionalization import defunctionalize
 from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.function_styles import to_cps, un_cps
@@ -51,6 +52,7 @@ from xrelay.relay.replacing import replace_each
 
 __all__ = [
     "ApplyPassToFunction",
+    "Defunctionalization",
     "FoldConstantExpr",
     "FunctionPass",
     "InferTypeLocal",
@@ -81,6 +83,9 @@ __all__ = [
 
 prim_func_pass = kernel_pass
 """Relay's name for passes on kernels."""
+
+Defunctionalization = defunctionalize
+"""Relay's name for a function's program without functions as values; no pass, as there."""
 
 add_pass_table({**get_all_passes(), **pass_thunks()})
 

@@ -1,0 +1,53 @@
+"""`transform.Defunctionalization`: a program without functions that take or give functions."""
+
+from __future__ import annotations
+
+from xdsl.dialects.builtin import FunctionType, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from xrelay.errors import PassError
+from xrelay.passes.graph.tuple_leaves import leaf_types
+from xrelay.passes.infra.fresh_names import fresh_name
+from xrelay.passes.relay.lift_closures import lift_closures
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_upkeep import has_incomplete_types
+from xrelay.relay.function import Function
+from xrelay.relay.module import MAIN, IRModule
+
+
+def defunctionalize(func: Function, mod: IRModule) -> Function:
+    """`func`, the program's beginning, without functions as values; put it into `mod` again.
+
+    A closure becomes data (`!relay.closure`): the number of a function, and what it captured. Functions of `mod` that
+    `func` calls, directly or by others, take and give these instead, and closures' bodies become functions of `mod`,
+    which a call chooses from by the number. Functions that `func` does not call stay as they are.
+
+    Raises `PassError` where `func` itself takes or gives functions, and where `relay-lift-closures` refuses.
+    """
+    program = IRModule.of(mod)
+    before = {var.name_hint for var in program.get_global_vars()}
+    name = fresh_name(MAIN, before)
+    program[name] = func
+    if has_incomplete_types([program]):
+        infer_types(program)
+    functions = {op.sym_name.data: op for op in program.ops if isinstance(op, FuncOp)}
+    _refuse(functions[name])
+    for each, function in functions.items():
+        function.sym_visibility = None if each == name else StringAttr("private")
+    visibilities = {op.sym_name.data: op.sym_visibility for op in mod.ops if isinstance(op, FuncOp)}
+    lift_closures(program, keep=True)
+    for op in list(program.ops):
+        if isinstance(op, FuncOp) and op.sym_name.data != name:
+            op.sym_visibility = visibilities.get(op.sym_name.data, op.sym_visibility)
+            mod.update_func(op.sym_name.data, op)
+    return program[name]
+
+
+def _refuse(function: FuncOp) -> None:
+    """`PassError` where the beginning of a program is given functions, or gives some."""
+    type = function.function_type
+    if any(isinstance(leaf, FunctionType) for leaf in leaf_types([*type.inputs, *type.outputs])):
+        raise PassError(
+            "Defunctionalization: the function takes or gives functions",
+            help="give a function on tensors and tuples, from which the program begins",
+        )
