@@ -50,7 +50,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
@@ -65,9 +65,8 @@ from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.cps_types import given_type, has_functions
 from xrelay.passes.relay.cps_writer import CpsWriter
+from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
-
-PRIVATE = StringAttr("private")
 
 
 @dataclass(frozen=True)
