@@ -92,12 +92,19 @@ class IRModule(ModuleOp):
         return [self.get_global_var(name) for name in self._funcs()]
 
     def update(self, other: ModuleOp | Mapping[GlobalVar | str, Function | FuncOp]) -> None:
-        """Take over the functions of another module, or those given by name; those of the same name are replaced."""
+        """Take over the functions of another module, or those given by name; those of the same name are replaced.
+
+        A global variable that a function is given by knows its type from here on, as after inference in Relay.
+        """
         if isinstance(other, ModuleOp):
             other = {op.sym_name.data: op for op in other.ops if isinstance(op, FuncOp)}
         for var, function in other.items():
             self._put(str(var).removeprefix("@"), function)
         self._type_calls()
+        for var in other:
+            if isinstance(var, GlobalVar):
+                type = self._func(var).function_type
+                var.function_type = type if is_complete(type) else None
 
     def update_func(self, var: GlobalVar | str, function: Function | FuncOp) -> None:
         """Replace a function, or add one, as `mod[var] = function` does."""

@@ -382,6 +382,20 @@ def test_plan_devices_has_one_to_choose(config: Target | str | None) -> None:
         transform.PlanDevices(3)
 
 
+def test_a_global_variable_is_a_value_once_its_function_is_there() -> None:
+    x, y = relay.var("x", shape=(3,)), relay.var("y", shape=(3,))
+    cond = relay.var("c", shape=(), dtype="bool")
+    module = relay.IRModule()
+    g, h = relay.GlobalVar("g"), relay.GlobalVar("h")
+    module[g] = relay.Function([x], relay.nn.relu(x))
+    module[h] = relay.Function([x], relay.negative(x))
+    module["main"] = relay.Function([cond, y], relay.Call(relay.If(cond, g, h), [y]))
+    assert str(module["main"]).count("func.call") == 2
+    module[g] = relay.Function([], relay.const(1))
+    assert g.function_type is not None
+    assert not g.function_type.inputs.data
+
+
 def test_lambda_lift_makes_functions_of_closures() -> None:
     """All of them stay functions, as in Relay; `relay-lift-closures` inlines what is called in one place."""
     x = relay.var("x", shape=(3,))
