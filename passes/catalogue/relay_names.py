@@ -144,6 +144,42 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         1,
         positional=("inline_once", "ignore_impurity"),
     ),
+    RelayPass(
+        "SimplifyFCTranspose",
+        "relay-simplify-fc-transpose",
+        _M,
+        4,
+        ("DeadCodeElimination",),
+        positional=("target_weight_name",),
+    ),
+    RelayPass(
+        "DenseToSparse",
+        "relay-dense-to-sparse",
+        _M,
+        4,
+        ("DeadCodeElimination",),
+        positional=("weight_name", "weight_shape"),
+        function=f"{_PASSES}.relay.dense_to_sparse:dense_to_sparse",
+        values={"weight_shape": "weight_shape"},
+    ),
+    RelayPass(
+        "Conv2dToSparse",
+        "relay-conv2d-to-sparse",
+        _M,
+        4,
+        ("DeadCodeElimination",),
+        positional=("weight_name", "weight_shape", "layout", "kernel_size"),
+        function=f"{_PASSES}.relay.conv2d_to_sparse:conv2d_to_sparse",
+        values={"weight_shape": "weight_shape"},
+    ),
+    RelayPass(
+        "Conv2dToSparse2",
+        "relay-conv2d-to-sparse2",
+        _F,
+        5,
+        ("DeadCodeElimination",),
+        positional=("layout", "kernel_size", "blocksize", "sparsity_threshold"),
+    ),
     RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
     RelayPass(
         "MergeComposite",
@@ -228,10 +264,6 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
 
 ELSEWHERE: frozenset[str] = frozenset(
     {
-        "DenseToSparse",
-        "Conv2dToSparse",
-        "Conv2dToSparse2",
-        "SimplifyFCTranspose",
         "ManifestAlloc",
         "ManifestLifetimes",
         "AnnotateMemoryScope",

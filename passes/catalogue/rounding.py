@@ -34,6 +34,10 @@ REASSOCIATING: dict[str, str] = {
     "relay-simplify-expr-post-alter-op": "a negative zero to which 0 was added keeps its sign",
     "relay-lazy-gradient-init": "a negative zero plus 0 keeps its sign, and 0 times what is infinite is 0",
     "relay-flatten-atrous-conv": "sums over windows may be taken in another order",
+    **dict.fromkeys(
+        ("relay-dense-to-sparse", "relay-conv2d-to-sparse", "relay-conv2d-to-sparse2"),
+        "products with zeros are left out of sums, which are taken in another order",
+    ),
     "relay-fast-math": "exp, erf, tanh and softmax become polynomials of few terms",
     "relay-div-to-mul": "the reciprocals of divisors are rounded",
     "relay-alter-op-layout": "sums over channels are taken block by block",
@@ -96,6 +100,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-dead-code-elimination",
         "relay-fold-explicit-padding",
         "relay-split-args",
+        "relay-simplify-fc-transpose",
         "relay-merge-composite",
         "relay-fuse-ops",
         "relay-defuse-ops",

@@ -51,11 +51,20 @@ def _is_global_vars(value: object) -> bool:
     return all(isinstance(one, str) or isinstance(getattr(one, "name_hint", None), str) for one in items)
 
 
+def _is_shapes(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_extents, cast("Sequence[object]", value)))
+
+
+def _is_extents(value: object) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, int) for one in cast("Sequence[object]", value))
+
+
 _WANTED: dict[str, tuple[Callable[[object], bool], str]] = {
     "table": (_is_table, "a list of (name, pattern) or (name, pattern, check)"),
     "desired": (_is_layouts, "a mapping from operators to lists of layouts, or a list of 'operator:layout:layout'"),
     "hooks": (_is_hooks, "a mapping from classes of ops to hooks"),
     "global_vars": (_is_global_vars, "a list of functions of the module, as mod.get_global_var gives them"),
+    "weight_shape": (_is_shapes, "a list of lists of extents"),
     "fskip": (callable, "a function of an expression"),
     "skip": (callable, "a function of an op"),
 }

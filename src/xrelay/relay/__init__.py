@@ -35,6 +35,7 @@ from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 if TYPE_CHECKING:
     # From the stub: the operators with the types of their parameters.
     from xrelay.relay import build_module as build_module
+    from xrelay.relay import data_dep_optimization as data_dep_optimization
     from xrelay.relay import dataflow_pattern as dataflow_pattern
     from xrelay.relay import frontend as frontend
     from xrelay.relay import op as op
@@ -80,6 +81,7 @@ __all__ = [
     "build_module",
     "const",
     "create_executor",
+    "data_dep_optimization",
     "dataflow_pattern",
     "expr_functor",
     "frontend",
@@ -102,6 +104,7 @@ _LATE = {
     "build": ("xrelay.relay.build_module", "build"),
     "build_module": ("xrelay.relay.build_module", ""),
     "create_executor": ("xrelay.relay.executor", "create_executor"),
+    "data_dep_optimization": ("xrelay.relay.data_dep_optimization", ""),
     "expr_functor": ("xrelay.relay.visitor", ""),
     "frontend": ("xrelay.relay.frontend", ""),
     "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),

@@ -1,0 +1,7 @@
+"""Optimisations of a function together with its parameters: sparse weights, and weights that are transposed once."""
+
+from __future__ import annotations
+
+from xrelay.relay.data_dep_optimization import bsr_conv2d, bsr_dense, simplify_fc_transpose
+
+__all__ = ["bsr_conv2d", "bsr_dense", "simplify_fc_transpose"]

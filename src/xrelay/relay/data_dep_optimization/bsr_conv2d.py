@@ -1,0 +1,85 @@
+"""Convolutions with weights that are mostly zeros: as sparse matrices in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.passes.infra.pipeline import run_pipeline
+from xrelay.passes.infra.source import full_context
+from xrelay.passes.relay.conv2d_to_sparse import conv2d_to_sparse
+from xrelay.passes.relay.conv2d_to_sparse2 import RelayConv2dToSparse2Pass
+from xrelay.passes.relay.sparse_weights import weight_matrix, why_no_sparse_conv2d
+from xrelay.relay.data_dep_optimization.weights import (
+    Params,
+    SparseAnalysisResult,
+    array_of,
+    blocks_of,
+    put_parts,
+    rewritten,
+    weights_of,
+    without,
+)
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+
+
+def process_params(
+    expr: Expr,
+    params: Params,
+    block_size: tuple[int, int],
+    sparsity_threshold: float,
+    layout: str,
+    kernel_size: int,
+) -> SparseAnalysisResult:
+    """Put the parts of those weights of convolutions into `params` that have enough zeros.
+
+    For a kernel of 1 by 1 all zeros count, for a larger one those that are in no block. Of blocks with one column and a
+    kernel of 1 by 1 the values have no axis for it. A weight stays where one of its convolutions could not be sparse.
+    `InputError` where `params` lacks one, or where blocks do not make it.
+    """
+    result = SparseAnalysisResult([], [])
+    for name, layers in weights_of(expr, Conv2DOp):
+        if any(why_no_sparse_conv2d(layer, layout, kernel_size) is not None for layer in layers):
+            continue
+        weight = array_of(params, name)
+        data, indices, indptr = blocks_of(name, weight_matrix(weight, layout), block_size)
+        used = np.count_nonzero(weight) if kernel_size == 1 else data.size
+        if 1.0 - used / max(weight.size, 1) < sparsity_threshold:
+            continue
+        if kernel_size == 1 and block_size[1] == 1:
+            data = data[..., 0]
+        result.weight_name.append(name)
+        result.weight_shape.append(put_parts(params, name, (data, indices, indptr)))
+    return result
+
+
+def convert(
+    func: Expr,
+    params: Params,
+    blocksize: tuple[int, int],
+    sparsity_threshold: float,
+    layout: str = "NHWC",
+    kernel_size: int = 1,
+) -> tuple[Function, Params]:
+    """The function with `nn.sparse_conv2d` in the place of convolutions whose weights have enough zeros.
+
+    `params` itself is changed and given back, as by Relay: the parts `w.data`, `w.indices` and `w.indptr` stand in the
+    place of `w`. `InputError` where it lacks a weight, or where blocks do not make one.
+    """
+    found = process_params(func, params, blocksize, sparsity_threshold, layout, kernel_size)
+    new = rewritten(func, lambda module: conv2d_to_sparse(module, *found, layout, kernel_size))
+    return new, without(params, found.weight_name, new)
+
+
+def convert2(
+    func: Expr,
+    params: Params,
+    blocksize: tuple[int, int],
+    sparsity_threshold: float,
+    layout: str,
+    kernel_size: int,
+) -> tuple[Function, Params]:
+    """As `convert`, of convolutions whose weights are constants; `params` is given back as it is."""
+    sparse = RelayConv2dToSparse2Pass(layout, kernel_size, tuple(blocksize), sparsity_threshold)
+    return rewritten(func, lambda module: run_pipeline(module, [sparse], context=full_context())), params

@@ -1,0 +1,53 @@
+"""Dense layers with weights that are mostly zeros: as sparse matrices in blocks."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.passes.relay.dense_to_sparse import dense_to_sparse
+from xrelay.passes.relay.sparse_weights import why_no_sparse_dense
+from xrelay.relay.data_dep_optimization.weights import (
+    Params,
+    SparseAnalysisResult,
+    array_of,
+    blocks_of,
+    put_parts,
+    rewritten,
+    weights_of,
+    without,
+)
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+
+
+def process_params(
+    expr: Expr, params: Params, block_size: tuple[int, int], sparsity_threshold: float
+) -> SparseAnalysisResult:
+    """Put the parts of those weights of dense layers into `params` of which that part of the elements is zero.
+
+    A weight stays where one of its layers could not be sparse. `InputError` where `params` lacks one, or where blocks
+    do not make it.
+    """
+    result = SparseAnalysisResult([], [])
+    for name, layers in weights_of(expr, DenseOp):
+        if any(why_no_sparse_dense(layer) is not None for layer in layers):
+            continue
+        weight = array_of(params, name)
+        if 1.0 - np.count_nonzero(weight) / max(weight.size, 1) >= sparsity_threshold:
+            result.weight_name.append(name)
+            result.weight_shape.append(put_parts(params, name, blocks_of(name, weight, block_size)))
+    return result
+
+
+def convert(
+    func: Expr, params: Params, blocksize: tuple[int, int], sparsity_threshold: float
+) -> tuple[Function, Params]:
+    """The function with `nn.sparse_dense` in the place of dense layers whose weights have enough zeros.
+
+    `params` itself is changed and given back, as by Relay: the parts `w.data`, `w.indices` and `w.indptr` stand in the
+    place of `w`. `InputError` where it lacks a weight, or where blocks do not make one.
+    """
+    found = process_params(func, params, blocksize, sparsity_threshold)
+    new = rewritten(func, lambda module: dense_to_sparse(module, *found))
+    return new, without(params, found.weight_name, new)
