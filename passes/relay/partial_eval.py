@@ -38,7 +38,8 @@ a call stays whose body may do without an argument that may fail, as `relay-inli
 What a branch that is not known gives, a loop carries or gives, and a call that stays gives, is not known; a closure
 that one of them needs is written, with parameters that are not known. Ops that nothing needs any more are not written.
 Functions are read in basic block normal form; those in dataflow form stay in it, others are brought to basic block
-normal form again.
+normal form again. Public functions come first, then those that what is left calls; private functions that nothing calls
+any more stay as they are, for `relay-dead-code-elimination`.
 
 Refuses: to follow calls of what has named dimensions, kernels, functions without a body, or those for compilers from
 outside; to compute results more than a mebibyte larger than their operands, operators on quantised numbers, and what
@@ -52,11 +53,14 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Region
+from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
+from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.passes.graph.effects import pure_functions
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.fold_constant import MAX_GROWTH
 from xrelay.passes.relay.partial_evaluator import Budget, Evaluator, Program
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
@@ -88,13 +92,26 @@ def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
     for function in functions.values():
         to_basic_block_normal_form(function, pure_calls)
     program, budget = Program(functions), Budget(max_ops)
-    bodies = {name: Evaluator(program, budget, MAX_GROWTH).run(function) for name, function in functions.items()}
-    for name, function in functions.items():
+    public = [name for name, function in functions.items() if function.sym_visibility != PRIVATE]
+    bodies: dict[str, Block] = {}
+    # What nothing calls any more is not asked for: a chain of functions would be followed from each of them.
+    pending = public if public else list(functions)
+    for name in pending:
+        if name not in bodies:
+            bodies[name] = Evaluator(program, budget, MAX_GROWTH).run(functions[name])
+            pending += [callee for callee in _called(bodies[name]) if callee in functions]
+    for name, body in bodies.items():
+        function = functions[name]
         function.detach_region(function.body)
-        function.add_region(Region(bodies[name]))
+        function.add_region(Region(body))
         del function.attributes[FORM]
         if forms[name] not in (None, StringAttr("dataflow")):
             to_basic_block_normal_form(function, pure_calls)
+
+
+def _called(body: Block) -> dict[str, None]:
+    """The functions that a body calls."""
+    return {callee_name(op): None for outer in body.ops for op in walk_ops(outer) if is_call(op)}
 
 
 def _is_open(function: FuncOp) -> bool:
