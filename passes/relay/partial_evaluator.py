@@ -291,7 +291,7 @@ class Evaluator:
             return False
         arguments = [frame.values.of(value) for value in call.arguments]
         block = function.body.block
-        pairs = dict(zip(block.args, arguments, strict=True))
+        pairs: dict[SSAValue, Partial] = dict(zip(block.args, arguments, strict=True))
         return self._follow(frame, call, function, block, pairs, arguments, Activation())
 
     def _follow(

@@ -39,7 +39,7 @@ class Partial:
     def fuel(self) -> tuple[int, int]:
         """What it counts for as an argument."""
         value, number = self.value, 0
-        if isinstance(value, np.ndarray) and value.shape == () and value.dtype in (np.int32, np.int64):
+        if isinstance(value, np.ndarray) and value.shape == () and value.dtype.name in ("int32", "int64"):
             number = max(0, int(value))
         return self.time, number
 
