@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -133,6 +134,15 @@ class ModulePass(Pass):
     """A pass on the module as a whole."""
 
 
+@runtime_checkable
+class MakesFunction(Protocol):
+    """What stands for a function of a module, as a `relay.Function` does."""
+
+    def to_func(self) -> FuncOp:
+        """The function."""
+        ...
+
+
 class FunctionPass(Pass):
     """A pass on every function of the graph: kernels, declarations and functions marked to be left alone excepted.
 
@@ -140,7 +150,7 @@ class FunctionPass(Pass):
     """
 
     @abstractmethod
-    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
+    def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp | MakesFunction:
         """Returns the function to stand for `func` in `mod`: itself, rewritten in place, or a new one."""
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
@@ -152,7 +162,10 @@ class FunctionPass(Pass):
 
     def replace_all(self, functions: Sequence[FuncOp], mod: ModuleOp, ctx: PassContext) -> list[FuncOp]:
         """Transform `functions`, and put the new ones in their places once all are done; gives these."""
-        updates = [(function, self.transform_function(function, mod, ctx)) for function in functions]
+        updates: list[tuple[FuncOp, FuncOp]] = []
+        for function in functions:
+            made = self.transform_function(function, mod, ctx)
+            updates.append((function, made.to_func() if isinstance(made, MakesFunction) else made))
         for old, new in updates:
             _check_result(new, FuncOp, "function", self.info)
             if new is not old:

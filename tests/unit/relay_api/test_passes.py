@@ -118,6 +118,16 @@ def test_a_function_pass_may_give_a_new_function() -> None:
     assert "relay.negative" in str(result)
 
 
+def test_a_function_pass_may_give_a_function_of_the_builder() -> None:
+    @transform.function_pass(opt_level=0)
+    def replace(func: FuncOp, mod: ModuleOp, ctx: PassContext) -> relay.Function:
+        return relay.Function([X], relay.negative(X))
+
+    result = replace(small())
+    assert [function.sym_name.data for function in functions(result)] == ["main"]
+    assert "relay.negative" in str(result)
+
+
 def test_types_follow_a_rewrite_and_only_what_changed_is_inferred() -> None:
     to_double = transform.function_pass(_make_parameters_double, opt_level=0)
     result = to_double(small())
