@@ -44,7 +44,7 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     needed: dict[FnOp, dict[FnOp, None]] = {}
     """The functions that each calls by their names, or has in its body: it has to get what they capture."""
     inside: dict[FnOp, set[SSAValue]] = {}
-    on_demand = _OnDemand()
+    on_demand = OnDemand()
     names = {function: _Names(function, on_demand) for function in functions}
     for function in functions:
         inside[function] = {value for op in walk_ops(function) for value in _defined(op)} - {function.result}
@@ -72,7 +72,7 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     return {function: list(values) for function, values in found.items()}
 
 
-class _OnDemand:
+class OnDemand:
     """Tells the values whose ops run only where their value is needed; each graph function is looked at once."""
 
     def __init__(self):
@@ -88,10 +88,15 @@ class _OnDemand:
         return value.op in self._ops[function]
 
 
+def untold_names(function: FnOp, on_demand: OnDemand) -> list[str]:
+    """The names of extents in the body of `function`, and in what it uses from around it, that no value there tells."""
+    return _Names(function, on_demand).untold()
+
+
 class _Names:
     """The names that the body of a function says extents by."""
 
-    def __init__(self, function: FnOp, on_demand: _OnDemand):
+    def __init__(self, function: FnOp, on_demand: OnDemand):
         self._function = function
         self._on_demand = on_demand
         self._used = dict.fromkeys(dim_names_in(function))
@@ -121,6 +126,12 @@ class _Names:
             found.append(carrier)
             bound |= told_by(carrier)
         return found
+
+    def untold(self) -> list[str]:
+        """The names that nothing in the body tells and no value around it."""
+        used = (value.type for op in walk_ops(self._function) for value in op.operands)
+        names = dict.fromkeys([*self._used, *(name for type in used for dim in dims_in(type) for name in dim.names)])
+        return [name for name in names if name not in self._bound and self._carrier(name) is None]
 
     def _carrier(self, name: str) -> SSAValue | None:
         """The nearest value that tells `name`; one that runs on demand only where there is no other."""

@@ -74,6 +74,7 @@ from xrelay.passes.relay.closure_captures import Captures, captures_of, function
 from xrelay.passes.relay.closure_flow import ClosureFlow
 from xrelay.passes.relay.closure_types import let_closures_be_data
 from xrelay.passes.relay.dead_code_elimination import eliminate_dead_code
+from xrelay.passes.relay.forgotten_extents import name_forgotten_extents
 from xrelay.passes.relay.inline import inline_calls
 from xrelay.passes.relay.recursion_to_loop import turn_recursions_into_loops
 from xrelay.passes.types.check_types import check_types
@@ -114,6 +115,7 @@ def lift_closures(module: ModuleOp, *, callers: bool = False, keep: bool = False
     if not calls:
         return exchanges
     _leave_out_lets(module)
+    name_forgotten_extents(module, [op for op in calls if isinstance(op, FnOp)])
     flow = ClosureFlow(module)
     added.tell(flow)
     lifter = _Lifter(module, [op for op in calls if isinstance(op, FnOp)], flow)

@@ -1,0 +1,105 @@
+"""Gives names of their own to extents that closures cannot be told, for `relay-lift-closures`.
+
+What a call gives may have extents that are made of one which only its callee knows, as `k floordiv 2 + k`: no value
+tells `k`. A closure that captures such a value says its extents by `k`, which nobody can hand to it. It gets the value
+out of an optional then, whose type has no extents, so that they have names which the value tells.
+
+    %v = relay.invoke %f(%x) {relay.binds = #relay.bounds<k>} : … -> tensor<?xf32, #relay.dims<k floordiv 2 + k>>
+    %g = relay.fn(%b: tensor<f32>) -> tensor<f32> {
+      %s = relay.sum(%v)
+      …
+
+becomes
+
+    %o = relay.optional_construct(%v) : … -> !relay.optional<tensor<?xf32>>
+    %w = relay.optional_get_element(%o) {relay.binds = #relay.bounds<d>} : … -> tensor<?xf32, #relay.dims<d>>
+    %g = relay.fn(%b: tensor<f32>) -> tensor<f32> {
+      %s = relay.sum(%w)
+      …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.rewriter import InsertPoint, Rewriter
+
+from xrelay.dialects.attribute_names import BINDS, REQUIRES
+from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
+from xrelay.dialects.relay.structure.function import FnOp
+from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp
+from xrelay.index_algebra.dims import names_of
+from xrelay.passes.graph.dim_substitution import DimNamesOfOps
+from xrelay.passes.graph.replacements import retype
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.closure_captures import OnDemand, untold_names
+from xrelay.passes.types.infer_type import infer_types
+
+
+def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
+    """Let the closures `functions` of `module` have values whose extents these tell, where there are such."""
+    changed, on_demand = False, OnDemand()
+    # Functions come before those inside of them, which find the values of the outer ones.
+    for function in functions:
+        names = untold_names(function, on_demand)
+        captured = _captured(function, names) if names else []
+        for value in captured:
+            _replace_inside(function, value, _with_own_names(value, function))
+        if captured:
+            _forget_types(function, names)
+            changed = True
+    if changed:
+        infer_types(module)
+
+
+def _captured(function: FnOp, names: Collection[str]) -> list[SSAValue]:
+    """The tensors from around `function` that it uses and whose extents have one of `names`."""
+    inside = {value for op in walk_ops(function) for value in _defined(op)}
+    used = dict.fromkeys(value for op in walk_ops(function) for value in op.operands if value not in inside)
+    return [value for value in used if isinstance(value.type, TensorType) and set(names) & set(names_in([value.type]))]
+
+
+def _with_own_names(value: SSAValue, function: FnOp) -> SSAValue:
+    """`value`, in front of `function`, with an extent of its own in the place of each that is not a number."""
+    held = OptionalConstructOp.call(value)
+    got = OptionalGetElementOp.call(held.results[0])
+    for op in (held, got):
+        op.location = function.location
+    Rewriter.insert_op([held, got], InsertPoint.before(function))
+    return got.results[0]
+
+
+def _replace_inside(function: FnOp, old: SSAValue, new: SSAValue) -> None:
+    for op in walk_ops(function):
+        if any(value is old for value in op.operands):
+            op.operands = [new if value is old else value for value in op.operands]
+
+
+def _forget_types(function: FnOp, names: Collection[str]) -> None:
+    """Let inference tell anew what the types in `function` say by `names`, and what its ops demand, make and bind."""
+    types: dict[SSAValue, Attribute] = {}
+    said = DimNamesOfOps()
+    for op in walk_ops(function):
+        if set(names).isdisjoint(said.of(op)):
+            continue
+        types.update((value, IncompleteType()) for value in _defined(op) if _says(value.type, names))
+        for key in (REQUIRES, BINDS):
+            op.attributes.pop(key, None)
+        if isinstance(op, NamedCallOp):
+            op.bindings = DimBindingsAttr.of(
+                {name: dim for name, dim in op.names.items() if set(names).isdisjoint(names_of(dim))}
+            )
+    retype(types)
+
+
+def _says(type: Attribute, names: Collection[str]) -> bool:
+    return not isinstance(type, FunctionType) and bool(set(names) & set(names_in([type])))
+
+
+def _defined(op: Operation) -> list[SSAValue]:
+    """The values that an op and its regions define."""
+    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]

@@ -1,0 +1,33 @@
+// RUN: xrelay-opt %s -p relay-infer-type,relay-lift-closures | filecheck %s
+
+// What a call gives may have an extent made of one that its callee alone knows. A closure gets it from an optional, whose
+// type has no extents, so that the value tells all that the closure says of it.
+// CHECK-LABEL: func.func @forgotten
+func.func @forgotten(%c: tensor<i1>, %x: tensor<3xf32>, %q: tensor<f32>) -> tensor<f32> {
+  %f = relay.fn(%a: tensor<3xf32>) -> !relay.incomplete {
+    %i = relay.argwhere(%a) : (tensor<3xf32>) -> !relay.incomplete
+    %s = relay.strided_slice(%i) {begin = [0], end = [9223372036854775807], strides = [2]} : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %s : !relay.incomplete
+  }
+  // CHECK: %[[V:.+]] = {{.*}} -> tensor<?x1xi32, #relay.dims<(k{{.*}} + 1) floordiv 2>>
+  %v = relay.invoke %f(%x) : (tensor<3xf32>) -> !relay.incomplete
+  // CHECK: %[[O:.+]] = relay.optional_construct(%[[V]]) {{.*}} -> !relay.optional<tensor<?x1xi32>>
+  // CHECK: %[[W:.+]] = relay.optional_get_element(%[[O]]) {relay.binds = #relay.bounds<d0>}
+  // CHECK: relay.closure_construct(%[[W]])
+  %g = relay.if %c : tensor<i1> -> (tensor<f32>) -> tensor<f32> {
+    %g0 = relay.fn(%b: tensor<f32>) -> tensor<f32> {
+      %w0 = relay.cast(%v) {dtype = f32} : (!relay.incomplete) -> !relay.incomplete
+      %t0 = relay.sum(%w0) : (!relay.incomplete) -> tensor<f32>
+      %r0 = relay.add(%t0, %b) : (tensor<f32>, tensor<f32>) -> tensor<f32>
+      relay.yield %r0 : tensor<f32>
+    }
+    relay.yield %g0 : (tensor<f32>) -> tensor<f32>
+  } else {
+    %g1 = relay.fn(%b: tensor<f32>) -> tensor<f32> {
+      relay.yield %b : tensor<f32>
+    }
+    relay.yield %g1 : (tensor<f32>) -> tensor<f32>
+  }
+  %r = relay.invoke %g(%q) : (tensor<f32>) -> tensor<f32>
+  func.return %r : tensor<f32>
+}
