@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.ops.sparse_tensor import SparseReshapeOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.gather import checked
 from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import evaluates
@@ -17,6 +18,16 @@ from xrelay.interpreters.rounding import cast_once
 def evaluate_sparse_to_dense(op: SparseToDenseOp, indices: Array, values: Array, default: Array) -> Array:
     """Value by value."""
     return filled_in(ints(op.output_shape), indices, values, default)
+
+
+@evaluates(DynSparseToDenseOp)
+def evaluate_dyn_sparse_to_dense(
+    op: DynSparseToDenseOp, indices: Array, shape: Array, values: Array, default: Array
+) -> Array:
+    """Value by value; `InterpreterError` for a shape that is none."""
+    if (shape < 0).any():
+        raise InterpreterError(f"[{op.name} C2] a negative extent in the shape {shape.tolist()}")
+    return filled_in(tuple(shape.tolist()), indices, values, default)
 
 
 def filled_in(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
@@ -42,7 +53,8 @@ def evaluate_sparse_reshape(op: SparseReshapeOp, indices: Array, old: Array, new
         for axis, (inner, extent) in enumerate(zip(np.maximum(_inner(shape), 1), np.maximum(shape, 1), strict=True)):
             outer = truncated_quotient(number, inner)
             places[:, axis] = outer if axis == 0 else outer - truncated_quotient(outer, extent) * extent
-    return places.astype(indices.dtype), shape.astype(new.dtype)
+    stays = np.array_equal(sizes, shape)
+    return indices.copy() if stays else places.astype(indices.dtype), shape.astype(new.dtype)
 
 
 def _inner(shape: Array) -> Array:

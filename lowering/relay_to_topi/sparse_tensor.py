@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.ops.sparse_tensor import SparseReshapeOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import Dim, maximum
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.fill import build_full
@@ -24,10 +24,11 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 
 
 @implements(SparseToDenseOp, "sparse_to_dense.generic")
+@implements(DynSparseToDenseOp, "dyn.sparse_to_dense.named")
 def build_sparse_to_dense(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The default everywhere, then each value at its place."""
+    """The default everywhere, then each value at its place; the values are the last operand but the default."""
     (full,) = build_full(emitter)
-    indices, values = emitter.operand(0), emitter.operand(1)
+    indices, values = emitter.operand(0), emitter.operand(len(emitter.op.operands) - 2)
     parts = _parts(emitter, indices, emitter.result_shape)
 
     def fill(b: Body) -> tuple[list[SSAValue], SSAValue]:
@@ -71,10 +72,16 @@ def build_sparse_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
         i, axis = b.spatial
         outer = b.divide(b.read(number, i), _at_least_one(b, b.read(inner, axis)))
         rest = b.add(arith.RemSIOp(outer, _at_least_one(b, b.read(shape, axis))))
-        found = b.add(SelectOp(_is_zero(b, axis), outer, rest))
-        return convert_scalar(b, found, element_of(indices))
+        return convert_scalar(b, b.add(SelectOp(_is_zero(b, axis), outer, rest)), element_of(indices))
 
-    places = emitter.compute("sparse_reshape", {"i": count, "j": rank}, element_of(indices), place)
+    differences = _differences(emitter, old, shape)
+
+    def kept(b: Body) -> SSAValue:
+        is_same = b.add(CmpiOp(b.read(differences), b.constant(0, i64), "eq"))
+        stays = b.add(arith.AndIOp(is_same, b.in_bounds([b.spatial[1]], [parts])))
+        return b.guard(stays, element_of(indices), lambda: b.read(indices, *b.spatial), lambda: place(b))
+
+    places = emitter.compute("sparse_reshape", {"i": count, "j": rank}, element_of(indices), kept)
     element = element_of(new)
     result = emitter.compute(
         "new_shape", {"j": rank}, element, lambda b: convert_scalar(b, b.read(shape, *b.spatial), element)
@@ -104,6 +111,23 @@ def _new_shape(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
         return b.add(SelectOp(is_rest(b, value), rest, value))
 
     return emitter.compute("extents", {"j": shape_of(new)[0]}, i64, extent)
+
+
+def _differences(emitter: TopiEmitter, old: SSAValue, new: SSAValue) -> SSAValue:
+    """In how many extents two shapes differ, or by how many one is longer than the other: 0 of equal ones alone."""
+    (before,), (after,) = shape_of(old), shape_of(new)
+
+    def add(b: Body) -> SSAValue:
+        def differs() -> SSAValue:
+            extent = convert_scalar(b, b.read(old, *b.reduction), i64)
+            return b.add(arith.ExtUIOp(b.add(CmpiOp(extent, b.read(new, *b.reduction), "ne")), i64))
+
+        both = b.in_bounds(b.reduction, [before])
+        return b.plus(b.accumulators[0], b.guard(both, i64, differs, lambda: b.constant(1, i64)))
+
+    found = emitter.compute("differing_extents", {}, i64, add, reduce={"k": after}, init=[0])
+    longer = maximum(0, before - after)
+    return emitter.compute("differences", {}, i64, lambda b: b.plus(b.read(found), b.size(longer, i64)))
 
 
 def _inner_counts(emitter: TopiEmitter, shape: SSAValue) -> SSAValue:

@@ -2,12 +2,12 @@
 
 What: the elements of small integer tensors are followed through the program, as `relay-infer-type` follows them: those
 of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `dyn.broadcast_to`, `dyn.full`,
-`dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice`, `dyn.topk` and `dyn.image.resize` become the ops without `dyn` where what
-their operands say is known, the last where it resizes all axes but batch and channels, without a scale. Any other op
-whose elements are all known numbers becomes a constant, so that `arange` and its like have constant operands, which
-`relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in the op. The elements are
-told by the rules of the ops, so the shape of a tensor is known without its data, and extents with names are followed
-too. It changes no value. Relay's DynamicToStatic.
+`dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice`, `dyn.topk`, `dyn.sparse_to_dense` and `dyn.image.resize` become the ops
+without `dyn` where what their operands say is known, the last where it resizes all axes but batch and channels, without
+a scale. Any other op whose elements are all known numbers becomes a constant, so that `arange` and its like have
+constant operands, which `relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in
+the op. The elements are told by the rules of the ops, so the shape of a tensor is known without its data, and extents
+with names are followed too. It changes no value. Relay's DynamicToStatic.
 
 Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
 codes for; a static op that would demand other things of named dimensions than the op itself.
@@ -42,6 +42,7 @@ from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
@@ -176,13 +177,13 @@ def _reshapes(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties
         yield ReshapeOp.properties_from({"newshape": codes})
 
 
-def _fills(kind: type[RelayOp]) -> Variants:
-    """By numbers alone, for an op that takes a `shape`."""
+def _fills(kind: type[RelayOp], name: str = "shape") -> Variants:
+    """By numbers alone, for an op that takes a shape."""
 
     def properties(op: RelayOp, facts: Facts, type: Attribute) -> Iterator[Properties]:
         numbers = _numbers(shape_of(type))
         if numbers is not None:
-            yield kind.properties_from({"shape": numbers})
+            yield kind.properties_from({name: numbers})
 
     return properties
 
@@ -252,6 +253,7 @@ STATIC: dict[type[RelayOp], StaticForm] = {
     DynReshapeOp: StaticForm(ReshapeOp, _reshapes),
     DynBroadcastToOp: StaticForm(BroadcastToOp, _fills(BroadcastToOp)),
     DynFullOp: StaticForm(FullOp, _fills(FullOp)),
+    DynSparseToDenseOp: StaticForm(SparseToDenseOp, _fills(SparseToDenseOp, "output_shape"), operands=(0, 2, 3)),
     DynTileOp: StaticForm(TileOp, _by_elements(TileOp, "reps")),
     DynPadOp: StaticForm(PadOp, _widths, operands=(0, 2)),
     DynStridedSliceOp: StaticForm(StridedSliceOp, _by_elements(StridedSliceOp, "begin", "end", "strides")),

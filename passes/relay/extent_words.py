@@ -12,6 +12,7 @@ from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentWords
 from xrelay.passes.graph.tuple_leaves import leaf_types
@@ -22,6 +23,7 @@ _FAILURES: Final[Mapping[type[RelayOp], str]] = {
     DynBroadcastToOp: "element {at} of the shape is {value}",
     CollapseSumToOp: "element {at} of the shape is {value}",
     DynFullOp: "element {at} of the shape is {value}",
+    DynSparseToDenseOp: "element {at} of the shape is {value}",
     DynTileOp: "number {at} of repetitions is {value}",
     DynStridedSliceOp: "the step along axis {at} is 0",
     DynTopKOp: "k is {value}",

@@ -1,6 +1,7 @@
 """How the extents of ops are computed whose operand is a shape.
 
-`dyn.reshape`, `dyn.broadcast_to`, `collapse_sum_to`, `dyn.full`, `dyn.tile` and `dyn.image.resize`.
+`dyn.reshape`, `dyn.broadcast_to`, `collapse_sum_to`, `dyn.full`, `dyn.sparse_to_dense`, `dyn.tile` and
+`dyn.image.resize`.
 
 What is no shape for the op (two -1, a 0 that copies nothing) becomes a negative extent, which `relay.extents` refuses.
 """
@@ -14,6 +15,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterOp
 from xrelay.dialects.relay.ops.tensor_elementwise import DivideOp, MaximumOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor_logic import LogicalOrOp
@@ -94,6 +96,16 @@ def name_full(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     given = code.operand(1)
     places = known_numbers(code.elements(1, length(given)))
     return code.remake(op.fill_value, code.bind_unknown(given, shape_of(op.result.type), given, places))
+
+
+def name_sparse_to_dense(op: RelayOp, code: ShapeCode) -> RelayOp | None:
+    """The elements are the extents."""
+    if not isinstance(op, DynSparseToDenseOp):
+        return None
+    given = code.operand(1)
+    places = known_numbers(code.elements(1, length(given)))
+    bound = code.bind_unknown(given, shape_of(op.result.type), given, places)
+    return code.remake(op.sparse_indices, bound, op.sparse_values, op.default_value)
 
 
 def name_resize(op: RelayOp, code: ShapeCode) -> RelayOp | None:

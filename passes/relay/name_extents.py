@@ -46,6 +46,7 @@ from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import DynResizeOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.passes.graph.remarks import Remark, Remarks, report
@@ -57,6 +58,7 @@ from xrelay.passes.relay.extents_of_shapes import (
     name_full,
     name_reshape,
     name_resize,
+    name_sparse_to_dense,
     name_tile,
 )
 from xrelay.passes.relay.extents_of_slices import name_pad, name_strided_slice, name_topk
@@ -73,6 +75,7 @@ EXTENTS: Mapping[type[RelayOp], NameExtents] = {
     DynBroadcastToOp: name_broadcast,
     CollapseSumToOp: name_collapse,
     DynFullOp: name_full,
+    DynSparseToDenseOp: name_sparse_to_dense,
     DynTileOp: name_tile,
     DynStridedSliceOp: name_strided_slice,
     DynTopKOp: name_topk,

@@ -159,11 +159,15 @@ def test_reshape(old: tuple[int, ...], new: tuple[int, ...], count: int, kinds: 
     check_reshape(old, new, count, kinds)
 
 
-@pytest.mark.parametrize(("old", "new"), [((3, 0), (0, 5)), ((3, 0), (-1, 7)), ((0,), (-1, 0)), ((2, 5), (-3, 4))])
+@pytest.mark.parametrize(
+    ("old", "new"), [((3, 0), (0, 5)), ((3, 0), (-1, 7)), ((0,), (-1, 0)), ((2, 5), (-3, 4)), ((5, 2), (-1, 2))]
+)
 def test_shapes_without_meaning_give_numbers(old: tuple[int, ...], new: tuple[int, ...]):
     """Of no elements there are no places, and what shapes of the run say is not compared; nothing is divided by 0."""
     indices = np.array([[-(1 << 62)] * len(old), [1 << 62] * len(old), [0] * len(old)])
     module, arrays = reshape_module(indices, np.array(old), np.array(new)), [indices, np.array(old), np.array(new)]
+    if (old, new) == ((5, 2), (-1, 2)):
+        np.testing.assert_array_equal(outputs(module, arrays)[0], indices)
     check_native(module, arrays, rtol=0)
     check_levels(module, arrays, rtol=0)
 
@@ -183,3 +187,34 @@ def test_ranks_may_be_open():
         np.testing.assert_array_equal(found_shape, shape)
     with pytest.raises(ExecutionError, match="elements of prev_shape"):
         model(places((2, 3), 1), np.array([2, 3, 6]), np.array([36]))
+
+
+def test_the_shape_may_be_told_by_the_run():
+    i, v = relay.var("i", shape=(relay.Any(), 2), dtype="int64"), relay.var("v", shape=(relay.Any(),))
+    s = relay.var("s", shape=(2,), dtype="int32")
+    module = relay.Module.from_expr(relay.Function([i, s, v], relay.sparse_to_dense(i, s, v, 1.0)))
+    model = xrelay.compile(module, cache=False)
+    for shape, count in [((3, 4), 5), ((1, 1), 1), ((0, 7), 0)]:
+        at, new = places(shape, count), values("float32", count)
+        expected = np.ones(shape, np.float32)
+        for row, value in zip(at, new, strict=True):
+            expected[tuple(row)] = value
+        arrays = [at, np.array(shape, np.int32), new]
+        np.testing.assert_array_equal(outputs(module, arrays)[0], expected)
+        np.testing.assert_array_equal(model(*arrays)[0], expected)
+    with pytest.raises(ExecutionError, match=r"index out of range: 3 is not in \[0, 3\)"):
+        model(np.array([[3, 0]]), np.array([3, 4], np.int32), values("float32", 1))
+    with pytest.raises(ExecutionError, match=r"dyn\.sparse_to_dense: element 1 of the shape is -4"):
+        model(places((3, 4), 1), np.array([3, -4], np.int32), values("float32", 1))
+
+
+def test_a_shape_that_is_known_is_no_operand():
+    i, v = relay.var("i", shape=(3,), dtype="int64"), relay.var("v", shape=(3,))
+    shape = relay.const(np.array([5]))
+    module = relay.Module.from_expr(relay.Function([i, v], relay.sparse_to_dense(i, shape, v)))
+    assert "relay.sparse_to_dense" in str(module)
+    shape = relay.op_function("abs")(shape)
+    module = relay.Module.from_expr(relay.Function([i, v], relay.sparse_to_dense(i, shape, v)))
+    assert "relay.dyn.sparse_to_dense" in str(module)
+    static = xrelay.transform.Sequential([xrelay.transform.FoldConstant(), xrelay.transform.DynamicToStatic()])
+    assert "relay.dyn.sparse_to_dense" not in str(static(module))

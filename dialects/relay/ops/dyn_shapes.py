@@ -53,6 +53,17 @@ class ShapeOperandOp(RelayOp):
             return None, 0
         return (facts.elements(1) if count else ()), count
 
+    def wanted_extents(self, facts: Facts) -> list[Dim]:
+        """The elements of the shape as extents, new ones in the place of those that are not known; C1 and C2."""
+        elements, count = self.wanted(facts)
+        extents: list[Dim] = []
+        for place in range(count):
+            extent = None if elements is None else elements[place]
+            known = extent is not None and not isinstance(extent, AnyDim)
+            facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"an extent of the shape is {extent}")
+            extents.append(extent if known and extent is not None else facts.new_extent("e"))
+        return extents
+
 
 @register_relay_op
 @irdl_op_definition
@@ -216,14 +227,7 @@ class DynFullOp(ShapeOperandOp):
         """The known elements as extents; new ones in the place of the others."""
         value, element = facts.operand(0)
         facts.require(value == (), "C3", lambda: f"the value must have rank 0, found {facts[0]}")
-        elements, count = self.wanted(facts)
-        extents: list[Dim] = []
-        for place in range(count):
-            extent = None if elements is None else elements[place]
-            known = extent is not None and not isinstance(extent, AnyDim)
-            facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"an extent of the shape is {extent}")
-            extents.append(extent if known and extent is not None else facts.new_extent("e"))
-        return tensor_type(extents, element)
+        return tensor_type(self.wanted_extents(facts), element)
 
 
 @register_relay_op

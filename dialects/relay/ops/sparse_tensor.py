@@ -1,7 +1,8 @@
-"""Sparse tensors as lists of places and of values (COO): `relay.sparse_to_dense`, `relay.sparse_reshape`."""
+"""Sparse tensors as lists of places and values (COO): `relay.sparse_to_dense`, also `dyn`, `relay.sparse_reshape`."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import TupleType
@@ -18,6 +19,9 @@ from xrelay.dialects.relay.core.properties import required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
 from xrelay.dialects.relay.ops.tensor_gather import IndexingOp
 from xrelay.index_algebra.dims import ANY, Shape
 
@@ -88,13 +92,61 @@ class SparseToDenseOp(IndexingOp):
 
 @register_relay_op
 @irdl_op_definition
+class DynSparseToDenseOp(ShapeOperandOp):
+    """As `relay.sparse_to_dense`, of the shape that the second operand gives.
+
+    Constraints:
+    - C1: the shape is a vector of integers of known length.
+    - C2: no element of the shape is negative.
+    - C7: a place has an index for each element of the shape.
+    - C8: values with an axis are as many as the places.
+
+    Example:
+    ```mlir
+    %y = relay.dyn.sparse_to_dense(%i, %shape, %v, %d)
+        : (tensor<3x2xi64>, tensor<2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<?x?xf32>
+    ```
+
+    """
+
+    name = "relay.dyn.sparse_to_dense"
+    CONSTRAINTS: ClassVar[Constraints] = {
+        "C3": IntegerElements(0),
+        "C4": RankOf(0, 0, 2),
+        "C5": RankOf(2, 0, 1),
+        "C6": RankOf(3, 0, 0),
+    }
+
+    sparse_indices = operand_def()
+    output_shape = operand_def()
+    sparse_values = operand_def()
+    default_value = operand_def()
+
+    @property
+    def may_fail(self) -> bool:
+        """An index may be out of range, and what the run tells may be no shape."""
+        return True
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
+        """Insist on the layout of the text."""
+        return LayoutRefusal("its indices count along axes of the layout that the model has")
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The elements of the shape as extents, of the values' elements; C1, C2, C7 and C8."""
+        shape = self.wanted_extents(facts)
+        require_places(facts, facts.shape(0), facts.shape(2), len(shape), ("C7", "C8"))
+        return tensor_type(shape, facts.element(2))
+
+
+@register_relay_op
+@irdl_op_definition
 class SparseReshapeOp(RelayOp):
     """The places of a sparse tensor of shape `prev_shape` in the same tensor of shape `new_shape`, and that shape.
 
     A row of the indices is a place. It goes where the element goes in a reshape: its number in row-major order stays.
     One element of `new_shape` may be -1, which in the second result is what the others leave of `prev_shape`. Both
-    shapes are read where the op runs, so that indices outside of `prev_shape` are not found: such a place gets the
-    indices that the quotients of its number give. The numbers are counted in 64 bits.
+    shapes are read where the op runs, so that indices outside of `prev_shape` are not found: such a place stays as it
+    is where the shapes are equal, and else gets the indices that the quotients of its number, of 64 bits, give.
 
     Constraints:
     - C2: of the elements of `new_shape` that are known at most one is -1, and none is less.

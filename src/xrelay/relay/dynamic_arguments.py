@@ -19,6 +19,7 @@ from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesOp, ZerosOp
@@ -161,6 +162,12 @@ def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     return call(WhereOp, call(EqualOp, wide, column), *values)
 
 
+def _sparse_to_dense(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """The shape behind the indices."""
+    indices, *others = operands
+    return call(DynSparseToDenseOp, indices, _operand(attributes["output_shape"]), *others)
+
+
 _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     ReshapeOp: (("newshape",), _with_operand(DynReshapeOp, "newshape")),
     BroadcastToOp: (("shape",), _with_operand(DynBroadcastToOp, "shape")),
@@ -173,5 +180,6 @@ _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     PadOp: (("pad_width",), _pad),
     **{kind: (("size",), _resize(kind)) for kind in RESIZES},
     OneHotOp: (("depth",), _one_hot),
+    SparseToDenseOp: (("output_shape",), _sparse_to_dense),
 }
 """The operators that have such a form: the attributes that may be expressions, and what makes it."""

@@ -64,6 +64,15 @@ class _Dyn:
         """The data's elements in the shape that an operand gives: extents, and -1 for what remains."""
 
     @staticmethod
+    def sparse_to_dense(
+        sparse_indices: ExprLike,
+        output_shape: ExprLike,
+        sparse_values: ExprLike,
+        default_value: ExprLike,
+    ) -> Expr:
+        """As `relay.sparse_to_dense`, of the shape that the second operand gives."""
+
+    @staticmethod
     def strided_slice(
         data: ExprLike,
         begin: ExprLike,

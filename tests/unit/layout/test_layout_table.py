@@ -149,6 +149,7 @@ SPECIAL: dict[str, Callable[[type[RelayOp]], RelayOp]] = {
     "scatter_elements": lambda op: op.call(image(), value(1, 3, 4, 4, of=i64), value(1, 3, 4, 4), axis=1),
     "scatter_nd": lambda op: op.call(image(), value(2, 3, of=i64), value(3, 4, 4)),
     "sparse_to_dense": lambda op: op.call(value(3, 4, of=i64), value(3), value(), output_shape=[1, 32, 4, 4]),
+    "dyn.sparse_to_dense": lambda op: op.call(value(3, 4, of=i64), value(4, of=i64), value(3), value()),
     "sparse_reshape": lambda op: op.call(value(3, 4, of=i64), value(4, of=i64), value(2, of=i64)),
     "nn.sparse_conv2d": lambda op: op.call(image(), value(5, 8), value(5, of=i32), value(3, of=i32), layout="NCHW"),
     "one_hot": lambda op: op.call(value(1, 32, 4, 4, of=i64), value(), value(), depth=4),

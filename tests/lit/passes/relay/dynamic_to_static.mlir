@@ -193,3 +193,11 @@ func.func @resize_otherwise(%x: tensor<1x4x4x3xf32>) -> tensor<9x6x4x3xf32> {
   %c = relay.dyn.image.resize(%b, %first, %none, %roi) {axes = [0, 1]} : (tensor<1x6x4x3xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<9x6x4x3xf32>
   func.return %c : tensor<9x6x4x3xf32>
 }
+
+// CHECK-LABEL: func.func @sparse_to_dense
+// CHECK-NEXT:    %y = relay.sparse_to_dense(%i, %v, %d) {output_shape = [2, 6]} : (tensor<3x2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<2x6xf32>
+func.func @sparse_to_dense(%x: tensor<2x6xf32>, %i: tensor<3x2xi64>, %v: tensor<3xf32>, %d: tensor<f32>) -> !relay.incomplete {
+  %s = relay.shape_of(%x) : (tensor<2x6xf32>) -> tensor<2xi64>
+  %y = relay.dyn.sparse_to_dense(%i, %s, %v, %d) : (tensor<3x2xi64>, tensor<2xi64>, tensor<3xf32>, tensor<f32>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}

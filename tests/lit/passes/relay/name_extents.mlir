@@ -128,3 +128,11 @@ func.func private @kernel(%f: tensor<f32>, %s: tensor<1xi64>) -> tensor<?xf32, #
   %y = relay.dyn.full(%f, %s) {relay.binds = #relay.bounds<e>} : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
   func.return %y : tensor<?xf32, #relay.dims<e>>
 }
+
+// CHECK-LABEL: func.func @sparse_to_dense(
+// CHECK-NEXT:    %[[V:.*]] = relay.extents(%s) {relay.binds = #relay.bounds<e>, relay.words = [{is = "extent 0 of relay.dyn.sparse_to_dense", fails = "relay.dyn.sparse_to_dense: element 0 of the shape is {value}"}]} : (tensor<1xi64>) -> tensor<1xi64>
+// CHECK-NEXT:    relay.dyn.sparse_to_dense(%i, %[[V]], %v, %d) : (tensor<3xi64>, tensor<1xi64>, tensor<3xf32>, tensor<f32>) -> tensor<?xf32, #relay.dims<e>>
+func.func @sparse_to_dense(%i: tensor<3xi64>, %s: tensor<1xi64>, %v: tensor<3xf32>, %d: tensor<f32>) -> tensor<?xf32, #relay.dims<e>> {
+  %y = relay.dyn.sparse_to_dense(%i, %s, %v, %d) {relay.binds = #relay.bounds<e>} : (tensor<3xi64>, tensor<1xi64>, tensor<3xf32>, tensor<f32>) -> tensor<?xf32, #relay.dims<e>>
+  func.return %y : tensor<?xf32, #relay.dims<e>>
+}

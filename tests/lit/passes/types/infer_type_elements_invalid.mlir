@@ -89,3 +89,12 @@ func.func @sparse_reshape_twice(%i: tensor<4x2xi64>) {
   %y = relay.sparse_reshape(%i, %p, %n) : (tensor<4x2xi64>, tensor<2xi64>, tensor<2xi64>) -> !relay.incomplete
   func.return
 }
+
+// -----
+
+func.func @sparse_to_dense(%i: tensor<4x2xi64>, %v: tensor<4xf32>, %d: tensor<f32>) {
+  %s = relay.constant dense<[2, -5]> : tensor<2xi64>
+  // expected-error@below {{[relay.dyn.sparse_to_dense C2] an extent of the shape is -5}}
+  %y = relay.dyn.sparse_to_dense(%i, %s, %v, %d) : (tensor<4x2xi64>, tensor<2xi64>, tensor<4xf32>, tensor<f32>) -> !relay.incomplete
+  func.return
+}

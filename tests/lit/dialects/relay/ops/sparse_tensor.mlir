@@ -31,3 +31,10 @@ func.func @reshape(%i: tensor<?x?xi32, #relay.dims<n, m>>, %p: tensor<?xi64, #re
   %t = relay.sparse_reshape(%i, %p, %s) : (tensor<?x?xi32, #relay.dims<n, m>>, tensor<?xi64, #relay.dims<m>>, tensor<?xi64, #relay.dims<k>>) -> tuple<tensor<?x?xi32, #relay.dims<n, k>>, tensor<?xi64, #relay.dims<k>>>
   func.return
 }
+
+// CHECK-LABEL: @dyn(
+func.func @dyn(%i: tensor<3x2xi64>, %s: tensor<2xi64>, %v: tensor<3xf32>, %d: tensor<f32>) {
+  // CHECK: relay.dyn.sparse_to_dense(%i, %s, %v, %d) : (tensor<3x2xi64>, tensor<2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<?x?xf32>
+  %y = relay.dyn.sparse_to_dense(%i, %s, %v, %d) : (tensor<3x2xi64>, tensor<2xi64>, tensor<3xf32>, tensor<f32>) -> tensor<?x?xf32>
+  func.return
+}
