@@ -18,22 +18,42 @@ def continuation_type(given: Attribute, answer: Attribute) -> FunctionType:
 
 
 def cps_type(type: Attribute, answer: Attribute) -> Attribute:
-    """`type`, in which each function takes a continuation and gives the `answer`."""
-    if isinstance(type, FunctionType):
-        inputs = [cps_type(each, answer) for each in type.inputs]
-        return FunctionType.from_lists([*inputs, continuation_type(type.outputs.data[0], answer)], [answer])
-    if isinstance(type, TupleType) and has_functions(type):
-        return tuple_type(cps_type(field, answer) for field in type.types)
-    return type
+    """`type`, in which each function takes a continuation and gives the `answer`; as deep as the type."""
+    return _CpsTypes(answer).of(type)
+
+
+class _CpsTypes:
+    """Types in continuation passing style for one answer; of parts that are there twice, once."""
+
+    def __init__(self, answer: Attribute):
+        self._answer = answer
+        self._known: dict[int, tuple[Attribute, Attribute]] = {}
+
+    def of(self, type: Attribute) -> Attribute:
+        """`type` in that style, itself where it has no functions."""
+        known = self._known.get(id(type))
+        if known is None:
+            known = self._known[id(type)] = type, self._made(type)
+        return known[1]
+
+    def _made(self, type: Attribute) -> Attribute:
+        if isinstance(type, FunctionType):
+            given = FunctionType.from_lists([self.of(type.outputs.data[0])], [self._answer])
+            return FunctionType.from_lists([*map(self.of, type.inputs), given], [self._answer])
+        if isinstance(type, TupleType) and has_functions(type):
+            return tuple_type(map(self.of, type.types))
+        return type
 
 
 def has_functions(type: Attribute) -> bool:
     """Whether a value of `type` is, or holds, a function."""
-    pending = [type]
+    pending, seen = [type], set[int]()
     for each in pending:
         if isinstance(each, FunctionType):
             return True
-        if isinstance(each, TupleType):
+        if isinstance(each, TupleType) and id(each) not in seen:
+            # A few types that share parts may stand for millions.
+            seen.add(id(each))
             pending += each.types.data
     return False
 
