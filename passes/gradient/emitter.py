@@ -27,6 +27,14 @@ class GradientEmitter:
     def __init__(self, block: Block, source: Operation):
         self._block, self._source = block, source
 
+    @property
+    def last_op(self) -> Operation:
+        """The op behind which ops come; `ValueError` where there is none."""
+        op = self._block.last_op
+        if op is None:
+            raise ValueError("the block has no op yet")
+        return op
+
     # --- ops -------------------------------------------------------------------------------------------------------
 
     def insert(self, op: OpT) -> OpT:

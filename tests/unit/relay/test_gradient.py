@@ -12,6 +12,8 @@ from xrelay import relay, transform
 from xrelay.errors import InputError, PassError
 from xrelay.instrument import NumericCheck
 from xrelay.interpreters.relay import run_relay
+from xrelay.passes.gradient import rule_table
+from xrelay.relay import op_gradients
 
 T = relay.TensorType((2, 3), "float32")
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -145,6 +147,35 @@ def test_zeros_and_ones_of_a_gradient_vanish() -> None:
     ]
     for before, after in zip(run_relay(module, [X, X + 1]), run_relay(found, [X, X + 1]), strict=True):
         np.testing.assert_array_equal(before, after)
+
+
+def test_a_rule_in_relays_form(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rule_table, "_RULES", {**rule_table._RULES})  # pyright: ignore[reportPrivateUsage]
+    monkeypatch.setattr(op_gradients, "_LEVELS", {})
+    asked: list[relay.Call] = []
+
+    @relay.op.register_gradient("fast_erf", level=11)
+    def triple(call: relay.Call, gradient: relay.Expr) -> list[relay.Expr]:
+        asked.append(call)
+        tripled = gradient * relay.const(3.0)
+        return [tripled + relay.zeros_like(call.args[0]) * call + tripled]
+
+    def nothing(call: relay.Call, gradient: relay.Expr) -> list[relay.Expr]:
+        return []
+
+    def no_list(call: relay.Call, gradient: relay.Expr) -> relay.Expr:
+        return gradient
+
+    relay.op.register_gradient("fast_erf", nothing, level=1)
+    x = relay.var("x", T)
+    function = relay.transform.gradient(relay.Function([x], relay.fast_erf(x + x)))
+    assert [str(call.op) for call in asked] == ["Op(fast_erf)"]
+    np.testing.assert_array_equal(values(function, X)[1], 12 + 0 * X)
+    relay.op.register_gradient("fast_erf", no_list, level=11)
+    with pytest.raises(
+        PassError, match=r"fast_erf cannot be differentiated: its gradient is .*, not a list of expressions"
+    ):
+        relay.transform.gradient(relay.Function([x], relay.fast_erf(x)))
 
 
 def test_a_value_with_many_uses_and_a_long_chain() -> None:

@@ -19,6 +19,7 @@ from xrelay.relay.attrs import Op
 from xrelay.relay.calls import OpFunction
 from xrelay.relay.op import contrib
 from xrelay.relay.op_attributes import ALTER_OP_LAYOUT, MIXED_PRECISION, register_op_attr
+from xrelay.relay.op_gradients import register_gradient
 from xrelay.relay.op_hooks import legalize_hook
 from xrelay.relay.op_implementations import (
     OpImplementation,
@@ -45,6 +46,7 @@ __all__ = [
     "register_alter_op_layout",
     "register_broadcast_schedule",
     "register_compute",
+    "register_gradient",
     "register_injective_schedule",
     "register_legalize",
     "register_mixed_precision_conversion",

@@ -1,0 +1,57 @@
+"""`register_gradient`: rules of `transform.gradient` in Relay's form, on expressions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar, cast
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import GradientRule, Gradients, differentiates, not_differentiable
+from xrelay.registrations import note_registration
+from xrelay.relay.expr import Expr, view
+from xrelay.relay.replacing import insert_behind
+
+FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
+
+_LEVELS: dict[type[RelayOp], int] = {}
+
+
+def register_gradient(
+    op_name: str, fgradient: Callable[..., object] | None = None, level: int = 10
+) -> Callable[[FunctionT], FunctionT]:
+    """Decorator, or called with the function: it says how `op_name` is differentiated.
+
+    The function gets the call, and the gradient of its result as an expression; it returns a list of the gradients of
+    the arguments, each of the argument's type. It replaces our rule, and one of a lower or the same `level`.
+    `UnknownOpError` for a name of no op; a `PassError` tells when a function is differentiated that an answer is none.
+    """
+    kind = get_relay_op(op_name)
+
+    def register(function: FunctionT) -> FunctionT:
+        if level >= _LEVELS.get(kind, 0):
+            _LEVELS[kind] = level
+            differentiates(kind)(_rule(function))
+            note_registration(function)
+        return function
+
+    if fgradient is not None:
+        register(cast(FunctionT, fgradient))
+    return register
+
+
+def _rule(function: Callable[..., object]) -> GradientRule[RelayOp]:
+    """A rule of this project for one of Relay's."""
+
+    def rule(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+        answer = function(view(op.results[0]), view(gradient))
+        if not isinstance(answer, Sequence) or not all(isinstance(each, Expr) for each in answer):
+            raise not_differentiable(op, f"its gradient is {answer!r}, not a list of expressions")
+        values = [each.ssa_value for each in cast("Sequence[Expr]", answer)]
+        return [insert_behind(emit.last_op, value) for value in values]
+
+    rule.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
+    return rule
