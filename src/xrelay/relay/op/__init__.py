@@ -1,10 +1,12 @@
 """`relay.op`: operators by name, and what is registered for them from outside.
 
-@relay.op.register_alter_op_layout("nn.conv2d", level=101)
-def alter_conv2d(attrs, inputs, tinfos, out_type):
-new_attrs = dict(attrs)
-new_attrs["data_layout"] = "NCHW16c"
-return relay.nn.conv2d(*inputs, **new_attrs)
+    @relay.op.register_alter_op_layout("nn.conv2d", level=101)
+    def alter_conv2d(attrs, inputs, tinfos, out_type):
+        new_attrs = dict(attrs)
+        new_attrs["data_layout"] = "NCHW16c"
+        return relay.nn.conv2d(*inputs, **new_attrs)
+
+`get` gives an operator by name, whose attributes are read, set and reset.
 """
 
 from __future__ import annotations
