@@ -50,6 +50,10 @@ def example_op(op: type[RelayOp]) -> RelayOp:
     return next(each for each in example_module(op).walk() if isinstance(each, op))
 
 
+ROWS = {"relay.nn.sparse_add": (1, 3), "relay.nn.sparse_transpose": (0, 2)}
+"""Ops that fail where a value is in no row → the operands that are the values, and where the rows of them begin."""
+
+
 def example_inputs(module: ModuleOp, seed: int = 0) -> list[NDArray[Any]]:
     """Seeded inputs in every op's domain: floats in [0.5, 2), integers 0 and 1, truth values."""
     rng = np.random.default_rng(seed)
@@ -61,4 +65,9 @@ def example_inputs(module: ModuleOp, seed: int = 0) -> list[NDArray[Any]]:
         dtype = numpy_dtype(type.element_type)
         whole = isinstance(type.element_type, IntegerType)
         arrays.append((rng.integers(0, 2, shape) if whole else rng.uniform(0.5, 2, shape)).astype(dtype))
+    for op in function.body.block.ops:
+        if op.name in ROWS:
+            values, starts = (function.args.index(op.operands[number]) for number in ROWS[op.name])
+            count, dtype = len(arrays[starts]), arrays[starts].dtype
+            arrays[starts] = np.linspace(0, len(arrays[values]), count).astype(dtype)
     return arrays

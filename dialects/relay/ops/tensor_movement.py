@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar, Final
+from typing import ClassVar
 
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import Attribute
@@ -59,15 +59,12 @@ class MovementOp(RelayOp):
 class StridedSliceOp(MovementOp):
     """The elements from `begin` to before `end`, `strides` apart, along `axes` (the first ones where none are named).
 
-    Numbers below 0 count from the end of the axis, those outside are brought to the nearest place, as in numpy. With
-    `slice_mode` "size", `end` holds sizes, of which -1 reaches to the end of the axis, and strides mean nothing. Where
-    no axes are named, what a list lacks is as in Relay: a stride is 1, a begin the first element and an end that of the
-    axis; where a stride is below 0, they are the last element and 0. Of named axes one stride stands for all.
+    Numbers below 0 count from the end of the axis, those outside are brought to the nearest place, as in numpy. One
+    stride stands for all. With `slice_mode` "size", `end` holds sizes, of which -1 reaches to the end of the axis.
 
     Constraints:
-    - C3: `begin`, `end` and `strides` have a number for each of `axes`, the last one in all or that, and without `axes`
-      at most one for each axis.
-    - C4: no stride is 0.
+    - C3: `begin`, `end` and `axes` have one number for each axis that is cut, `strides` too or one in all.
+    - C4: no stride is 0; with "size" they are 1.
     - C5: an axis whose extent is no number is cut in steps from 1 on, from a place that is not negative.
 
     Example:
@@ -89,40 +86,21 @@ class StridedSliceOp(MovementOp):
 
     def steps(self, facts: Facts, shape: Shape) -> dict[int, tuple[Dim, Dim, int]]:
         """For each axis that is cut: the first place, the number of elements, and the step; C3 to C5."""
-        axes, begin, end, strides = self.cuts()
+        begin, end, strides = ints(self.begin), ints(self.end), ints(self.strides)
+        axes = tuple(range(len(begin))) if self.axes is None else ints(self.axes)
+        strides = strides * len(begin) if len(strides) == 1 else strides
         counts = (len(begin), len(end), len(strides), len(axes))
         text = "{} begins, {} ends, {} strides and {} axes of a tensor of rank {}".format(*counts, len(shape))
         facts.require(len(set(counts)) == 1 and len(axes) <= len(shape), "C3", text)
-        facts.require(all(strides), "C4", f"strides are {list(strides)}")
-        by_size = self.by_size
+        by_size = self.slice_mode.data == "size"
+        fits = all(strides) and not (by_size and any(stride != 1 for stride in strides))
+        facts.require(fits, "C4", f"strides are {list(strides)} with slice_mode {self.slice_mode.data!r}")
         found: dict[int, tuple[Dim, Dim, int]] = {}
         for named, first, last, step in zip(axes, begin, end, strides, strict=True):
             axis = axis_index(named, len(shape))
             stop = _stop_of_size(first, last) if by_size else last
             found[axis] = _places(facts, shape[axis], first, stop, step)
         return found
-
-    @property
-    def by_size(self) -> bool:
-        """Whether `end` holds sizes."""
-        return self.slice_mode.data == "size"
-
-    def cuts(self) -> tuple[tuple[int, ...], ...]:
-        """Axes, begins, ends and strides; where no axes are named, with what the lists lack: they are as long."""
-        begin, end, strides = ints(self.begin), ints(self.end), ints(self.strides)
-        named = None if self.axes is None else ints(self.axes)
-        count = max(len(begin), len(end), len(strides) if strides != (1,) else 0) if named is None else len(named)
-        if self.by_size:
-            strides = (1,) * count
-        elif named is not None:
-            strides = strides * count if len(strides) == 1 else strides
-        if named is not None:
-            return named, begin, end, strides
-        strides = (*strides, *(1,) * count)[:count]
-        begin += tuple(0 if step > 0 else _FAR for step in strides[len(begin) :])
-        last = -1 if self.by_size else _FAR
-        end += tuple(last if step > 0 else 0 for step in strides[len(end) :])
-        return tuple(range(count)), begin, end, strides
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """Those of a vector at the places."""
@@ -139,30 +117,17 @@ class StridedSliceOp(MovementOp):
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
-        axes, *lists = self.cuts()
+        axes = range(len(ints(self.begin))) if self.axes is None else ints(self.axes)
         letters = [letter_of_axis(layout, axis) for axis in axes]
         split = next((letter for letter in letters if layout.factor(letter) is not None), None)
         if split is not None:
             return LayoutRefusal(f"layout {layout} splits the axis {split}, which is cut")
-        completed = {
-            name: int_array(list(numbers))
-            for name, numbers, given in zip(("begin", "end"), lists, (self.begin, self.end), strict=False)
-            if numbers != ints(given)
-        }
-        strides, given = lists[-1], ints(self.strides)
-        if strides not in (given, given * len(strides)):
-            completed["strides"] = int_array(list(strides))
-        places = int_array([layout.index(letter) for letter in letters])
-        return LayoutDecision((layout,), layout, {**completed, "axes": places})
+        return LayoutDecision((layout,), layout, {"axes": int_array([layout.index(letter) for letter in letters])})
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
         """What is left of each axis."""
         found = self.steps(facts, shape)
         return tuple(found[axis][1] if axis in found else extent for axis, extent in enumerate(shape))
-
-
-_FAR: Final = 2**63 - 1
-"""A place behind every axis."""
 
 
 def _stop_of_size(begin: int, size: int) -> int:

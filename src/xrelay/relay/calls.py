@@ -21,6 +21,7 @@ from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
+from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
@@ -28,6 +29,7 @@ from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+from xrelay.relay.slices import strided_slice
 from xrelay.relay.sparse_operators import SPARSE
 
 OpFunction = Callable[..., Expr]
@@ -93,7 +95,7 @@ def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:
     """`collapse_sum_to`, where a list of extents is a constant of them, and tells the type."""
     if not isinstance(shape, (list, tuple)):
         return call(CollapseSumToOp, data, shape)
-    extents = [int(cast("int", extent)) for extent in shape]
+    extents = [int(extent) for extent in cast("Sequence[int]", shape)]
     operands = [as_value(data), const(extents, "int32").ssa_value]
     if not is_complete(operands[0].type):
         return call(CollapseSumToOp, *operands)
@@ -152,6 +154,7 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
     VarianceOp: variance,
     UniformOp: uniform,
     NormalOp: normal,
+    StridedSliceOp: strided_slice,
     **SPARSE,
 }
 """The operators whose function differs from their definition."""

@@ -1,0 +1,53 @@
+"""`relay.strided_slice`, whose lists may be short, as in Relay's Python."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeGuard, cast
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
+from xrelay.relay.dynamic_arguments import apply_operator
+from xrelay.relay.expr import Expr, ExprLike
+
+_FAR: Final = 2**63 - 1
+"""A place behind every axis."""
+
+
+def strided_slice(
+    data: ExprLike,
+    begin: Sequence[int] | Expr,
+    end: Sequence[int] | Expr,
+    strides: Sequence[int] | Expr | None = None,
+    axes: Sequence[int] | None = None,
+    slice_mode: str = "end",
+) -> Expr:
+    """`strided_slice`, where without `axes` lists of whole numbers may have different lengths.
+
+    A stride that is missing is 1, a begin the first element and an end that of the axis; where a stride is below 0,
+    they are the last element and 0. With `slice_mode` "size" strides mean nothing.
+    """
+    by_size = slice_mode == "size"
+    if by_size and not isinstance(strides, Expr):
+        strides = None
+    steps = (1,) if strides is None else strides
+    if axes is None and _are_numbers(begin) and _are_numbers(end) and _are_numbers(steps):
+        begin, end, strides = _completed(tuple(begin), tuple(end), tuple(steps), -1 if by_size else _FAR)
+    given = {"begin": begin, "end": end, "strides": strides, "slice_mode": slice_mode, "axes": axes}
+    attributes = {name: value for name, value in given.items() if value is not None}
+    return apply_operator(StridedSliceOp, (data,), cast("dict[str, AttributeValue | Expr]", attributes))
+
+
+def _are_numbers(value: object) -> TypeGuard[Sequence[int]]:
+    return isinstance(value, list | tuple) and all(isinstance(each, int) for each in cast("Sequence[object]", value))
+
+
+def _completed(
+    begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], last: int
+) -> tuple[tuple[int, ...], ...]:
+    """The lists with what they lack; `last` is the end of a whole axis."""
+    count = max(len(begin), len(end), len(strides) if strides != (1,) else 0)
+    strides += (1,) * (count - len(strides))
+    begin += tuple(0 if step > 0 else _FAR for step in strides[len(begin) :])
+    end += tuple(last if step > 0 else 0 for step in strides[len(end) :])
+    return begin, end, strides
