@@ -25,7 +25,7 @@ def times_transpose(dense: Array, data: Array, indices: Array, indptr: Array) ->
     count, rows, columns = blocks.shape
     wide = np.int64 if data.dtype.kind in "iu" else np.float64
     starts = checked(indices, dense.shape[1] // columns, from_end=False) * columns
-    places = starts[:, None] + np.arange(columns)
+    places: Array = starts[:, None] + np.arange(int(columns))
     sums = np.zeros((len(indptr), rows, dense.shape[0]), wide)
     with np.errstate(all="ignore"):
         parts = np.einsum("krc,mkc->krm", blocks.astype(wide), dense.astype(wide)[:, places])
