@@ -112,9 +112,12 @@ class ConversionRewriter:
         return inserted
 
     def take_back(self) -> None:
-        """Erase what was inserted for a pattern that refuses after all."""
+        """Erase what was inserted for a pattern that refuses after all.
+
+        What the pattern was about to insert, as the body of an op, may use it still, and is lost with it.
+        """
         for op in reversed(self.take_inserted()):
-            self.erase(op)
+            self.erase(op, safe=False)
 
     def also_from(self, *ops: Operation) -> None:
         """Fuse the locations of `ops`, which the pattern consumes too, into that of everything inserted after this."""
@@ -171,13 +174,13 @@ class ConversionRewriter:
             new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
 
-    def erase(self, op: Operation) -> None:
-        """Erase `op`, whose results have no uses any more."""
+    def erase(self, op: Operation, *, safe: bool = True) -> None:
+        """Erase `op`, whose results have no uses any more, unless that is not `safe` to say."""
         block = op.parent_block()
         assert block is not None, "only ops inside the converted one are erased"
         if self.insertion_point.insert_before is op:
             self.insertion_point = InsertPoint(block, op.next_op)
-        block.erase_op(op)
+        block.erase_op(op, safe_erase=safe)
 
     def convert_block_arguments(self, block: Block) -> None:
         """Give the arguments of `block` their types at the next level."""
