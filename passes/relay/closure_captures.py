@@ -47,7 +47,7 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     on_demand = OnDemand()
     names = {function: _Names(function, on_demand) for function in functions}
     for function in functions:
-        inside[function] = {value for op in walk_ops(function) for value in _defined(op)} - {function.result}
+        inside[function] = {value for op in walk_ops(function) for value in defined_by(op)} - {function.result}
         found[function], needed[function] = {}, {}
         for op in walk_ops(function):
             if isinstance(op, FnOp) and op is not function:
@@ -163,7 +163,8 @@ def _around(function: FnOp) -> Iterable[SSAValue]:
         op = op.parent_op()
 
 
-def _defined(op: Operation) -> list[SSAValue]:
+def defined_by(op: Operation) -> list[SSAValue]:
+    """The values that an op and its regions define."""
     return [*op.results, *_arguments(op)]
 
 
