@@ -117,7 +117,7 @@ class ConversionRewriter:
         What the pattern was about to insert, as the body of an op, may use it still, and is lost with it.
         """
         for op in reversed(self.take_inserted()):
-            self.erase(op, safe=False)
+            self._remove(op, safe=False)
 
     def also_from(self, *ops: Operation) -> None:
         """Fuse the locations of `ops`, which the pattern consumes too, into that of everything inserted after this."""
@@ -174,8 +174,12 @@ class ConversionRewriter:
             new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
 
-    def erase(self, op: Operation, *, safe: bool = True) -> None:
-        """Erase `op`, whose results have no uses any more, unless that is not `safe` to say."""
+    def erase(self, op: Operation) -> None:
+        """Erase `op`, whose results have no uses any more."""
+        self._remove(op, safe=True)
+
+    def _remove(self, op: Operation, *, safe: bool) -> None:
+        """Erase `op`; `safe` has it checked that nothing uses it."""
         block = op.parent_block()
         assert block is not None, "only ops inside the converted one are erased"
         if self.insertion_point.insert_before is op:

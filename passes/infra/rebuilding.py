@@ -51,11 +51,6 @@ class RebuildingRewriter(ConversionRewriter):
     def erase(self, op: Operation) -> None:
         """Nothing is written for `op`."""
 
-    def take_back(self) -> None:
-        """Erase what was inserted for a pattern that refuses after all."""
-        for op in reversed(self.take_inserted()):
-            super().erase(op)
-
     def look_through(self, cast: UnrealizedConversionCastOp) -> None:
         """Let what stands for the operands of `cast` stand for its results, which have the same types then."""
         self._values.update(zip(cast.results, self.operands(cast.operands), strict=True))
