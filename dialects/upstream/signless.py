@@ -26,6 +26,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.op_lists import all_ops
 
 Number: TypeAlias = FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]
@@ -54,7 +55,7 @@ def make_scalars_signless(top: Operation) -> None:
     for op in all_ops(top):
         if isinstance(op, arith.ConstantOp) and isa(op.value, IntegerAttr):
             op.value = signless_number(op.value)
-        for scalar in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args)):
+        for scalar in defined_values(op):
             _retype(scalar, signless(scalar.type))
         if isinstance(op, arith.BitcastOp) and op.input.type == op.result.type:
             op.result.replace_all_uses_with(op.input)
@@ -65,8 +66,7 @@ def make_scalars_signless(top: Operation) -> None:
 def make_buffers_signless(function: FuncOp) -> None:
     """Give every buffer of a function its signless type, those in its signature included."""
     for op in all_ops(function):
-        arguments = (arg for region in op.regions for block in region.blocks for arg in block.args)
-        for value in [*op.results, *arguments] if op.regions else op.results:
+        for value in defined_values(op):
             if type(value.type) is MemRefType:
                 _retype(value, _signless_buffer(value.type))
     inputs, outputs = function.function_type.inputs, function.function_type.outputs

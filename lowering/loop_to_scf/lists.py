@@ -31,6 +31,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import GRAPH_FUNCTION, SOURCES
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.loop.list_ops import (
     LIST_OPS,
@@ -81,8 +82,7 @@ def convert_lists(function: func.FuncOp) -> bool:
     for op in converted:
         conversion.convert(op)
     for op in walk_ops(function):
-        arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
-        for value in (*op.results, *arguments):
+        for value in defined_values(op):
             if isinstance(value.type, ListType):
                 Rewriter.replace_value_with_new_type(value, WORDS)
     inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
 from xrelay.dialects.attribute_names import REQUIRES
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
@@ -61,7 +62,7 @@ class DimSubstitution:
         types: dict[SSAValue, Attribute] = {}
         for op in (inner for outer in ops for inner in walk_ops(outer)):
             try:
-                types |= {value: new for value in _values(op) if (new := self.of(value.type)) is not value.type}
+                types |= {value: new for value in defined_values(op) if (new := self.of(value.type)) is not value.type}
                 for attributes in (op.attributes, op.properties):
                     changed = {name: self.of(attribute) for name, attribute in attributes.items()}
                     attributes |= {name: new for name, new in changed.items() if new is not attributes[name]}
@@ -100,12 +101,7 @@ class DimSubstitution:
 
 def _attributes(op: Operation) -> list[Attribute]:
     """The types of the values that `op` and its regions define, and what `op` says."""
-    return [*(value.type for value in _values(op)), *op.attributes.values(), *op.properties.values()]
-
-
-def _values(op: Operation) -> list[SSAValue]:
-    """The values that `op` and its regions define."""
-    return [*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args)]
+    return [*(value.type for value in defined_values(op)), *op.attributes.values(), *op.properties.values()]
 
 
 def _names_of(attribute: Attribute) -> Sequence[str]:

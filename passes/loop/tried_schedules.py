@@ -16,6 +16,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation
 
 from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON, SOURCES
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.op_lists import all_ops
 from xrelay.passes.infra.disposal import dispose
@@ -71,7 +72,7 @@ def _state_of(kernel: func.FuncOp) -> list[object]:
 
 
 def _parts(op: Operation, *, is_kernel: bool) -> tuple[object, ...]:
-    values = (*op.results, *(argument for region in op.regions for block in region.blocks for argument in block.args))
+    values = defined_values(op)
     return (
         op,
         op.location,

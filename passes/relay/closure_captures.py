@@ -15,6 +15,7 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
+from xrelay.dialects.defined_values import defined_values, region_arguments
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import dims_in
@@ -47,7 +48,7 @@ def captures_of(functions: Sequence[FnOp]) -> Captures:
     on_demand = OnDemand()
     names = {function: _Names(function, on_demand) for function in functions}
     for function in functions:
-        inside[function] = {value for op in walk_ops(function) for value in defined_by(op)} - {function.result}
+        inside[function] = {value for op in walk_ops(function) for value in defined_values(op)} - {function.result}
         found[function], needed[function] = {}, {}
         for op in walk_ops(function):
             if isinstance(op, FnOp) and op is not function:
@@ -100,7 +101,7 @@ class _Names:
         self._function = function
         self._on_demand = on_demand
         self._used = dict.fromkeys(dim_names_in(function))
-        own = [argument for op in walk_ops(function) for argument in _arguments(op)]
+        own = [argument for op in walk_ops(function) for argument in region_arguments(op)]
         self._bound = {extent.name for op in walk_ops(function) for extent in made_extents(op)}
         self._bound |= {name for argument in own for name in told_by(argument)}
 
@@ -161,12 +162,3 @@ def _around(function: FnOp) -> Iterable[SSAValue]:
         if op.parent is not None:
             yield from op.parent.args
         op = op.parent_op()
-
-
-def defined_by(op: Operation) -> list[SSAValue]:
-    """The values that an op and its regions define."""
-    return [*op.results, *_arguments(op)]
-
-
-def _arguments(op: Operation) -> list[BlockArgument]:
-    return [argument for region in op.regions for block in region.blocks for argument in block.args]

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.relay.core.container_types import ClosureType
 from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.passes.graph.replacements import retype
@@ -28,8 +29,7 @@ def let_closures_be_data(module: ModuleOp) -> None:
     known: dict[int, tuple[Attribute, Attribute]] = {}
     changed: dict[SSAValue, Attribute] = {}
     for op in walk_ops(module):
-        arguments = (argument for region in op.regions for block in region.blocks for argument in block.args)
-        for value in (*op.results, *arguments):
+        for value in defined_values(op):
             old = value.type
             if id(old) not in known:
                 known[id(old)] = old, data_type(old)

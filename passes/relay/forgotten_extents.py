@@ -27,6 +27,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import BINDS, REQUIRES
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
@@ -36,7 +37,7 @@ from xrelay.index_algebra.dims import names_of
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.passes.relay.closure_captures import OnDemand, defined_by, untold_names
+from xrelay.passes.relay.closure_captures import OnDemand, untold_names
 from xrelay.passes.types.infer_type import infer_types
 
 
@@ -58,7 +59,7 @@ def name_forgotten_extents(module: ModuleOp, functions: Sequence[FnOp]) -> None:
 
 def _captured(function: FnOp, names: Collection[str]) -> list[SSAValue]:
     """The tensors from around `function` that it uses and whose extents have one of `names`."""
-    inside = {value for op in walk_ops(function) for value in defined_by(op)}
+    inside = {value for op in walk_ops(function) for value in defined_values(op)}
     used = dict.fromkeys(value for op in walk_ops(function) for value in op.operands if value not in inside)
     return [value for value in used if isinstance(value.type, TensorType) and set(names) & set(names_in([value.type]))]
 
@@ -86,7 +87,7 @@ def _forget_types(function: FnOp, names: Collection[str]) -> None:
     for op in walk_ops(function):
         if set(names).isdisjoint(said.of(op)):
             continue
-        types.update((value, IncompleteType()) for value in defined_by(op) if _says(value.type, names))
+        types.update((value, IncompleteType()) for value in defined_values(op) if _says(value.type, names))
         for key in (REQUIRES, BINDS):
             op.attributes.pop(key, None)
         if isinstance(op, NamedCallOp):

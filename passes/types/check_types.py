@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import NamedCallOp
@@ -29,18 +29,13 @@ def check_types(module: ModuleOp) -> None:
                 location=location_of(op),
                 help="run relay-infer-type first",
             )
-        for value in _defined(op):
+        for value in defined_values(op):
             if not is_complete(value.type):
                 raise TypeInferenceError(
                     f"{describe(value)} has the incomplete type {value.type}",
                     location=location_of(op),
                     help="run relay-infer-type first",
                 )
-
-
-def _defined(op: Operation) -> list[SSAValue]:
-    arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
-    return [*op.results, *arguments]
 
 
 @dataclass(frozen=True)

@@ -39,6 +39,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
@@ -108,9 +109,8 @@ def _variables(op: Operation) -> Sequence[Variable]:
     """The variables that `op` defines."""
     if not op.regions:
         return op.results
-    arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
     outputs = [FunctionResult(op, i) for i in range(len(op.function_type.outputs))] if isinstance(op, FuncOp) else []
-    return [*op.results, *arguments, *outputs]
+    return [*defined_values(op), *outputs]
 
 
 def _place(variable: Variable) -> Operation:

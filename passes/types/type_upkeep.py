@@ -16,6 +16,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
@@ -104,7 +105,7 @@ def has_incomplete_types(functions: Iterable[Operation]) -> bool:
         not is_complete(value.type)
         for function in functions
         for op in walk_ops(function)
-        for value in (*op.results, *(arg for region in op.regions for block in region.blocks for arg in block.args))
+        for value in defined_values(op)
     )
 
 

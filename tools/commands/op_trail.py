@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.defined_values import region_arguments
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.errors import InputError
@@ -87,7 +88,7 @@ def _refs(module: ModuleOp) -> Iterator[Operation | SSAValue]:
     for op in walk_ops(module):
         if op is not module and not isinstance(op, FuncOp):
             yield op
-        parameters += (argument for region in op.regions for block in region.blocks for argument in block.args)
+        parameters += region_arguments(op)
     yield from parameters
 
 

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from xrelay.dialects.attribute_names import BINDS, REQUIRES
+from xrelay.dialects.defined_values import region_arguments
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -92,7 +93,7 @@ class _Walk:
             for block in reversed(region.blocks):
                 self._push(_computed(block))
         self._push(op.operands)
-        arguments = [argument for region in op.regions for block in region.blocks for argument in block.args]
+        arguments = region_arguments(op)
         for argument in arguments:
             self._number(argument)
         return type(op), _said(op), len(op.operands), len(arguments)
