@@ -21,10 +21,7 @@ def evaluate_grid_sample(op: GridSampleOp, data: Array, grid: Array) -> Array:
     aligned, spatial = bool(op.align_corners.value.data), data.shape[2:]
     wide = np.float64 if np.float64 in (data.dtype, grid.dtype) or data.dtype.kind in "iu" else np.float32
     with np.errstate(all="ignore"):
-        places = [
-            _place(grid[:, len(spatial) - 1 - axis], extent, op.padding_mode.data, aligned=aligned, nearest=not reach)
-            for axis, extent in enumerate(spatial)
-        ]
+        places = [_place(op, grid[:, len(spatial) - 1 - axis], extent) for axis, extent in enumerate(spatial)]
         batch: Array = np.expand_dims(np.arange(len(data)), tuple(range(1, grid.ndim - 1)))
         total = np.zeros((data.shape[0], *grid.shape[2:], data.shape[1]), wide if reach else data.dtype)
         for steps in product(range(1 - reach, reach + 1) if reach else (0,), repeat=len(spatial)):
@@ -43,14 +40,15 @@ def evaluate_grid_sample(op: GridSampleOp, data: Array, grid: Array) -> Array:
     return clipped_integers(np.moveaxis(total, -1, 1), data.dtype)
 
 
-def _place(grid: Array, extent: int, padding: str, *, aligned: bool, nearest: bool) -> Array:
+def _place(op: GridSampleOp, grid: Array, extent: int) -> Array:
     """The places along an axis of the data, brought into it where the padding says so."""
+    aligned, padding, method = bool(op.align_corners.value.data), op.padding_mode.data, op.method.data
     kind = np.float64 if grid.dtype == np.float64 else np.float32
     moved, one = grid.astype(kind) + kind(1), kind(1)
     place: Array = moved / 2 * (extent - 1) if aligned else (moved * extent - one) / 2
-    place = np.rint(place) if nearest else place
+    place = np.rint(place) if method == SAMPLINGS[0] else place
     place = np.asarray(np.where(place > -FAR, np.minimum(place, kind(FAR)), kind(-FAR)), kind)
-    if padding == "border":
+    if padding == "border" and method != SAMPLINGS[2]:
         low, high = (0.0, extent - 1.0) if aligned else (-0.5, extent - 0.5)
         nearest_element = np.clip(place, 0, extent - 1).astype(kind)
         return np.where((place >= low) & (place <= high), place, nearest_element)

@@ -42,7 +42,7 @@ def build_grid_sample(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def _table(emitter: TopiEmitter, op: GridSampleOp, axis: int, extent: Dim, real: Attribute) -> SSAValue:
     """The places along one axis of the data, brought into it where the padding says so."""
     grid, count = emitter.operand(1), len(shape_of(emitter.operand(0))) - 2
-    aligned, padding = bool(op.align_corners.value.data), op.padding_mode.data
+    aligned, padding, method = bool(op.align_corners.value.data), op.padding_mode.data, op.method.data
 
     def fill(b: Body) -> SSAValue:
         n, *at = b.spatial
@@ -52,9 +52,9 @@ def _table(emitter: TopiEmitter, op: GridSampleOp, axis: int, extent: Dim, real:
             place = b.times(b.divide(moved, two), b.size(extent - 1, real))
         else:
             place = b.divide(b.minus(b.times(moved, b.size(extent, real)), one), two)
-        place = b.add(math.RoundEvenOp(place)) if op.method.data == SAMPLINGS[0] else place
+        place = b.add(math.RoundEvenOp(place)) if method == SAMPLINGS[0] else place
         place = _between(b, place, b.constant(-FAR, real), b.constant(FAR, real))
-        if padding == "border":
+        if padding == "border" and method != SAMPLINGS[2]:
             inside = _is_between_edges(b, place, extent, aligned=aligned)
             nearest = _between(b, place, b.constant(0, real), b.size(extent - 1, real))
             return b.add(SelectOp(inside, place, nearest))

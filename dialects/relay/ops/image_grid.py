@@ -36,9 +36,9 @@ class GridSampleOp(RelayOp):
 
     `nearest` takes the element at the place rounded to even, `bilinear` weighs the nearest ones along each axis, and
     `bicubic` four by the spline with coefficient -0.75 (see `dyn.image.resize`). Outside of the data are `zeros`; with
-    `border` the outermost elements go on, and places beyond them, or beyond their outer edges, are brought to them;
-    `reflection` mirrors places and elements there. Sums are made in f32, of integers and f64 in f64; of integers they
-    are rounded and clipped.
+    `border` the outermost elements go on, and places beyond them, or beyond their outer edges, are brought to them,
+    but for `bicubic`, which weighs what goes on; `reflection` mirrors places and elements there. Sums are made in f32,
+    of integers and f64 in f64; of integers they are rounded and clipped.
 
     Constraints:
     - C5: data has the axes of the layout, the grid as many, one place for each spatial axis, and an equal batch.

@@ -24,7 +24,11 @@ _ATTRIBUTES = ("align_corners", "mode", "padding_mode")
 @converts("GridSample", since=16, attributes=_ATTRIBUTES, limits="images and volumes")
 @converts("GridSample", domain=MICROSOFT, attributes=_ATTRIBUTES)
 def convert_grid_sample(node: NodeView) -> SSAValue:
-    """`image.grid_sample`, whose grid has the places of an element along the second axis."""
+    """`image.grid_sample`, whose grid has the places of an element along the second axis.
+
+    Cubic places beyond a border stay there, as in PyTorch, where such nodes come from, and onnxruntime; the reference
+    of onnx brings them to the border.
+    """
     rank = len(node.shape(0))
     if rank not in (4, 5) or len(node.shape(1)) != rank:
         raise node.error(f"data {node.input(0).type} with a grid {node.input(1).type}: images and volumes are expected")
