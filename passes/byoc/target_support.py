@@ -14,8 +14,9 @@ from typing import Final, TypeAlias, TypeVar
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 
 DEFAULT: Final = "default"
@@ -63,9 +64,5 @@ def is_taken(op: RelayOp, target: str) -> bool:
         return bool(hook(op))
     except Exception as error:
         name = getattr(hook, "__qualname__", type(hook).__name__)
-        text = error.message if isinstance(error, XRelayError) else str(error)
-        raise PassError(
-            f"relay-annotate-target: {name}, asked whether {target!r} takes {op.relay_name()}, raised "
-            f"{type(error).__name__}: {text}",
-            location=describe_place(op),
-        ) from error
+        message = f"relay-annotate-target: {name}, asked whether {target!r} takes {op.relay_name()}, {raised(error)}"
+        raise also(PassError(message, location=describe_place(op)), error) from error

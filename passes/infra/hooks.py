@@ -7,7 +7,8 @@ instruments after it are not exited.
 **Passes.** Around a pass come all `should_run` (every one is called; they must all agree; none is called for a pass
 that is required), all `run_before_pass`, the pass, all `run_after_pass`, each in order. A pass that may not run gives
 back its module. Each `pass_scope` encloses the pass alone. Where a hook or the pass raises, no further hook of that
-pass is called. Errors of hooks name the pass, the instrument and the hook.
+pass is called. Errors of hooks name the pass, the instrument and the hook; what a hook or a pass
+raises is caught by its own class as well as by `PassError`.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.errors import PassError, XRelayError
 from xrelay.passes.infra.pass_info import PassInfo, naming
 from xrelay.passes.infra.pass_instrument import PassInstrument
-from xrelay.passes.infra.source import one_line
+from xrelay.raised import also, raised
 
 Transform = Callable[[ModuleOp], ModuleOp]
 """A pass: rewrites the module in place, or makes another one."""
@@ -109,5 +110,4 @@ def _call(instrument: PassInstrument, hook: str, call: Callable[[], None]) -> No
         error.message = f"{instrument.name}.{hook}: {error.message}"
         raise
     except Exception as error:
-        message = f"{instrument.name}.{hook} raised {type(error).__name__}: {one_line(str(error))}"
-        raise PassError(message) from error
+        raise also(PassError(f"{instrument.name}.{hook} {raised(error)}"), error) from error

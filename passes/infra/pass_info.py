@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from xrelay.errors import PassError, XRelayError
-from xrelay.passes.infra.source import one_line
+from xrelay.raised import also, raised
 
 
 class PassArgumentError(PassError, ValueError):
@@ -83,7 +83,8 @@ def check_names(names: object, what: str) -> tuple[str, ...]:
 def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, ...] = ()) -> XRelayError:
     """`error` as one of the project's family whose message names the pass `name`.
 
-    An error of the family stays the object it is; for anything else a `PassError` is made, to be raised from it.
+    An error of the family stays the object it is; for anything else a `PassError` is made, to be raised from it, that
+    `except` catches by the other's class too.
     `doing` says what went on, e.g. which hook of an instrument; a message that names the pass already is not changed.
     """
     if isinstance(error, XRelayError):
@@ -94,6 +95,5 @@ def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, 
             error.message = f"[{name}] {doing + ': ' if doing else ''}{message}"
         return error
     if isinstance(error, RecursionError):
-        return PassError(f"[{name}] the program is nested too deeply", help="split the function")
-    what = f"{doing} raised" if doing else "raised"
-    return PassError(f"[{name}] {what} {type(error).__name__}: {one_line(str(error))}")
+        return also(PassError(f"[{name}] the program is nested too deeply", help="split the function"), error)
+    return also(PassError(f"[{name}] {doing + ' ' if doing else ''}{raised(error)}"), error)

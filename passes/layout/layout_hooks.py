@@ -27,10 +27,11 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.errors import PassError, XRelayError, did_you_mean
+from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.layout.rebuild_op import decided_class
 from xrelay.plugins import load_plugins
+from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope
 from xrelay.target.device import device_kind
 
@@ -103,8 +104,7 @@ def ask_hook(
     try:
         answer = hook(op, available, lanes)
     except Exception as error:
-        text = error.message if isinstance(error, XRelayError) else str(error)
-        raise hook_error(hook, op, f"raised {type(error).__name__}: {text}") from error
+        raise also(hook_error(hook, op, raised(error)), error) from error
     if answer is op:
         return LayoutRefusal("its hook keeps it as it is")
     if answer is None or isinstance(answer, LayoutRefusal):

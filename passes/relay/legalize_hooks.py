@@ -21,10 +21,11 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.plugins import load_plugins
+from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope
 
 LegalizeHook: TypeAlias = Callable[..., object]
@@ -96,8 +97,7 @@ def ask_hook(hook: LegalizeHook, op: RelayOp, emit: Emitter) -> SSAValue | None:
     try:
         answer = hook(op, emit)
     except Exception as error:
-        text = error.message if isinstance(error, XRelayError) else str(error)
-        raise _hook_error(hook, op, f"raised {type(error).__name__}: {text}") from error
+        raise also(_hook_error(hook, op, raised(error)), error) from error
     result = op.results[0]
     if answer is None or answer is result:
         return None

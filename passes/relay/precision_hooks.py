@@ -18,8 +18,9 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError
 from xrelay.passes.infra.conversion import describe_place
+from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 
 
@@ -78,8 +79,7 @@ def precision_of(op: RelayOp, mixed: Attribute) -> Precision | None:
     try:
         answer = hook(op, mixed)
     except Exception as error:
-        text = error.message if isinstance(error, XRelayError) else str(error)
-        raise _hook_error(hook, op, f"raised {type(error).__name__}: {text}") from error
+        raise also(_hook_error(hook, op, raised(error)), error) from error
     if not isinstance(answer, Precision):
         raise _hook_error(hook, op, f"returned {answer!r}, which is no Precision")
     return answer

@@ -22,11 +22,12 @@ from xrelay.dialects.attribute_names import KERNEL_ANCHOR, STRATEGIES, TE_SCHEDU
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.errors import InputError, LoweringError, XRelayError
+from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.raised import also, raised
 from xrelay.registrations import note_caller, note_registration
 from xrelay.relay.attrs import Attrs
 from xrelay.target import Target
@@ -210,8 +211,7 @@ def _build(
         chosen = choose(attrs, inputs, out_type)
         outs = chosen.compute(attrs, inputs, out_type)
     except Exception as error:
-        text = error.message if isinstance(error, XRelayError) else str(error)
-        raise LoweringError(f"the compute of {name} raised {type(error).__name__}: {text}") from error
+        raise also(LoweringError(f"the compute of {name} {raised(error)}"), error) from error
     tensors = [outs] if isinstance(outs, Tensor) else outs
     checked = _checked(tensors, emitter, name)
     values = dict(zip(inputs, operands, strict=True))

@@ -13,9 +13,10 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop import DYNAMIC, BlockOp, IterKind
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.errors import ScheduleError, XRelayError
+from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.raised import also, raised
 from xrelay.te.bind import Loops, bind_steps
 from xrelay.te.expr import IterVar
 from xrelay.te.schedule import Schedule
@@ -55,8 +56,7 @@ def schedule_draft(draft: ScheduleDraft, make: MakeSchedule, what: str) -> None:
     except ScheduleError:
         raise
     except Exception as error:
-        text = error.message if isinstance(error, XRelayError) else str(error)
-        raise ScheduleError(f"the schedule of {what} raised {type(error).__name__}: {text}") from error
+        raise also(ScheduleError(f"the schedule of {what} {raised(error)}"), error) from error
     if not isinstance(schedule, Schedule):
         raise ScheduleError(f"the schedule of {what} gave {schedule!r}", help="return a te.Schedule")
     inlined = [stage.op.name for stage in schedule.stages if stage.is_inlined]

@@ -121,8 +121,9 @@ def test_a_required_pass_runs_every_time_its_own_requirements_do_not_and_only_in
 def test_a_hook_that_raises_stops_the_hooks_of_its_pass_alone(fails: str, hooks: list[str]) -> None:
     log: list[str] = []
     instruments = [Log("A", log), Log("B", log, fails=fails), Log("C", log)]
-    with pytest.raises(PassError) as caught, PassContext(instruments=instruments):
+    with pytest.raises(RuntimeError) as caught, PassContext(instruments=instruments):
         nothing(ModuleOp([]))
+    assert isinstance(caught.value, PassError)
     name = {"should": "should_run", "before": "run_before_pass", "after": "run_after_pass"}[fails]
     assert str(caught.value) == f"[nothing] Log.{name} raised RuntimeError: broken"
     assert isinstance(caught.value.__cause__, RuntimeError)
@@ -133,8 +134,9 @@ def test_a_hook_that_raises_stops_the_hooks_of_its_pass_alone(fails: str, hooks:
 def test_a_pass_that_raises_gets_no_after() -> None:
     log: list[str] = []
     message = r"\[failing\] raised ZeroDivisionError: oh"
-    with pytest.raises(PassError, match=message), PassContext(instruments=[Log("A", log)]):
+    with pytest.raises(ZeroDivisionError, match=message) as caught, PassContext(instruments=[Log("A", log)]):
         Sequential([failing, nothing])(ModuleOp([]))
+    assert isinstance(caught.value, PassError)
     assert [line for line in log if "should" not in line] == [
         *("A.enter", "A.before sequential", "A.before failing"),
         "A.exit",
@@ -145,7 +147,7 @@ def test_enter_that_raises_exits_those_before_in_reverse_and_disables_all() -> N
     log: list[str] = []
     context = PassContext(instruments=[Log("A", log), Log("B", log), Log("C", log, fails="enter"), Log("D", log)])
     outer = PassContext.current()
-    with pytest.raises(PassError, match=r"Log\.enter_pass_ctx raised RuntimeError: broken"), context:
+    with pytest.raises(RuntimeError, match=r"Log\.enter_pass_ctx raised RuntimeError: broken"), context:
         log.append("not reached")
     assert log == ["A.enter", "B.enter", "C.enter", "B.exit", "A.exit"]
     assert context.instruments == []
@@ -182,7 +184,7 @@ def test_exit_that_raises_leaves_those_behind_it_and_disables_all() -> None:
     log: list[str] = []
     context = PassContext(instruments=[Log("A", log), Log("B", log, fails="exit"), Log("C", log)])
     outer = PassContext.current()
-    with pytest.raises(PassError, match=r"Log\.exit_pass_ctx raised RuntimeError: broken"), context:
+    with pytest.raises(RuntimeError, match=r"Log\.exit_pass_ctx raised RuntimeError: broken"), context:
         pass
     assert log == ["A.enter", "B.enter", "C.enter", "A.exit", "B.exit"]
     assert context.instruments == []
