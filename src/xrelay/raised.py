@@ -44,12 +44,16 @@ def _instance(kind: type[E], error: Exception) -> E:
     """An instance of `kind` and of the class of `error`, with what `error` keeps outside of its dictionary."""
     given = type(error)
     bases = (given,) if issubclass(given, kind) else (kind,) if issubclass(kind, given) else (kind, given)
-    members = {
+
+    def reduce(self: E) -> tuple[object, ...]:
+        return _again, (kind, error), vars(self)
+
+    members: dict[str, object] = {
         "__module__": kind.__module__,
         "__qualname__": kind.__qualname__,
         "__doc__": kind.__doc__,
         "__init__": kind.__init__,
-        "__reduce__": lambda self: (_again, (kind, error), vars(cast(object, self))),
+        "__reduce__": reduce,
     }
     combined = cast("type[E]", new_class(kind.__name__, bases, exec_body=lambda namespace: namespace.update(members)))
     made = combined.__new__(combined, *error.args)
