@@ -51,18 +51,24 @@ class _UsersModulePass(UsersPass, ModulePass):
         return cast(ModuleOp, self._function(mod, ctx))
 
 
-class _UsersFunctionPass(UsersPass, FunctionPass):
+class UsersFunctionPass(UsersPass, FunctionPass):
+    """A pass made of a function, or of a method, that takes a function of the module."""
+
     def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
         """Call the function; what it gives is checked by the caller."""
+        return self.call(func, mod, ctx)
+
+    def call(self, func: object, mod: ModuleOp, ctx: PassContext) -> FuncOp:
+        """Returns what the user's function gives, whatever that is; `func` may be given in another form."""
         return cast(FuncOp, self._function(func, mod, ctx))
 
 
-class _UsersKernelPass(_UsersFunctionPass, KernelPass):
+class _UsersKernelPass(UsersFunctionPass, KernelPass):
     pass
 
 
 @dataclass(frozen=True)
-class _Kind:
+class Kind:
     """A decorator: what it makes, of which method of a class, and what functions are called with."""
 
     name: str
@@ -71,15 +77,16 @@ class _Kind:
     arguments: tuple[str, ...]
 
 
-_MODULE = _Kind("module", _UsersModulePass, "transform_module", ("mod", "ctx"))
-_FUNCTION = _Kind("function", _UsersFunctionPass, "transform_function", ("func", "mod", "ctx"))
-_KERNEL = _Kind("kernel", _UsersKernelPass, "transform_function", ("func", "mod", "ctx"))
+_MODULE = Kind("module", _UsersModulePass, "transform_module", ("mod", "ctx"))
+FUNCTION = Kind("function", UsersFunctionPass, "transform_function", ("func", "mod", "ctx"))
+"""Passes on functions as xDSL has them."""
+_KERNEL = Kind("kernel", _UsersKernelPass, "transform_function", ("func", "mod", "ctx"))
 
 
 class PassDecorator:
     """Turns a function into a pass, or a class into a class of passes."""
 
-    def __init__(self, kind: _Kind, opt_level: int, name: str | None, required: tuple[str, ...], *, traceable: bool):
+    def __init__(self, kind: Kind, opt_level: int, name: str | None, required: tuple[str, ...], *, traceable: bool):
         self._kind, self._level, self._name = kind, opt_level, name
         self._required, self._traceable = required, traceable
 
@@ -101,7 +108,7 @@ class PassDecorator:
         return made
 
 
-def _class_of_passes(item: type[object], info: PassInfo, kind: _Kind) -> type[UsersPass]:
+def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[UsersPass]:
     """Returns the class of passes whose instances each hold one of `item`."""
     if not callable(getattr(item, kind.method, None)):
         message = f"class {item.__name__} has no method {kind.method}"
@@ -121,7 +128,7 @@ def _class_of_passes(item: type[object], info: PassInfo, kind: _Kind) -> type[Us
     return made
 
 
-def _check_signature(function: Callable[..., object], kind: _Kind, what: str, *, bound: bool = True) -> None:
+def _check_signature(function: Callable[..., object], kind: Kind, what: str, *, bound: bool = True) -> None:
     """`PassTypeError` where `function` cannot be called with the arguments of its kind."""
     arguments = kind.arguments if bound else ("self", *kind.arguments)
     try:
@@ -147,9 +154,10 @@ def _check_call(item: type[object], arguments: tuple[object, ...], named: dict[s
         raise PassTypeError(f"{what} {error}", help=f"{item.__name__} takes {signature}") from None
 
 
-def _decorated(
-    kind: _Kind, pass_func: object, opt_level: object, name: object, required: object, *, traceable: bool
+def decorated(
+    kind: Kind, pass_func: object, opt_level: object, name: object, required: object, *, traceable: bool
 ) -> Any:
+    """Returns the pass or class of passes that a decorator of `kind` makes; without `pass_func` the decorator."""
     if opt_level is None:
         raise PassArgumentError(f"Please provide opt_level for the {kind.name} pass.")
     if isinstance(required, set | frozenset):
@@ -173,7 +181,7 @@ def module_pass(
     `opt_level` must be given (`PassArgumentError`); `required` is a list or tuple of names (`PassTypeError`); `name` is
     the function's or class's unless given. Works as a decorator and called with the function.
     """
-    return _decorated(_MODULE, pass_func, opt_level, name, required, traceable=traceable)
+    return decorated(_MODULE, pass_func, opt_level, name, required, traceable=traceable)
 
 
 def function_pass(
@@ -187,7 +195,7 @@ def function_pass(
 
     It runs on every function of the graph. Arguments and errors as for `module_pass`.
     """
-    return _decorated(_FUNCTION, pass_func, opt_level, name, required, traceable=traceable)
+    return decorated(FUNCTION, pass_func, opt_level, name, required, traceable=traceable)
 
 
 def kernel_pass(
@@ -201,4 +209,4 @@ def kernel_pass(
 
     Relay's users know it as `prim_func_pass`. Arguments and errors as for `module_pass`.
     """
-    return _decorated(_KERNEL, pass_func, opt_level, name, required, traceable=traceable)
+    return decorated(_KERNEL, pass_func, opt_level, name, required, traceable=traceable)

@@ -66,11 +66,16 @@ def _find_dtype(element_type: Attribute) -> np.dtype:
 
 
 def element_type(dtype: DTypeLike) -> TypeAttribute:
-    """The element type of a numpy dtype or its name; `TypeInferenceError` where there is none."""
+    """The element type of a numpy dtype or its name; `TypeInferenceError` where there is none.
+
+    `uint1` is Relay's other name of `bool`.
+    """
     import numpy as np
 
     if dtype == "bfloat16":
         return BFloat16Type()
+    if dtype == "uint1":
+        dtype = "bool"
     try:
         found = _from_numpy().get(np.dtype(dtype))
     except TypeError:

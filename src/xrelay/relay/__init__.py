@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from xrelay.relay.operators import *  # noqa: F403
 
     transform: ModuleType
-    """`xrelay.transform`, which stands above this package; that name has its types."""
+    """`xrelay.relay.transform`; most of its names stand above this package, in `xrelay.transform`."""
 
 __all__ = [
     "Any",
@@ -110,7 +110,7 @@ _LATE = {
     "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),
     "op": ("xrelay.relay.op", ""),
     "optimize": ("xrelay.relay.build_module", "optimize"),
-    "transform": ("xrelay.transform", ""),
+    "transform": ("xrelay.relay.transform", ""),
 }
 """Names that stand above the builder: module, and the name in it."""
 

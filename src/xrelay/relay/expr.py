@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import InvokeOp
@@ -39,6 +39,10 @@ ExprLike: TypeAlias = "Expr | SSAValue | Operation | ArrayLike | Sequence[ExprLi
 """What stands for an expression: also values of xDSL, numbers and arrays (constants), sequences (tuples)."""
 
 ExprT = TypeVar("ExprT", bound="Expr")
+
+
+class LengthError(InputError, TypeError):
+    """An expression has no length, for it is no tuple."""
 
 
 class Expr:
@@ -154,6 +158,10 @@ class Expr:
     def __ge__(self, other: ExprLike) -> Expr:
         return call(GreaterEqualOp, self, other)
 
+    def astype(self, dtype: DTypeLike) -> Expr:
+        """The expression cast to another element type."""
+        return call(CastOp, self, dtype=element_type(dtype))
+
     # --- tuples ----------------------------------------------------------------------------------------------------
 
     def __getitem__(self, index: int) -> Expr:
@@ -177,6 +185,12 @@ class Expr:
         if not isinstance(self.type, TupleType):
             raise InputError(f"an expression of type {self.type} has no fields to unpack", help="index it instead")
         return iter([self[index] for index in range(len(self.type.types))])
+
+    def __len__(self) -> int:
+        """How many fields a tuple has whose type is known; `InputError`, which is a `TypeError` too, for a tensor."""
+        if not isinstance(self.type, TupleType):
+            raise LengthError(f"an expression of type {self.type} has no fields to count", help="shape has the extents")
+        return len(self.type.types)
 
     def __bool__(self) -> bool:
         """An expression is something: `if not weight:` asks whether it is None."""
@@ -205,8 +219,10 @@ class Expr:
 class Var(Expr):
     """A variable: a parameter of the functions whose bodies use it, or what a let binds."""
 
-    def __init__(self, name: str, type: Attribute | None = None):
-        super().__init__(VarBlock(name, IncompleteType() if type is None else type).args[0])
+    def __init__(self, name_hint: str, type_annotation: Attribute | None = None):
+        """A variable of a type; without one its type is to be inferred."""
+        type = IncompleteType() if type_annotation is None else type_annotation
+        super().__init__(VarBlock(name_hint, type).args[0])
 
     @property
     def name(self) -> str:
@@ -269,24 +285,37 @@ def _is_text(name: object) -> bool:
     return isinstance(name, str) and bool(name)
 
 
+class VariableError(InputError, ValueError):
+    """A variable is given a type and a shape."""
+
+
 def var(
-    name: str,
-    type_annotation: Attribute | None = None,
-    *,
+    name_hint: str,
+    type_annotation: Attribute | str | None = None,
     shape: Sequence[Extent] | None = None,
     dtype: DTypeLike = "float32",
 ) -> Var:
-    """A variable called `name`, of a given type or of `shape` and `dtype`; without them its type is to be inferred.
+    """A variable called `name_hint`, of a given type or of `shape` and `dtype`; else its type is to be inferred.
 
-    Raises `InputError` where both a type and a shape are given, for an extent that is none, and without a name.
+    A type that is the name of a dtype is that of scalars. Raises `VariableError`, which is a `ValueError` too, where
+    both a type and a shape are given, and `InputError` for an extent or a type that is none, and without a name.
     """
-    if not _is_text(name):
-        raise InputError(f"a variable cannot be called {name!r}", help="its name is a text that is not empty")
+    if not _is_text(name_hint):
+        raise InputError(f"a variable cannot be called {name_hint!r}", help="its name is a text that is not empty")
     if type_annotation is not None and shape is not None:
-        raise InputError(f"variable {name!r} is given a type and a shape", help="give one of them")
+        raise VariableError(f"variable {name_hint!r} is given a type and a shape", help="give one of them")
     if shape is not None:
-        return Var(name, tensor(shape, dtype))
-    return Var(name, IncompleteType() if type_annotation is None else type_annotation)
+        return Var(name_hint, tensor(shape, dtype))
+    if isinstance(type_annotation, str):
+        return Var(name_hint, tensor((), type_annotation))
+    return Var(name_hint, _as_type(name_hint, type_annotation))
+
+
+def _as_type(name: str, type: object) -> Attribute | None:
+    if type is not None and not isinstance(type, Attribute):
+        hint = "give relay.TensorType(shape, dtype), or shape="
+        raise InputError(f"variable {name!r} has the type {type!r}, which is none", help=hint)
+    return type
 
 
 def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "constant") -> Expr:

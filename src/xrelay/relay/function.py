@@ -38,7 +38,6 @@ class Function(Expr):
 
     params: list[Var]
     body: Expr
-    ret_type: Attribute | None
 
     def __init__(
         self,
@@ -50,7 +49,7 @@ class Function(Expr):
     ):
         if type_params:
             raise InputError("functions here have no type parameters", help="leave types out to have them inferred")
-        self.params, self.body, self.ret_type = _checked(params), view(as_value(body)), ret_type
+        self.params, self.body, self._ret_type = _checked(params), view(as_value(body)), ret_type
         given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
         self._attributes = {name: attribute_of(name, value) for name, value in given.items()}
         self.itself: Var | None = None
@@ -58,6 +57,8 @@ class Function(Expr):
         self._origin: SSAValue | None = None
         self._closure: SSAValue | None = None
         self._outputs: list[str] | None = None
+        self._is_inferred = False
+        """Whether it was a function of a module or a closure, whose types inference found."""
         self._keeps_tuple = False
         """Whether a body that is a tuple stays one result, as in the function of a module that this one was."""
 
@@ -71,6 +72,7 @@ class Function(Expr):
         function = cls(variables[1:] if op.is_recursive else variables, view(results[0]), attrs=op.attributes)
         function.itself = variables[0] if op.is_recursive else None
         function._origin = function._closure = value
+        function._is_inferred = True
         return function
 
     @classmethod
@@ -92,6 +94,7 @@ class Function(Expr):
             raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
+        function._is_inferred = True
         function._keeps_tuple = len(results) == 1 and isinstance(results[0].owner, TupleOp)
         known = {ours: relays for relays, ours in RELAY_NAMES.items()}
         function._attributes = {known.get(key, key): value for key, value in func.attributes.items() if key != FORM}
@@ -140,8 +143,8 @@ class Function(Expr):
     def _results(self, block: Block, params: Sequence[SSAValue]) -> list[SSAValue]:
         """Copy the body into `block`; the fields of a body that is a tuple are results of their own."""
         (copy,) = copy_into(block, [self.body.ssa_value], dict(zip(params, block.args, strict=True)))
-        if self.ret_type is not None and isinstance(copy.type, IncompleteType):
-            copy = Rewriter.replace_value_with_new_type(copy, self.ret_type)
+        if self._ret_type is not None and isinstance(copy.type, IncompleteType):
+            copy = Rewriter.replace_value_with_new_type(copy, self._ret_type)
         made = copy.owner
         if self._keeps_tuple or not isinstance(made, TupleOp) or made.parent is not block:
             return [copy]
@@ -171,8 +174,8 @@ class Function(Expr):
             argument.name_hint = itself.ssa_value.name_hint
             known[itself.ssa_value] = argument
         (result,) = copy_into(block, [self.body.ssa_value], known)
-        if self.ret_type is not None and isinstance(result.type, IncompleteType):
-            result = Rewriter.replace_value_with_new_type(result, self.ret_type)
+        if self._ret_type is not None and isinstance(result.type, IncompleteType):
+            result = Rewriter.replace_value_with_new_type(result, self._ret_type)
         block.add_op(detached(YieldOp(result)))
         type = FunctionType.from_lists([param.type for param in params], [result.type])
         if recursive:
@@ -186,9 +189,15 @@ class Function(Expr):
         return invoke(self, *arguments)
 
     @property
+    def ret_type(self) -> Attribute | None:
+        """The type of what it gives: as it was said, or as inference found it in a module; else None."""
+        found = self.body.type if self._is_inferred and is_complete(self.body.type) else None
+        return self._ret_type if self._ret_type is not None else found
+
+    @property
     def type(self) -> Attribute:
         """The function's type, as far as it is known."""
-        result = self.body.type if self.ret_type is None or is_complete(self.body.type) else self.ret_type
+        result = self.body.type if self._ret_type is None or is_complete(self.body.type) else self._ret_type
         return FunctionType.from_lists([param.type for param in self.params], [result])
 
     @property
@@ -205,15 +214,23 @@ class Function(Expr):
         """The attributes as Python values: numbers, flags, texts and lists."""
         return {name: to_python(value) for name, value in self._attributes.items()}
 
-    def with_attr(self, name: str, value: AttributeValue) -> Function:
-        """The same function with one more attribute: of MLIR, or a Python value."""
-        return self.with_parts(self.params, self.body, {**self._attributes, name: value})
+    def with_attr(
+        self, attr_key_or_dict: str | Mapping[str, AttributeValue], attr_value: AttributeValue | None = None
+    ) -> Function:
+        """The same function with one more attribute, or with all of a mapping: of MLIR, or Python values."""
+        more = with_value(attr_key_or_dict, attr_value)
+        return self.with_parts(self.params, self.body, {**self._attributes, **more})
+
+    def without_attr(self, attr_key: str) -> Function:
+        """The same function without an attribute, if it has it."""
+        left = {name: value for name, value in self._attributes.items() if name != attr_key}
+        return self.with_parts(self.params, self.body, left)
 
     def with_parts(
         self, params: Sequence[Var], body: ExprLike, attrs: Mapping[str, AttributeValue] | None = None
     ) -> Function:
         """A function of other parts that is otherwise this one."""
-        function = Function(params, body, self.ret_type, attrs=self._attributes if attrs is None else attrs)
+        function = Function(params, body, self._ret_type, attrs=self._attributes if attrs is None else attrs)
         function.itself, function._outputs, function._keeps_tuple = self.itself, self._outputs, self._keeps_tuple
         return function
 
@@ -261,6 +278,15 @@ def attribute_of(name: str, value: AttributeValue) -> Attribute:
         return to_attribute(name, value, None)
     except (TypeError, ValueError) as error:
         raise InputError(f"attribute {name!r} cannot be {value!r}", help="give a number, a text or a list") from error
+
+
+def with_value(given: str | Mapping[str, AttributeValue], value: AttributeValue | None) -> Mapping[str, AttributeValue]:
+    """The attributes that `with_attr` is given: a name and a value, or all of a mapping; `InputError` for neither."""
+    if isinstance(given, Mapping):
+        return given
+    if value is None:
+        raise InputError(f"attribute {given!r} has no value", help="give one; without_attr takes an attribute away")
+    return {given: value}
 
 
 def _given_name(attributes: Attribute) -> str | None:

@@ -16,13 +16,15 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.analysis import free_vars
 from xrelay.relay.expr import Expr, ExprLike, as_value, view
-from xrelay.relay.function import Function
+from xrelay.relay.function import Function, attribute_of, with_value
 from xrelay.relay.nodes import GlobalVar
 
 MAIN = "main"
@@ -58,7 +60,39 @@ class IRModule(ModuleOp):
     @staticmethod
     def of(module: ModuleOp) -> IRModule:
         """A copy of any module."""
-        return IRModule([op.clone() for op in module.ops])
+        made = IRModule([op.clone() for op in module.ops])
+        made.attributes.update(module.attributes)
+        return made
+
+    def same_as(self, other: object) -> bool:
+        """Whether both are the same module, not only equal ones."""
+        return self is other
+
+    # --- attributes ------------------------------------------------------------------------------------------------
+
+    @property
+    def attrs(self) -> Mapping[str, object]:
+        """The attributes of the module as Python values."""
+        return {name: to_python(value) for name, value in self.attributes.items()}
+
+    def get_attr(self, attr_key: str) -> object:
+        """An attribute as Python value; None for one that the module does not have."""
+        return self.attrs.get(attr_key)
+
+    def with_attr(
+        self, attr_key_or_dict: str | Mapping[str, AttributeValue], attr_value: AttributeValue | None = None
+    ) -> IRModule:
+        """A copy with one more attribute, or with all of a mapping: of MLIR, or Python values."""
+        made = self.clone()
+        more = with_value(attr_key_or_dict, attr_value)
+        made.attributes.update({name: attribute_of(name, value) for name, value in more.items()})
+        return made
+
+    def without_attr(self, attr_key: str) -> IRModule:
+        """A copy without an attribute, if the module has it."""
+        made = self.clone()
+        made.attributes.pop(attr_key, None)
+        return made
 
     # --- functions by name -----------------------------------------------------------------------------------------
 

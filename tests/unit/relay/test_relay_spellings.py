@@ -1,0 +1,120 @@
+"""Arguments, attributes and small methods of the builder as programs for Relay write them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from xdsl.dialects.builtin import ModuleOp
+
+import xrelay
+from xrelay import relay, transform
+from xrelay.errors import InputError
+
+X = relay.var("x", shape=(2, 3))
+
+
+@pytest.mark.parametrize(
+    ("made", "type"),
+    [
+        (lambda: relay.var("v", "float32"), relay.TensorType((), "float32")),
+        (lambda: relay.var("v", "bool"), relay.TensorType((), "bool")),
+        (lambda: relay.var("v", dtype="uint1", shape=(2,)), relay.TensorType((2,), "bool")),
+        (lambda: relay.var("v", None, (2, 3), "int8"), relay.TensorType((2, 3), "int8")),
+        (lambda: relay.var(name_hint="v", type_annotation=relay.TensorType((2,))), relay.TensorType((2,))),
+        (lambda: relay.Var(name_hint="v", type_annotation=relay.TensorType((2,))), relay.TensorType((2,))),
+    ],
+)
+def test_variables_are_given_types(made: Any, type: Any) -> None:
+    variable = made()
+    assert (variable.name_hint, variable.type_annotation) == ("v", type)
+
+
+def test_what_is_no_type_of_a_variable() -> None:
+    with pytest.raises(ValueError, match="variable 'v' is given a type and a shape") as caught:
+        relay.var("v", "float32", shape=(2,))
+    assert isinstance(caught.value, InputError)
+    wrong: Any = (2, 3)
+    with pytest.raises(InputError, match=r"variable 'v' has the type \(2, 3\), which is none; help: give relay.Ten"):
+        relay.var("v", wrong)
+    with pytest.raises(Exception, match="dtype 'float3' has no element type"):
+        relay.var("v", "float3")
+
+
+def test_expressions_are_cast_and_tuples_counted() -> None:
+    cast: Any = X.astype("float16")
+    assert cast.op.name == "cast"
+    assert str(X.astype("bool").dtype) == "bool"
+    assert len(relay.split(X, 3, axis=1)) == len(relay.split(X, 3, axis=1).astuple()) == 3
+    with pytest.raises(TypeError, match="an expression of type tensor<2x3xf32> has no fields to count"):
+        len(X)
+
+
+def test_functions_are_given_attributes_and_lose_them() -> None:
+    function = relay.Function([X], X)
+    made = function.with_attr("mark", 1).with_attr({"mark": 2, "note": "n"})
+    assert made.attrs == {"mark": 2, "note": "n"}
+    assert made.without_attr("mark").without_attr("nothing").attrs == {"note": "n"}
+    assert function.attrs == {}
+    with pytest.raises(InputError, match="attribute 'mark' has no value; help: give one"):
+        made.with_attr("mark")
+
+
+def test_the_type_of_a_result_is_what_was_said_or_what_inference_found() -> None:
+    function = relay.Function([X], relay.exp(X))
+    assert function.ret_type is None
+    assert relay.Function([X], relay.exp(X), relay.TensorType((2, 3))).ret_type == relay.TensorType((2, 3))
+    both = relay.Function([X], relay.Tuple([X, relay.sum(X)]))
+    mod: Any = transform.InferType()(xrelay.IRModule({"main": function, "both": both}))
+    assert mod["main"].ret_type == relay.TensorType((2, 3))
+    assert mod["both"].ret_type == relay.TupleType([relay.TensorType((2, 3)), relay.TensorType(())])
+
+
+def test_a_result_of_another_type_than_before_takes_it() -> None:
+    class Halves(relay.ExprMutator):
+        def visit_call(self, call: Any) -> Any:
+            return call.args[0].astype("float16")
+
+    mod = xrelay.IRModule.from_expr(relay.Function([X], relay.exp(X)))
+    mod["main"] = Halves().visit(mod["main"])
+    inferred: Any = transform.InferType()(mod)
+    assert inferred["main"].ret_type == relay.TensorType((2, 3), "float16")
+
+
+def test_modules_are_given_attributes_and_lose_them() -> None:
+    mod = xrelay.IRModule.from_expr(relay.exp(X))
+    made = mod.with_attr("mark", 1).with_attr({"note": [1, 2]})
+    assert (made.get_attr("mark"), made.get_attr("note"), made.get_attr("other")) == (1, [1, 2], None)
+    assert (made.attrs, mod.attrs) == ({"mark": 1, "note": [1, 2]}, {})
+    assert made.without_attr("mark").without_attr("nothing").attrs == {"note": [1, 2]}
+    assert xrelay.IRModule.of(transform.InferType()(made)).attrs == made.attrs
+    assert made.same_as(made)
+    assert not made.same_as(made.clone())
+
+
+def test_a_function_pass_of_relay_takes_expressions() -> None:
+    @relay.transform.function_pass(opt_level=1, name="Scale")
+    class Scale:
+        def __init__(self, factor: relay.Expr):
+            self.factor = factor
+
+        def transform_function(self, func: Any, mod: Any, ctx: Any) -> Any:
+            assert isinstance(func, relay.Function)
+            assert isinstance(mod, xrelay.IRModule)
+            return relay.Function(func.params, relay.multiply(func.body, self.factor))
+
+    made = Scale(relay.const(np.float32(3)))
+    assert isinstance(made, relay.transform.FunctionPass)
+    assert relay.transform.FunctionPass is transform.FunctionPass
+    scaled = relay.transform.Sequential([made])(ModuleOp([xrelay.IRModule.from_expr(X)["main"].to_func()]))
+    (function,) = scaled.ops
+    assert [op.name for op in function.regions[0].block.ops] == ["relay.constant", "relay.multiply", "func.return"]
+    assert made(xrelay.IRModule.from_expr(relay.exp(X)))["main"].body.args[0].op.name == "exp"
+
+
+def test_relays_passes_and_ours_have_the_same_names() -> None:
+    assert set(dir(relay.transform)) == set(dir(transform))
+    assert relay.transform.PassContext is transform.PassContext
+    with pytest.raises(AttributeError, match="has no pass 'FoldConstants'; did you mean 'FoldConstant'"):
+        _ = relay.transform.FoldConstants
