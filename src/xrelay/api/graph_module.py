@@ -13,20 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.api.model import CompiledModel
+from xrelay.api.param_dict import load_param_dict
+from xrelay.api.tensor import Tensor as Tensor
 from xrelay.errors import InputError, with_article
 from xrelay.runtime.inputs import InputBinder
-
-
-class Tensor(np.ndarray[Any, Any]):
-    """A numpy array that also answers `numpy()`, as Relay's users write it."""
-
-    def numpy(self) -> NDArray[Any]:
-        """The values as a plain numpy array that shares no memory with this one."""
-        return np.array(self, subok=False)
-
-    def asnumpy(self) -> NDArray[Any]:
-        """As `numpy`."""
-        return self.numpy()
 
 
 @dataclass(frozen=True)
@@ -100,6 +90,11 @@ class GraphModule:
         for name, param in params.items():
             if name not in self._bound:
                 self._set(self._number(name), param)
+
+    def load_params(self, params_bytes: bytes | bytearray) -> None:
+        """Set the inputs among the parameters of a blob that `save_param_dict` wrote; others are passed over."""
+        found = load_param_dict(params_bytes)
+        self.set_input(**{name: found[name] for name in self._binder.names if name in found})
 
     def run(self, /, **inputs: object) -> None:
         """Set inputs given by name and compute; `InputError` where an input has not been set."""

@@ -29,20 +29,24 @@ from xrelay.relay.module import IRModule, Module
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
 from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
-from xrelay.relay.types import Any, FuncType, TensorType, TupleType, TypeVar
+from xrelay.relay.types import Any, FuncType, TensorType, TupleType, TypeVar, scalar_type
 from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
     # From the stub: the operators with the types of their parameters.
+    from xrelay.api.param_dict import load_param_dict as load_param_dict
+    from xrelay.api.param_dict import save_param_dict as save_param_dict
     from xrelay.relay import build_module as build_module
     from xrelay.relay import data_dep_optimization as data_dep_optimization
     from xrelay.relay import dataflow_pattern as dataflow_pattern
     from xrelay.relay import frontend as frontend
+    from xrelay.relay import loops as loops
     from xrelay.relay import op as op
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay.build_module import build as build
     from xrelay.relay.build_module import optimize as optimize
     from xrelay.relay.executor import create_executor as create_executor
+    from xrelay.relay.loops import while_loop as while_loop
     from xrelay.relay.operators import *  # noqa: F403
 
     transform: ModuleType
@@ -89,15 +93,20 @@ __all__ = [
     "image",
     "invoke",
     "let",
+    "load_param_dict",
+    "loops",
     "nn",
     "op",
     "op_function",
     "optimize",
     "qnn",
     "random",
+    "save_param_dict",
+    "scalar_type",
     "transform",
     "var",
     "vision",
+    "while_loop",
 ]
 
 _LATE = {
@@ -107,10 +116,14 @@ _LATE = {
     "data_dep_optimization": ("xrelay.relay.data_dep_optimization", ""),
     "expr_functor": ("xrelay.relay.visitor", ""),
     "frontend": ("xrelay.relay.frontend", ""),
+    "load_param_dict": ("xrelay.api.param_dict", "load_param_dict"),
+    "loops": ("xrelay.relay.loops", ""),
     "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),
     "op": ("xrelay.relay.op", ""),
     "optimize": ("xrelay.relay.build_module", "optimize"),
+    "save_param_dict": ("xrelay.api.param_dict", "save_param_dict"),
     "transform": ("xrelay.relay.transform", ""),
+    "while_loop": ("xrelay.relay.loops", "while_loop"),
 }
 """Names that stand above the builder: module, and the name in it."""
 

@@ -37,6 +37,11 @@ def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
     return tensor_type([_dim(extent) for extent in extents], element_type(dtype))
 
 
+def scalar_type(dtype: DTypeLike) -> Attribute:
+    """The type of tensors without extents."""
+    return tensor((), dtype)
+
+
 class _Kind(type):
     """Makes classes that make types of xDSL, of which `isinstance` knows that they made them."""
 

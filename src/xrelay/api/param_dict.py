@@ -1,0 +1,128 @@
+"""Parameters in one blob of bytes: arrays by name, as TVM writes and reads them.
+
+    blob = relay.save_param_dict({"weight": weight})
+    params = relay.load_param_dict(blob)
+
+All numbers are little-endian. A blob is a mark, eight bytes of nothing, the names, and the arrays in their order;
+before the names and before the arrays stands how many follow. A name is its length and its text. An array is a mark,
+eight bytes of nothing, a device, its rank, its dtype (kind, bits and lanes), its extents, how many bytes it has, and
+these in C order.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping
+from math import prod
+from typing import Any, Final, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.api.tensor import Tensor
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.errors import ArtifactError, InputError, TypeInferenceError, with_article
+
+_LIST_MARK: Final = 0xF7E58D4F05049CB7
+_ARRAY_MARK: Final = 0xDD5E40F096B4A13F
+_CPU: Final = 1
+_CODES: Final = {
+    **{f"int{bits}": (0, bits) for bits in (8, 16, 32, 64)},
+    **{f"uint{bits}": (1, bits) for bits in (8, 16, 32, 64)},
+    **{f"float{bits}": (2, bits) for bits in (16, 32, 64)},
+    "bool": (1, 1),
+    "bfloat16": (4, 16),
+}
+"""The kind of numbers and the bits of each dtype."""
+_NAMES: Final = {code: name for name, code in _CODES.items()}
+
+
+def save_param_dict(params: Mapping[str, object]) -> bytearray:
+    """The arrays of `params`, or what numpy makes arrays of, as one blob; `InputError` for those of no numbers."""
+    if not isinstance(cast(object, params), Mapping):
+        raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
+    blob = bytearray(struct.pack("<QQQ", _LIST_MARK, 0, len(params)))
+    for name in params:
+        text = name.encode()
+        blob += struct.pack("<Q", len(text)) + text
+    blob += struct.pack("<Q", len(params))
+    for name, value in params.items():
+        blob += _array_bytes(name, np.asarray(value))
+    return blob
+
+
+def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
+    """An array in a blob."""
+    try:
+        dtype = str(numpy_dtype(element_type(array.dtype.newbyteorder("="))))
+    except TypeInferenceError as error:
+        raise InputError(f"parameter {name!r} has dtype {array.dtype}, which no parameter has") from error
+    kind, bits = _CODES[dtype]
+    head = struct.pack("<QQiiiBBH", _ARRAY_MARK, 0, _CPU, 0, array.ndim, kind, bits, 1)
+    little = array.astype(array.dtype.newbyteorder("<"), copy=False)
+    return head + struct.pack(f"<{array.ndim}qq", *array.shape, array.nbytes) + little.tobytes()
+
+
+def load_param_dict(param_bytes: bytes | bytearray | memoryview) -> dict[str, Tensor]:
+    """The arrays of a blob by name; `ArtifactError` where it is damaged, or is none."""
+    blob = _Reader(memoryview(param_bytes))
+    blob.expect(_LIST_MARK, "parameters")
+    names = [blob.text() for _ in range(blob.count())]
+    if blob.count() != len(names):
+        raise ArtifactError("the parameters have another number of names than of arrays")
+    found = {name: blob.array(name) for name in names}
+    if blob.left:
+        raise ArtifactError(f"{blob.left} bytes stand behind the last parameter")
+    return found
+
+
+class _Reader:
+    """Takes a blob apart from its beginning; `ArtifactError` where it ends too early or says what cannot be."""
+
+    def __init__(self, blob: memoryview):
+        self._blob, self._at = blob, 0
+
+    @property
+    def left(self) -> int:
+        """How many bytes were not read."""
+        return len(self._blob) - self._at
+
+    def bytes(self, size: int) -> memoryview:
+        """The next bytes."""
+        if not 0 <= size <= self.left:
+            raise ArtifactError(f"the parameters end after {len(self._blob)} bytes, {size} more were expected")
+        self._at += size
+        return self._blob[self._at - size : self._at]
+
+    def numbers(self, form: str) -> tuple[int, ...]:
+        """The next numbers, in the form that `struct` has for them."""
+        return struct.unpack(f"<{form}", self.bytes(struct.calcsize(f"<{form}")))
+
+    def count(self) -> int:
+        """The next number of things or bytes."""
+        return self.numbers("Q")[0]
+
+    def expect(self, mark: int, what: str) -> None:
+        """Read the mark of `what`."""
+        if self.numbers("QQ")[0] != mark:
+            raise ArtifactError(f"these bytes are no {what}", help="give what save_param_dict wrote")
+
+    def text(self) -> str:
+        """The next text."""
+        try:
+            return str(self.bytes(self.count()), "utf-8")
+        except UnicodeDecodeError as error:
+            raise ArtifactError("the name of a parameter is no text") from error
+
+    def array(self, name: str) -> Tensor:
+        """The next array, which the caller may write."""
+        self.expect(_ARRAY_MARK, f"array for {name!r}")
+        _, _, rank, kind, bits, lanes = self.numbers("iiiBBH")
+        if (kind, bits) not in _NAMES or lanes != 1 or rank < 0:
+            raise ArtifactError(f"parameter {name!r} has rank {rank} and dtype ({kind}, {bits}, {lanes})")
+        shape = self.numbers(f"{rank}q")
+        dtype = numpy_dtype(element_type(_NAMES[kind, bits]))
+        if min(shape, default=0) < 0 or self.numbers("q")[0] != prod(shape) * dtype.itemsize:
+            raise ArtifactError(f"parameter {name!r} has shape {shape}, but not as many bytes")
+        data = self.bytes(prod(shape) * dtype.itemsize)
+        return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(shape).view(Tensor)
