@@ -26,6 +26,8 @@ from xrelay.errors import ArtifactError, InputError, TypeInferenceError, with_ar
 _LIST_MARK: Final = 0xF7E58D4F05049CB7
 _ARRAY_MARK: Final = 0xDD5E40F096B4A13F
 _CPU: Final = 1
+_MOST_AXES: Final = 32
+"""How many axes every version of numpy has."""
 _CODES: Final = {
     **{f"int{bits}": (0, bits) for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": (1, bits) for bits in (8, 16, 32, 64)},
@@ -43,6 +45,8 @@ def save_param_dict(params: Mapping[str, object]) -> bytearray:
         raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
     blob = bytearray(struct.pack("<QQQ", _LIST_MARK, 0, len(params)))
     for name in params:
+        if not isinstance(cast(object, name), str):
+            raise InputError(f"a parameter is called {name!r}", help="names are texts")
         text = name.encode()
         blob += struct.pack("<Q", len(text)) + text
     blob += struct.pack("<Q", len(params))
@@ -64,7 +68,9 @@ def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
 
 
 def load_param_dict(param_bytes: bytes | bytearray | memoryview) -> dict[str, Tensor]:
-    """The arrays of a blob by name; `ArtifactError` where it is damaged, or is none."""
+    """The arrays of a blob by name; `ArtifactError` where it is damaged, `InputError` for what is no bytes."""
+    if not isinstance(cast(object, param_bytes), bytes | bytearray | memoryview):
+        raise InputError(f"{with_article(type(param_bytes).__name__)} has no parameters", help="give the file's bytes")
     blob = _Reader(memoryview(param_bytes))
     blob.expect(_LIST_MARK, "parameters")
     names = [blob.text() for _ in range(blob.count())]
@@ -118,11 +124,14 @@ class _Reader:
         """The next array, which the caller may write."""
         self.expect(_ARRAY_MARK, f"array for {name!r}")
         _, _, rank, kind, bits, lanes = self.numbers("iiiBBH")
-        if (kind, bits) not in _NAMES or lanes != 1 or rank < 0:
+        if (kind, bits) not in _NAMES or lanes != 1 or not 0 <= rank <= _MOST_AXES:
             raise ArtifactError(f"parameter {name!r} has rank {rank} and dtype ({kind}, {bits}, {lanes})")
         shape = self.numbers(f"{rank}q")
         dtype = numpy_dtype(element_type(_NAMES[kind, bits]))
-        if min(shape, default=0) < 0 or self.numbers("q")[0] != prod(shape) * dtype.itemsize:
+        size = prod(shape) * dtype.itemsize
+        if min(shape, default=0) < 0 or self.numbers("q")[0] != size:
             raise ArtifactError(f"parameter {name!r} has shape {shape}, but not as many bytes")
-        data = self.bytes(prod(shape) * dtype.itemsize)
+        if prod(max(extent, 1) for extent in shape) * dtype.itemsize >= 2**63:
+            raise ArtifactError(f"parameter {name!r} has shape {shape}, which no array has")
+        data = self.bytes(size)
         return np.frombuffer(data, dtype.newbyteorder("<")).astype(dtype).reshape(shape).view(Tensor)

@@ -62,6 +62,7 @@ def test_a_blob_that_ends_early_or_late_is_refused() -> None:
         (33, 2, "another number of names than of arrays"),
         (41, 0, "these bytes are no array for 'x'"),
         (68, 0xFF, "parameter 'x' has rank -"),
+        (66, 1, "parameter 'x' has rank 257 and dtype"),
         (69, 9, "parameter 'x' has rank 1 and dtype"),
         (80, 0x80, r"parameter 'x' has shape \(-"),
         (81, 9, r"parameter 'x' has shape \(2,\), but not as many bytes"),
@@ -80,6 +81,19 @@ def test_what_are_no_parameters() -> None:
     wrong: Any = [1]
     with pytest.raises(InputError, match="params is a list"):
         relay.save_param_dict(wrong)
+    with pytest.raises(InputError, match="a list has no parameters; help: give the file's bytes"):
+        relay.load_param_dict(wrong)
+    unnamed: Any = {1: np.zeros(1)}
+    with pytest.raises(InputError, match="a parameter is called 1; help: names are texts"):
+        relay.save_param_dict(unnamed)
+
+
+def test_an_array_of_no_elements_whose_other_extents_no_array_has() -> None:
+    blob = bytearray(relay.save_param_dict({"x": np.zeros((0, 1, 1), np.float32)}))
+    for at in (81, 89):
+        blob[at : at + 8] = (2**62).to_bytes(8, "little")
+    with pytest.raises(ArtifactError, match=r"parameter 'x' has shape .*, which no array has"):
+        relay.load_param_dict(blob)
 
 
 def test_a_graph_module_takes_those_that_are_its_inputs() -> None:
