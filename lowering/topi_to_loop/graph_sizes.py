@@ -38,7 +38,8 @@ class _Scope:
     """The block of the loop level in which the place is."""
     behind: Operation | None = None
     """The op behind which the place is; the beginning of the block without one."""
-    assertions: dict[str, cf.AssertOp] = field(default_factory=dict[str, cf.AssertOp])
+    assertions: dict[Hashable, cf.AssertOp] = field(default_factory=dict[Hashable, cf.AssertOp])
+    """Each once: by what it says and what it relates, for extents of other names may have the same words."""
     demanded: set[Hashable] = field(default_factory=set[Hashable])
     is_branch: bool = False
     """Whether what may fail there fails there alone, though its names are known outside."""
@@ -124,7 +125,7 @@ class GraphSizes:
         That is where the names become known, if `op` runs whenever that place is reached, or at the beginning of the
         branch that it is in; else by the assertions that are returned.
         """
-        here: dict[str, cf.AssertOp] = {}
+        here: dict[Hashable, cf.AssertOp] = {}
         for name, requirements, nodes in told_requirements(op):
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
@@ -132,9 +133,10 @@ class GraphSizes:
                 if region.is_branch and scope.place.depth < region.place.depth:
                     scope = region
                 is_at_once = scope.block is self._scopes[-1].block
-                (scope.assertions if is_at_once else here).setdefault(assertion.msg.data, assertion)
+                relation = _relation(requirement)
+                (scope.assertions if is_at_once else here).setdefault((assertion.msg.data, relation), assertion)
                 if is_at_once:
-                    scope.demanded.add(_relation(requirement))
+                    scope.demanded.add(relation)
         return list(here.values())
 
     def finish(self) -> None:

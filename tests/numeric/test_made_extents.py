@@ -224,3 +224,33 @@ def test_arithmetic_on_extents_is_no_kernel() -> None:
         shape = [size or x.shape[at] for at, size in enumerate(sizes)]
         np.testing.assert_array_equal(y, x.reshape(*shape, -1))
         np.testing.assert_array_equal(z, x * np.float32(np.prod(sizes)))
+
+
+def test_what_two_carried_values_have_to_be_is_asked_of_both() -> None:
+    """The extents of both have the same words, and each is checked by itself."""
+    text = program(
+        "%n: tensor<i64>, %x: tensor<?xf32, #relay.dims<n>>, %y: tensor<?xf32, #relay.dims<m>>, %k: tensor<2xf32>",
+        "%a, %b",
+        """
+        %r = relay.loop(%i, %a0 : tensor<?xf32, #relay.dims<p>> = %x : tensor<?xf32, #relay.dims<n>>,
+                        %b0 : tensor<?xf32, #relay.dims<q>> = %y : tensor<?xf32, #relay.dims<m>>)
+            to %n : tensor<i64> -> U {
+          %as = relay.tuple(%a0, %k) : (tensor<?xf32, #relay.dims<p>>, tensor<2xf32>) -> U
+          %bs = relay.tuple(%b0, %k) : (tensor<?xf32, #relay.dims<q>>, tensor<2xf32>) -> U
+          %a1 = relay.stack(%as) {axis = 0} : (U) -> U
+          %b1 = relay.stack(%bs) {axis = 0} : (U) -> U
+          %a2 = relay.sum(%a1) {axis = [0]} : (U) -> U
+          %b2 = relay.sum(%b1) {axis = [0]} : (U) -> U
+          %t = relay.tuple(%a2, %b2) : (U, U) -> U
+          relay.yield %t : U
+        }
+        %a = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+        %b = relay.tuple_get_item(%r) {index = 1} : (U) -> U
+        """,
+    )
+    model = xrelay.compile(text, cache=False, threads=1)
+    two, three = np.ones(2, np.float32), np.ones(3, np.float32)
+    for x, y in ((three, two), (two, three)):
+        with pytest.raises(ExecutionError, match=r"relay\.stack C\d\].* == 2 is 3 == 2$"):
+            model.run([np.array(1), x, y, two])
+    np.testing.assert_array_equal(model.run([np.array(2), two, two, two]), [[3, 3], [3, 3]])
