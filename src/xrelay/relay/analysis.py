@@ -90,16 +90,20 @@ def all_vars(expr: Expr) -> list[Var]:
 
 
 def bound_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` binds: by lets, and as parameters of functions."""
+    """The variables that `expr` binds, by lets and as parameters of functions: those of the whole before its parts'."""
     found: dict[Var, None] = {}
-
-    def note(node: Expr) -> None:
+    done: set[Expr] = set()
+    stack = [expr]
+    while stack:
+        node = stack.pop()
+        if node in done:
+            continue
+        done.add(node)
         if isinstance(node, Let):
             found[node.var] = None
         elif isinstance(node, Function):
             found.update(dict.fromkeys(node.params))
-
-    post_order_visit(expr, note)
+        stack.extend(reversed(parts(node)))
     return list(found)
 
 

@@ -6,7 +6,7 @@ m = xrelay.GraphModule(lib["default"](dev))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -43,13 +43,21 @@ DEFAULT = "default"
 
 
 class Library(CompiledModel):
-    """A compiled model which, as in Relay, also answers `lib["default"](device)` with itself."""
+    """A compiled model which, as in Relay, also answers `lib["default"](device)` with itself, and can be unpacked."""
 
     def __getitem__(self, name: str) -> Callable[[object], Library]:
         """The function that gives the model for a device, of which there is one: the CPU."""
         if name != DEFAULT:
             raise InputError(f"the library has no entry {name!r}", help=f"its entry is {DEFAULT!r}")
         return lambda device=None: self
+
+    def __iter__(self) -> Iterator[Any]:
+        """`graph, lib, params = relay.build(…)`, the older form: the name of its entry, itself, and no parameters."""
+        return iter((DEFAULT, self, self.get_params()))
+
+    def get_params(self) -> dict[str, NDArray[Any]]:
+        """The parameters that are still to be set: none, for they became constants."""
+        return {}
 
 
 @overload

@@ -30,10 +30,10 @@ RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZA
 class Function(Expr):
     """A function of `params` with `body`; `str` shows it as text, types that are not known yet as `!relay.incomplete`.
 
-    A body that is a `relay.Tuple` gives a function of several results. As a closure it may use variables of the
-    function around it. `ret_type` says what it gives where inference is not to find it. `attrs` are attributes of the
-    function, which the function of a module and the closure have too. Raises `InputError` for parameters that are no
-    variables, or one that is given twice, and for type parameters.
+    A body that is a `relay.Tuple` gives a function of several results, or of none. As a closure it may use variables of
+    the function around it. `ret_type` says what it gives where inference is not to find it. `attrs` are attributes of
+    the function, which the function of a module and the closure have too. Raises `InputError` for parameters that are
+    no variables, or one that is given twice, and for type parameters.
     """
 
     params: list[Var]
@@ -90,8 +90,6 @@ class Function(Expr):
             raise InputError(f"@{func.sym_name.data} has no body", help="only functions with a body have expressions")
         attributes = func.arg_attrs.data if func.arg_attrs is not None else ()
         variables, results = _lifted(func.body.block, [_given_name(attribute) for attribute in attributes])
-        if not results:
-            raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
         function._is_inferred = True
@@ -187,6 +185,11 @@ class Function(Expr):
     def __call__(self, *arguments: ExprLike) -> Expr:
         """The function's value at `arguments`."""
         return invoke(self, *arguments)
+
+    @property
+    def type_params(self) -> list[Attribute]:
+        """None: functions here have no type parameters. Programs that rebuild a function hand them on."""
+        return []
 
     @property
     def ret_type(self) -> Attribute | None:

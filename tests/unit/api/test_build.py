@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 import xrelay
 from xrelay import relay, transform
+from xrelay.contrib import graph_executor
 from xrelay.errors import InputError
 
 
@@ -145,3 +146,14 @@ def test_the_context_around_says_which_passes_optimise() -> None:
     ):
         relay.optimize(3)  # pyright: ignore
     assert str(module) == before
+
+
+def test_the_older_form_of_building() -> None:
+    x, w = relay.var("x", shape=(2,)), relay.var("w", shape=(2,))
+    func = relay.Function([x, w], x * w)
+    graph, lib, params = relay.build(func, "llvm", params={"w": np.full(2, 3, np.float32)})
+    assert params == lib.get_params() == {}
+    module = graph_executor.create(graph, lib, xrelay.cpu())
+    module.set_input(**params)
+    module.run(x=np.ones(2, np.float32))
+    assert module.get_output(0).tolist() == [3, 3]

@@ -71,6 +71,30 @@ def test_the_type_of_a_result_is_what_was_said_or_what_inference_found() -> None
     assert mod["both"].ret_type == relay.TupleType([relay.TensorType((2, 3)), relay.TensorType(())])
 
 
+def test_a_function_is_made_again_of_its_parts() -> None:
+    function = relay.Function([X], relay.exp(X)).with_attr("mark", 1)
+    again = relay.Function(function.params, function.body, function.ret_type, function.type_params, function.attrs)
+    assert xrelay.ir.structural_equal(function, again)
+    assert again.attrs == {"mark": 1}
+
+
+def test_a_function_may_give_an_empty_tuple() -> None:
+    mod = xrelay.IRModule.from_expr(relay.Function([X], relay.Tuple([])))
+    body: Any = mod["main"].body
+    assert body.fields == []
+    again = xrelay.IRModule({"main": mod["main"]})
+    assert xrelay.ir.structural_equal(mod, again)
+    assert relay.create_executor("debug").evaluate(relay.Tuple([])) == []
+
+
+def test_variables_that_are_bound_come_in_relays_order() -> None:
+    a, b = relay.var("a"), relay.var("b")
+    inner = relay.Function([b], relay.Let(a, b, a))
+    outer = relay.Function([X], relay.Tuple([inner, X]))
+    assert [each.name for each in relay.analysis.bound_vars(outer)] == ["x", "b", "a"]
+    assert relay.analysis.bound_vars(inner) == [b, a]
+
+
 def test_a_result_of_another_type_than_before_takes_it() -> None:
     class Halves(relay.ExprMutator):
         def visit_call(self, call: Any) -> Any:
