@@ -13,7 +13,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
-from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
@@ -89,6 +89,11 @@ class Expr:
         if not is_complete(self.type):
             raise InputError(f"the expression has type {self.type}, which inference has not completed", help=_UNTYPED)
         return self.type
+
+    @property
+    def span(self) -> LocationAttr | None:
+        """The place in a source that it comes from; None for a variable."""
+        return self.ssa_value.op.location if isinstance(self.ssa_value, OpResult) else None
 
     def same_as(self, other: object) -> bool:
         """Whether both stand for the same value."""

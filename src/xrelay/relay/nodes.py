@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import FunctionType
+from xdsl.dialects.builtin import FunctionType, LocationAttr
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
@@ -87,8 +87,20 @@ class GlobalVar(Expr):
 class Call(Expr):
     """An operator, a function or a closure (`op`) on `args`; `attrs` holds the attributes of the call."""
 
-    def __init__(self, op: object, args: Sequence[ExprLike], attrs: Mapping[str, Any] | None = None):
-        """The call of an `Op`, a `GlobalVar`, a `Function` or an expression that is a function."""
+    def __init__(
+        self,
+        op: object,
+        args: Sequence[ExprLike],
+        attrs: Mapping[str, Any] | None = None,
+        type_args: Sequence[object] | None = None,
+        span: LocationAttr | None = None,
+    ):
+        """The call of an `Op`, a `GlobalVar`, a `Function` or an expression that is a function, from a place `span`.
+
+        Raises `InputError` for what cannot be called, and for type arguments, which nothing here takes.
+        """
+        if type_args:
+            raise InputError("functions here have no type parameters", help="leave type_args out")
         given = {} if attrs is None else dict(attrs)
         if isinstance(op, Op):
             made = call(op.kind, *args, **given)
@@ -97,7 +109,14 @@ class Call(Expr):
         else:
             made = op(*args) if isinstance(op, GlobalVar) else invoke(op, *args)
             op_of(made).attributes.update({name: attribute_of(name, value) for name, value in given.items()})
+        if span is not None:
+            op_of(made).location = span
         super().__init__(made.ssa_value)
+
+    @property
+    def type_args(self) -> list[Attribute]:
+        """None: functions here have no type parameters. Programs that rebuild a call hand them on."""
+        return []
 
     @property
     def op(self) -> Op | Expr:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
 
 import xrelay
 from xrelay import relay, transform
@@ -76,6 +76,17 @@ def test_a_function_is_made_again_of_its_parts() -> None:
     again = relay.Function(function.params, function.body, function.ret_type, function.type_params, function.attrs)
     assert xrelay.ir.structural_equal(function, again)
     assert again.attrs == {"mark": 1}
+
+
+def test_a_call_is_made_again_of_its_parts() -> None:
+    call: Any = relay.nn.softmax(X, axis=0)
+    call.ssa_value.op.location = FileLineColLoc(StringAttr("net.py"), IntAttr(3), IntAttr(7))
+    again = relay.Call(call.op, call.args, call.attrs, call.type_args, call.span)
+    assert xrelay.ir.structural_equal(call, again)
+    assert again.span == call.span
+    assert (X.span, relay.Call(call.op, call.args).span) == (None, relay.exp(X).span)
+    with pytest.raises(InputError, match="functions here have no type parameters; help: leave type_args out"):
+        relay.Call(call.op, call.args, call.attrs, [X.type])
 
 
 def test_a_function_may_give_an_empty_tuple() -> None:
