@@ -90,6 +90,8 @@ class Function(Expr):
             raise InputError(f"@{func.sym_name.data} has no body", help="only functions with a body have expressions")
         attributes = func.arg_attrs.data if func.arg_attrs is not None else ()
         variables, results = _lifted(func.body.block, [_given_name(attribute) for attribute in attributes])
+        if not results and not all(op.name.startswith(("relay.", "func.")) for op in func.body.block.ops):
+            raise InputError(f"@{func.sym_name.data} gives nothing", help="only functions on tensors have expressions")
         body = view(results[0]) if len(results) == 1 else tuple_of(results)
         function = cls(variables, body)
         function._is_inferred = True

@@ -6,7 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from xdsl.dialects.builtin import FileLineColLoc, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.arith import ConstantOp
+from xdsl.dialects.builtin import FileLineColLoc, FunctionType, IntAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Block, Region
 
 import xrelay
 from xrelay import relay, transform
@@ -96,6 +99,13 @@ def test_a_function_may_give_an_empty_tuple() -> None:
     again = xrelay.IRModule({"main": mod["main"]})
     assert xrelay.ir.structural_equal(mod, again)
     assert relay.create_executor("debug").evaluate(relay.Tuple([])) == []
+
+
+def test_a_kernel_that_writes_its_results_has_no_expression() -> None:
+    size = ConstantOp.from_int_and_width(1, 32)
+    kernel = FuncOp("main", FunctionType.from_lists([], []), Region(Block([size, ReturnOp()])))
+    with pytest.raises(InputError, match="@main gives nothing; help: only functions on tensors have expressions"):
+        relay.Function.of_func(kernel)
 
 
 def test_variables_that_are_bound_come_in_relays_order() -> None:
