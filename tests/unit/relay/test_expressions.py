@@ -103,7 +103,7 @@ def test_let_binds_in_its_body() -> None:
     assert (whole.var, whole.body) == (v, inner)
     assert whole.value.op.name == "exp"
     assert relay.analysis.free_vars(whole) == [X]
-    assert relay.analysis.bound_vars(whole) == [w, v]
+    assert relay.analysis.bound_vars(whole) == [v, w]
     assert {var.name for var in relay.analysis.all_vars(whole)} == {"v", "w", "x"}
     text = str(relay.Function([X], whole))
     assert text.index('relay.let "v"') < text.index('relay.let "w"') < text.index("relay.multiply")

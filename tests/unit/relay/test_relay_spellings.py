@@ -75,7 +75,7 @@ def test_the_type_of_a_result_is_what_was_said_or_what_inference_found() -> None
 
 
 def test_a_function_is_made_again_of_its_parts() -> None:
-    function = relay.Function([X], relay.exp(X)).with_attr("mark", 1)
+    function: Any = relay.Function([X], relay.exp(X)).with_attr("mark", 1)
     again = relay.Function(function.params, function.body, function.ret_type, function.type_params, function.attrs)
     assert xrelay.ir.structural_equal(function, again)
     assert again.attrs == {"mark": 1}

@@ -34,7 +34,14 @@ def test_a_loop_runs_as_long_as_its_condition_holds(kind: str, times: int) -> No
 
 def test_variables_of_the_loop_have_the_names_and_types_that_were_given() -> None:
     x = relay.var("x", shape=(3,))
-    loop: Any = relay.loops.while_loop(lambda a, b: relay.max(a) < b, [x, relay.const(4.0)], lambda a, b: (a + b, b))
+
+    def goes_on(a: Any, b: Any) -> Any:
+        return relay.max(a) < b
+
+    def step(a: Any, b: Any) -> Any:
+        return a + b, b
+
+    loop: Any = relay.loops.while_loop(goes_on, [x, relay.const(4.0)], step)
     assert [(each.name, each.type) for each in loop.value.params] == [("x", x.type), ("arg1", relay.TensorType(()))]
     mod: Any = relay.transform.InferType()(xrelay.IRModule.from_expr(relay.Function([x], loop(x, relay.const(4.0)))))
     assert mod["main"].ret_type == relay.TupleType([x.type, relay.TensorType(())])
