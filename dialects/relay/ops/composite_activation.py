@@ -9,9 +9,10 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.constraints import Constraints
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 
 class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
@@ -35,7 +36,7 @@ class LogSoftmaxOp(AlongAxisOp, CompositeOp):
     """
 
     name = "relay.nn.log_softmax"
-    EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Two reductions, and what is between them."""

@@ -15,10 +15,11 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
-from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 EXP_BOUND = 88.3762626647949
 """`2^n` with n the rounded quotient by ln 2 is an f32 that is not infinite up to here."""
@@ -160,7 +161,7 @@ class FastSoftmaxOp(AlongAxisOp, CompositeOp):
     """
 
     name = "relay.nn.fast_softmax"
-    EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     def decompose(self, parts: Parts) -> SSAValue:
         """Two reductions, and the exponentials between them."""

@@ -14,11 +14,12 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.ops.image_resize import COORDINATES, METHODS
-from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.index_algebra.dims import Shape, shape_text
 
 
@@ -32,7 +33,7 @@ class UpsamplingOp(CompositeOp):
     """
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
-    EXPANDS: ClassVar[Expansion | None] = Expansion.KERNEL
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     AXES: ClassVar[str]
     RESIZE: ClassVar[str]
 

@@ -7,7 +7,7 @@
 // LIST-DAG: nn.mish {{.*}}= minimum, exp, add, multiply, add, divide, multiply
 
 // STORY: nn.log_softmax
-// STORY-NEXT: pattern: kOpaque
+// STORY-NEXT: pattern: kOutEWiseFusable
 // STORY-NEXT: composite of: max, subtract, exp, sum, log, subtract; it becomes them inside the kernel that it fuses into
 // STORY-NEXT: kernel: {{.*}}, alone
 

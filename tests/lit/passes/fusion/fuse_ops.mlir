@@ -205,3 +205,21 @@ func.func @loop(%n: tensor<i64>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %o = relay.negative(%g) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %o : tensor<4xf32>
 }
+
+// Composite ops have the patterns that Relay gives them: resizing by factors is injective, a softmax in logarithms takes
+// what is elementwise behind it.
+// CHECK-LABEL: @composite_patterns(
+// CHECK:         relay.fused @fused_nn_upsampling_concatenate_nn_relu(
+// CHECK:         relay.fused @fused_nn_log_softmax_exp(
+// CHECK:         relay.fused @fused_nn_fast_softmax_add(
+func.func @composite_patterns(%x: tensor<1x2x4x4xf32>, %s: tensor<1x2x8x8xf32>, %v: tensor<4x8xf32>) -> (tensor<1x4x8x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>) {
+  %u = relay.nn.upsampling(%x) {scale_h = 2.0, scale_w = 2.0} : (tensor<1x2x4x4xf32>) -> tensor<1x2x8x8xf32>
+  %t = relay.tuple(%u, %s) : (tensor<1x2x8x8xf32>, tensor<1x2x8x8xf32>) -> tuple<tensor<1x2x8x8xf32>, tensor<1x2x8x8xf32>>
+  %c = relay.concatenate(%t) {axis = 1} : (tuple<tensor<1x2x8x8xf32>, tensor<1x2x8x8xf32>>) -> tensor<1x4x8x8xf32>
+  %r = relay.nn.relu(%c) : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
+  %l = relay.nn.log_softmax(%v) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %e = relay.exp(%l) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %f = relay.nn.fast_softmax(%v) : (tensor<4x8xf32>) -> tensor<4x8xf32>
+  %a = relay.add(%f, %v) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  func.return %r, %e, %a : tensor<1x4x8x8xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+}
