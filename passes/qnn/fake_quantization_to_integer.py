@@ -20,11 +20,12 @@ After:
     %d = relay.maximum(%c, %zero)
     %y = relay.qnn.requantize(%d, %scale, %zero, %sy, %zy)         %scale is the product of %sx and %sw
 
-Quantising: a result is a step from what the floats give, no more, but where `nn.avg_pool2d` stands, whose mean is
-rounded to a step of its operand too. Products and sums are exact in 32 bits; constants that are added to them are
-rounded to their steps. An op that rounds (`add`, `sigmoid`, …) rounds to the steps of the quantisation behind it, from
-which only ops that keep steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may part it. Functions of one tensor of 8 bits
-that have no such form become a table of 256 numbers, which is exact, whatever ops they consist of.
+Quantising: a result is a step from what the floats give, no more. `nn.avg_pool2d` rounds the mean to a step of its
+operand, and to a finer one where the steps of the result are smaller. Products and sums are exact in 32 bits; constants
+that are added to them are rounded to their steps. An op that rounds (`add`, `sigmoid`, …) rounds to the steps of the
+quantisation behind it, from which only ops that keep steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may part it.
+Functions of one tensor of 8 bits that have no such form become a table of 256 numbers, which is exact, whatever ops
+they consist of.
 
 Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op that
 has no integer form; sums that may leave 32 bits; scales that are no finite numbers, or not one where an op mixes them;

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, GlobalPoolOp
+from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, AvgPoolOp, GlobalPoolOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.qnn.integer_movement import require_order
@@ -25,7 +27,7 @@ from xrelay.passes.qnn.quantized import (
 )
 
 FINER = 256
-"""In how many parts a step is divided for a bound that lies between two."""
+"""In how many parts a step is divided for a bound or a mean that lies between two."""
 
 
 # --- functions of one tensor ---------------------------------------------------------------------------------------
@@ -48,10 +50,15 @@ def clip(w: IntegerWriter) -> StandIn:
         raise NoIntegerFormError("its bounds are not known")
     low, high = w.op.a_min.value.data, w.op.a_max.value.data
     if data.dtype != np.int32 and any(np.isfinite(bound) and bound != 0 for bound in (low, high)):
-        finer = w.call("multiply", w.distance(data), w.constant(np.array(FINER, np.int32)))
-        scale = w.product("divide", data.steps.scale, w.constant(np.array(FINER, np.float32)))
-        data = w.in_32_bits(Quantized(finer, replace(data.steps, scale=scale)), finer)
+        data = _finer(w, data, lambda distances: distances)
     return _bounded(w, data, low=low, high=high)
+
+
+def _finer(w: IntegerWriter, data: Quantized, change: Callable[[SSAValue], SSAValue]) -> Quantized:
+    """What `change` gives of the distances of `data`, in steps of which `FINER` are one of its own."""
+    finer = w.call("multiply", w.distance(data), w.constant(np.array(FINER, np.int32)))
+    scale = w.product("divide", data.steps.scale, w.constant(np.array(FINER, np.float32)))
+    return w.in_32_bits(replace(data, steps=replace(data.steps, scale=scale)), change(finer))
 
 
 def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Quantized:
@@ -106,10 +113,24 @@ def softmax(w: IntegerWriter) -> StandIn:
 
 @integer_rule("nn.avg_pool2d", result=Result.ROUNDED)
 def avg_pool2d(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers; the mean is rounded to a step of the operand too."""
+    """The op on quantised numbers, which rounds means to steps of the operand; for smaller steps, as `mean_pool`."""
+    data = w.single(0)
     if not isinstance(w.op, AvgPool2DOp):
         raise NoIntegerFormError("it is no pool")
+    own, goal = (known_array(steps.scale) for steps in (data.steps, w.goal()))
+    if own is None or goal is None or not (np.abs(own) <= np.abs(goal)).all():
+        return mean_pool(w)
     return _into_goal(w, "qnn.avg_pool2d", layout=str(w.op.layouts[0]))
+
+
+@integer_rule("nn.avg_pool1d", "nn.avg_pool3d", result=Result.OWN)
+def mean_pool(w: IntegerWriter) -> StandIn:
+    """The op itself on the distances, in 32 bits and in steps that are finer."""
+    data = w.single(0)
+    if not isinstance(w.op, AvgPoolOp):
+        raise NoIntegerFormError("it is no pool")
+    require_room(FINER * math.prod(w.op.sizes), data)
+    return _finer(w, data, lambda distances: w.again(distances))
 
 
 def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:

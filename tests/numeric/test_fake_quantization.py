@@ -198,6 +198,15 @@ def test_concatenate_and_pools_round_to_the_result() -> None:
     assert "relay.qnn.avg_pool2d" in text
 
 
+@pytest.mark.parametrize(("op", "rank"), [("avg_pool1d", 1), ("avg_pool2d", 2), ("avg_pool3d", 3)])
+def test_means_of_windows_are_no_coarser_than_the_result(op: str, rank: int) -> None:
+    data = numbers("int8", 1, 2, *[5] * rank)
+    x, image = floats("x", data, 2.0, -12)
+    pool = getattr(relay.nn, op)(image, [3] * rank, padding=[1] * rank, count_include_pad=True)
+    for scale in (0.5, 1.7, 3.1):
+        compared([x], [data], pool, scale, 10, "int8")
+
+
 def test_softmax_is_rewritten_where_it_is_named() -> None:
     data = numbers("int8", 3, 7)
     x, reals = floats("x", data, 0.1, 0)

@@ -123,3 +123,33 @@ func.func @input(%x: tensor<4xf32>, %s: tensor<f32>, %z: tensor<i32>) -> tensor<
   %y = relay.qnn.quantize(%a, %s, %z) : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
   func.return %y : tensor<4xi8>
 }
+
+// A mean is rounded to steps of the operand where those of the result are no smaller.
+// CHECK-LABEL: @mean_in_coarse_steps(
+func.func @mean_in_coarse_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %t = relay.constant dense<2.0> : tensor<f32>
+  // CHECK: relay.qnn.avg_pool2d(%x,
+  %a = relay.qnn.dequantize(%x, %s, %z) : (tensor<1x2x4x4xi8>, tensor<f32>, tensor<i32>) -> tensor<1x2x4x4xf32>
+  %b = relay.nn.avg_pool2d(%a) {pool_size = [3, 3]} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+  %y = relay.qnn.quantize(%b, %t, %z) : (tensor<1x2x2x2xf32>, tensor<f32>, tensor<i32>) -> tensor<1x2x2x2xi8>
+  func.return %y : tensor<1x2x2x2xi8>
+}
+
+// Where they are smaller, it is taken in steps that are finer than both.
+// CHECK-LABEL: @mean_in_fine_steps(
+func.func @mean_in_fine_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
+  %s = relay.constant dense<2.0> : tensor<f32>
+  %z = relay.constant dense<3> : tensor<i32>
+  %t = relay.constant dense<0.5> : tensor<f32>
+  // CHECK: %[[FINER:.*]] = relay.constant dense<256> : tensor<i32>
+  // CHECK: %[[DISTANCES:.*]] = relay.multiply(%{{.*}}, %[[FINER]])
+  // CHECK: %[[SCALE:.*]] = relay.constant dense<7.812500e-03> : tensor<f32>
+  // CHECK: %[[MEANS:.*]] = relay.nn.avg_pool2d(%[[DISTANCES]]) {pool_size = [3, 3]} : (tensor<1x2x4x4xi32>)
+  // CHECK: relay.qnn.requantize(%[[MEANS]], %[[SCALE]],
+  %a = relay.qnn.dequantize(%x, %s, %z) : (tensor<1x2x4x4xi8>, tensor<f32>, tensor<i32>) -> tensor<1x2x4x4xf32>
+  %b = relay.nn.avg_pool2d(%a) {pool_size = [3, 3]} : (tensor<1x2x4x4xf32>) -> tensor<1x2x2x2xf32>
+  %y = relay.qnn.quantize(%b, %t, %z) : (tensor<1x2x2x2xf32>, tensor<f32>, tensor<i32>) -> tensor<1x2x2x2xi8>
+  func.return %y : tensor<1x2x2x2xi8>
+}
