@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+import numpy as np
 from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type, tuple_type
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
@@ -60,6 +63,9 @@ class PrecisionRewriter:
             return False
         if precision.category is MixedPrecision.FOLLOW and not all(map(self._may_follow, op.operands)):
             return False
+        if isinstance(op, ClipOp) and self._loses_a_bound(op):
+            self._remarks.refused(op, f"it stays in f32: {self._mixed} does not hold its bounds")
+            return False
         types = [_with_elements(type, self._lowered) for type in op.operand_types]
         result = self._result_type(op, types, precision)
         if result is None:
@@ -70,6 +76,13 @@ class PrecisionRewriter:
         self._give_out(op, precision)
         self._remarks.applied(op, "done in {}", self._mixed)
         return True
+
+    def _loses_a_bound(self, op: ClipOp) -> bool:
+        """Whether a bound of a clip, which is finite, would be none in the mixed type."""
+        bounds = np.array([op.a_min.value.data, op.a_max.value.data])
+        with np.errstate(over="ignore"):
+            rounded = bounds.astype(numpy_dtype(self._mixed)).astype(np.float64)
+        return bool((np.isfinite(bounds) & ~np.isfinite(rounded)).any())
 
     def _result_type(self, op: RelayOp, types: Sequence[Attribute], precision: Precision) -> Attribute | None:
         """The type of the result of `op` on operands of `types`, with its property set; `None` where it refuses."""

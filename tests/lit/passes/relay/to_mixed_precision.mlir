@@ -145,3 +145,16 @@ func.func private @kernel(%x: tensor<2xf32>) -> tensor<2xf32> attributes {relay.
   %a = relay.nn.relu(%x) : (tensor<2xf32>) -> tensor<2xf32>
   func.return %a : tensor<2xf32>
 }
+
+// A bound that would be infinite in 16 bits is a bound of f32; an infinite one is none in either.
+// CHECK-LABEL: @bounds(
+// CHECK:         %[[NARROW:.*]] = relay.clip(%{{.*}}) {a_min = -6.0, a_max = 6.0} : (tensor<2xf16>)
+// CHECK:         %[[OPEN:.*]] = relay.clip(%[[NARROW]]) {a_min = 0.0, a_max = {{.*}}} : (tensor<2xf16>)
+// CHECK:         relay.cast(%[[OPEN]]) {dtype = f32}
+// CHECK:         relay.clip(%{{.*}}) {a_min = -128000.0, a_max = 128000.0} : (tensor<2xf32>)
+func.func @bounds(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = relay.clip(%x) {a_min = -6.0, a_max = 6.0} : (tensor<2xf32>) -> tensor<2xf32>
+  %b = relay.clip(%a) {a_min = 0.0, a_max = 0x7FF0000000000000 : f64} : (tensor<2xf32>) -> tensor<2xf32>
+  %c = relay.clip(%b) {a_min = -128000.0, a_max = 128000.0} : (tensor<2xf32>) -> tensor<2xf32>
+  func.return %c : tensor<2xf32>
+}
