@@ -23,14 +23,18 @@ def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
     }
 
 
-def as_array(name: str, value: object) -> NDArray[Any]:
-    """A copy of the array that `value` is, or gives by `numpy()` or `asnumpy()`; `InputError` names other values."""
+def as_numpy(value: Any) -> Any:
+    """What `numpy()` or `asnumpy()` of a value gives; a value without these as it is."""
     for method in ("numpy", "asnumpy"):
         convert = getattr(value, method, None)
         if callable(convert):
-            value = convert()
-            break
-    array = np.array(value)
+            return convert()
+    return value
+
+
+def as_array(name: str, value: object) -> NDArray[Any]:
+    """A copy of the array that `value` is, or gives by `numpy()` or `asnumpy()`; `InputError` names other values."""
+    array = np.array(as_numpy(value))
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
         raise InputError(f"{name} is {with_article(type(value).__name__)}, no array of numbers")
     return array

@@ -30,6 +30,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
+from xrelay.relay.arrays import as_numpy
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, variable_name
 from xrelay.relay.types import Extent, tensor
 
@@ -326,10 +327,12 @@ def _as_type(name: str, type: object) -> Attribute | None:
 def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "constant") -> Expr:
     """A constant. Without `dtype` arrays keep theirs; Python's floats are float32, its integers int32 where they fit.
 
-    Raises `InputError` for what is neither a number nor an array of numbers, or does not fit `dtype`.
+    What has `numpy()` or `asnumpy()` is the array that this gives. Raises `InputError` for what is neither a number nor
+    an array of numbers, or does not fit `dtype`.
     """
     wanted = None if dtype is None else numpy_dtype(element_type(dtype))
     try:
+        value = as_numpy(value)
         array: Array = np.asarray(value, wanted)
     except (ValueError, TypeError, OverflowError) as error:
         raise InputError(f"{value!r} is no constant: {error}") from error

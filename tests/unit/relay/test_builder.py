@@ -272,3 +272,17 @@ def test_types_know_their_kind() -> None:
     types = [tensor, relay.TupleType([tensor]), relay.FuncType([tensor], tensor)]
     kinds = [relay.TensorType, relay.TupleType, relay.FuncType]
     assert [[isinstance(one, kind) for kind in kinds] for one in types] == np.eye(3, dtype=bool).tolist()
+
+
+def test_a_variable_of_the_name_of_a_dtype_is_a_scalar() -> None:
+    assert relay.var("x", "int32").shape == ()
+    assert relay.var("x", None, (2, 3), "float16").shape == (2, 3)
+
+
+def test_constants_of_what_has_numpy() -> None:
+    class Held:
+        def asnumpy(self) -> np.ndarray:
+            return np.array([1.5, 2.5], np.float64)
+
+    found = relay.const(Held())
+    assert (found.dtype, found.shape) == (np.float64, (2,))
