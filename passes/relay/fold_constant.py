@@ -17,7 +17,8 @@ After:
 
 A field of a `relay.tuple` becomes what was put in, whatever the other fields are; a `relay.let` of a known value goes;
 a `relay.if` on a known condition becomes the branch that it takes; `relay.shape_of` and `relay.ndarray_size` of extents
-that are all known become them, whatever the elements are.
+that are all known become them, whatever the elements are. What a folded op made extents of are numbers from then on,
+wherever their names stood.
 
 Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes
 are not here; ops without a numpy meaning, or outside their domain. Operators on quantised numbers stay, as in Relay,
@@ -43,7 +44,6 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.core.types import is_static, shape_of
@@ -57,11 +57,15 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.errors import InterpreterError
+from xrelay.index_algebra.dims import Dim
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
+from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_kinds import OpKind, is_computation, is_constant, kind_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.relay.folded_extents import folded_extents
+from xrelay.passes.types.type_solver import function_around
 from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
@@ -125,6 +129,8 @@ class _Folder:
         """Fields of tuples, lets and chosen branches → the values that they are."""
         self.gone: dict[Operation, None] = {}
         """The ops that made those, in order."""
+        self.extents: dict[FuncOp, dict[str, Dim]] = {}
+        """The names of extents that folded ops made, and what they are."""
         self.read_through: dict[Operation, None] = {}
         """Tuples and lets that may have no use in the end, a let before what it binds."""
 
@@ -207,10 +213,9 @@ class _Folder:
 
     def _know_shape(self, op: ShapeValueOp) -> None:
         """Note what the extents of the operand say."""
-        found = op.infer_elements(Facts(op.name, op.operand_types))
-        elements = [element for element in found or () if isinstance(element, int)]
+        numbers = [number % (1 << 64) for number in op.values(shape_of(op.data.type)) if isinstance(number, int)]
         rank = len(shape_of(op.results[0].type))
-        value = np.array(elements, numpy_dtype(op.dtype)).reshape([-1] * rank)
+        value = np.array(numbers, np.uint64).astype(numpy_dtype(op.dtype)).reshape([-1] * rank)
         self.known[op.results[0]] = _Known.of(value, _derived_name(op, []))
         self.folded[op] = None
 
@@ -229,6 +234,12 @@ class _Folder:
             return
         if isinstance(value, tuple) and not isinstance(result.type, TupleType):
             return  # a sequence, or a tuple whose type is not known yet: neither is an array
+        extents = folded_extents(op, value)
+        if extents is None:
+            self.remarks.refused(op, "its value does not tell all extents that it makes")
+            return
+        if extents:
+            self.extents.setdefault(function_around(op), {}).update(extents)
         self.known[result] = _Known.of(value, _derived_name(op, operands))
         self.folded[op] = None
 
@@ -250,6 +261,9 @@ class _Folder:
                 self._replace_by_constant(op)
             elif result.first_use is None:
                 self._erase(op)
+        for function, extents in self.extents.items():
+            # Of these nothing makes the names any more.
+            DimSubstitution(extents).apply([function])
 
     def _erase(self, op: Operation) -> None:
         """Erase an op that was folded, and the constants that nothing else reads."""

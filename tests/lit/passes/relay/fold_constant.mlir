@@ -215,3 +215,32 @@ func.func @sequence_without_a_type(%x: tensor<6x2xf32>) -> (!relay.incomplete, !
   %t = relay.tuple(%one, %one) : (tensor<f32>, tensor<f32>) -> !relay.incomplete
   func.return %i, %t : !relay.incomplete, !relay.incomplete
 }
+
+// Of an op that made an extent the number stands where its name stood.
+// CHECK-LABEL: func.func @extents(%x: tensor<4xf32>) -> tensor<7xf32>
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<0.000000e+00> : tensor<3xf32>
+// CHECK-NEXT:    %[[T:.*]] = relay.tuple(%x, %[[K]]) : (tensor<4xf32>, tensor<3xf32>) -> tuple<tensor<4xf32>, tensor<3xf32>>
+// CHECK-NEXT:    relay.concatenate(%[[T]]) : (tuple<tensor<4xf32>, tensor<3xf32>>) -> tensor<7xf32>
+func.func @extents(%x: tensor<4xf32>) -> tensor<?xf32, #relay.dims<e + 4>> {
+  %p = relay.constant dense<[2, 0, 3]> : tensor<3xi64>
+  %zero = relay.constant dense<0.0> : tensor<f32>
+  %most = relay.max(%p) {keepdims = true} : (tensor<3xi64>) -> tensor<1xi64>
+  %z = relay.dyn.full(%zero, %most) {relay.binds = #relay.bounds<e>} : (tensor<f32>, tensor<1xi64>) -> tensor<?xf32, #relay.dims<e>>
+  %t = relay.tuple(%x, %z) : (tensor<4xf32>, tensor<?xf32, #relay.dims<e>>) -> tuple<tensor<4xf32>, tensor<?xf32, #relay.dims<e>>>
+  %r = relay.concatenate(%t) : (tuple<tensor<4xf32>, tensor<?xf32, #relay.dims<e>>>) -> tensor<?xf32, #relay.dims<e + 4>>
+  func.return %r : tensor<?xf32, #relay.dims<e + 4>>
+}
+
+// Each field of a tuple tells them.
+// CHECK-LABEL: func.func @extents_of_a_tuple(%x: tensor<2xf32>)
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<[4.000000e+00, 3.000000e+00]> : tensor<2xf32>
+// CHECK-NEXT:    relay.multiply(%x, %[[K]]) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+func.func @extents_of_a_tuple(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %p = relay.constant dense<[2, 0, 1]> : tensor<3xi64>
+  %d = relay.constant dense<[3.0, 1.0, 4.0]> : tensor<3xf32>
+  %most = relay.max(%p) : (tensor<3xi64>) -> tensor<i64>
+  %k = relay.dyn.topk(%d, %most) {relay.binds = #relay.bounds<k <= 3>} : (tensor<3xf32>, tensor<i64>) -> tuple<tensor<?xf32, #relay.dims<k>>, tensor<?xi32, #relay.dims<k>>>
+  %v = relay.tuple_get_item(%k) {index = 0} : (tuple<tensor<?xf32, #relay.dims<k>>, tensor<?xi32, #relay.dims<k>>>) -> tensor<?xf32, #relay.dims<k>>
+  %r = relay.multiply(%x, %v) {relay.requires = #relay.requirements<broadcastable(2, k) "C2 extents">} : (tensor<2xf32>, tensor<?xf32, #relay.dims<k>>) -> tensor<2xf32>
+  func.return %r : tensor<2xf32>
+}

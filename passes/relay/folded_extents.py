@@ -1,0 +1,26 @@
+"""What the named extents of an op are whose value is known: those of the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdsl.dialects.builtin import TensorType, TupleType
+from xdsl.ir import Operation
+
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.interpreters.relay.registry import Value
+from xrelay.passes.types.dim_names import single_name
+
+
+def folded_extents(op: Operation, value: Value) -> Mapping[str, int] | None:
+    """The names of extents that `op` makes, with what they are in its value; `None` where that does not tell one."""
+    made = {extent.name for extent in made_extents(op)}
+    type = op.results[0].type
+    types = type.types.data if isinstance(type, TupleType) else (type,)
+    found: dict[str, int] = {}
+    for each, array in zip(types, value if isinstance(value, tuple) else (value,), strict=True):
+        if made and isinstance(each, TensorType):
+            names = zip(map(single_name, shape_of(each)), array.shape, strict=True)
+            found |= {name: extent for name, extent in names if name in made}
+    return found if len(found) == len(made) else None
