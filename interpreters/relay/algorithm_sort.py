@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, FirstOp, OrderOp, SortOp, TopKOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
@@ -13,8 +13,8 @@ from xrelay.interpreters.relay.registry import Value, evaluates
 from xrelay.interpreters.sorting import stable_order
 
 
-def _integers(dtype: Attribute | None, order: Array) -> Array:
-    return order if dtype == i64 else order.astype(np.int32)
+def _places(dtype: Attribute | None, order: Array) -> Array:
+    return order.astype(np.int32 if dtype is None else numpy_dtype(dtype))
 
 
 def _order(op: OrderOp, data: Array) -> Array:
@@ -30,7 +30,7 @@ def evaluate_sort(op: SortOp, data: Array) -> Array:
 @evaluates(ArgsortOp)
 def evaluate_argsort(op: ArgsortOp, data: Array) -> Array:
     """The places in order."""
-    return _integers(op.dtype, _order(op, data))
+    return _places(op.dtype, _order(op, data))
 
 
 @evaluates(TopKOp)
@@ -52,5 +52,5 @@ def evaluate_dyn_topk(op: DynTopKOp, data: Array, k: Array) -> Value:
 def _first(op: FirstOp, data: Array, count: int) -> Value:
     axis = op.axis.value.data
     order = np.take(_order(op, data), range(count), axis)
-    values, indices = np.take_along_axis(data, order, axis), _integers(op.dtype, order)
+    values, indices = np.take_along_axis(data, order, axis), _places(op.dtype, order)
     return {"values": values, "indices": indices}.get(op.ret_type.data, (values, indices))

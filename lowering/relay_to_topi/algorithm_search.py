@@ -14,7 +14,7 @@ from xrelay.dialects.topi.build import Body, IndexLike, compute, is_unsigned, va
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, minimum
-from xrelay.lowering.relay_to_topi.algorithm_sort import as_integers
+from xrelay.lowering.relay_to_topi.algorithm_sort import as_places
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.strategies import implements
 
@@ -31,7 +31,7 @@ def build_searchsorted(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return _not(b, before(b, value, found)) if right else before(b, found, value)
 
     places = number_by_halving(emitter, "searchsorted", shape_of(values), length, is_left)
-    return [as_integers(emitter, places, emitter.result_type.element_type)]
+    return [as_places(emitter, places, emitter.result_type.element_type)]
 
 
 def number_by_halving(

@@ -1,4 +1,4 @@
-"""`relay.sort`, `relay.argsort` and `relay.topk`: one `topi.sort`, and the places in the integer type asked for."""
+"""`relay.sort`, `relay.argsort` and `relay.topk`: one `topi.sort`, and the places in the type asked for."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def sort(emitter: TopiEmitter, count: Dim | None = None) -> TopiSortOp:
     return emitter.insert(TopiSortOp(data, axis, descending=not emitter.flag("is_ascend"), count=count))
 
 
-def as_integers(emitter: TopiEmitter, indices: SSAValue, element: Attribute) -> SSAValue:
-    """The i64 of `indices` in another integer type."""
+def as_places(emitter: TopiEmitter, indices: SSAValue, element: Attribute) -> SSAValue:
+    """The i64 of `indices` in another type of numbers."""
     if element == i64:
         return indices
     return emitter.compute(
@@ -46,7 +46,7 @@ def build_sort(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(ArgsortOp, "argsort.generic")
 def build_argsort(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The places alone."""
-    return [as_integers(emitter, sort(emitter).indices, emitter.result_type.element_type)]
+    return [as_places(emitter, sort(emitter).indices, emitter.result_type.element_type)]
 
 
 @implements(TopKOp, "topk.generic")
@@ -57,5 +57,5 @@ def build_topk(emitter: TopiEmitter) -> Sequence[SSAValue]:
     op = sort(emitter, shape_of_type(last)[axis])
     if emitter.text("ret_type") == "values":
         return [op.values]
-    indices = as_integers(emitter, op.indices, last.element_type)
+    indices = as_places(emitter, op.indices, last.element_type)
     return [indices] if emitter.text("ret_type") == "indices" else [op.values, indices]

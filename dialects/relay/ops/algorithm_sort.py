@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, TupleType, i32, i64
+from xdsl.dialects.builtin import IntegerType, TupleType, f32, f64, i32, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
@@ -25,6 +25,9 @@ from xrelay.index_algebra.dims import ANY, Shape
 
 RET_TYPES = ("both", "values", "indices")
 """What `topk` may give."""
+
+PLACE_TYPES = (i32, i64, f32, f64)
+"""What places may be numbers of."""
 
 
 class OrderOp(RelayOp):
@@ -53,7 +56,8 @@ class OrderOp(RelayOp):
     def index_type(self, facts: Facts, dtype: Attribute | None, constraint: str) -> Attribute:
         """The element type of places along the axis, i32 unless `dtype` names another."""
         element = self.element_type_property(dtype, i32, constraint)
-        facts.require(element in (i32, i64), constraint, lambda: f"places along an axis are i32 or i64, not {element}")
+        message = f"places along an axis are i32, i64, f32 or f64, not {element}"
+        facts.require(element in PLACE_TYPES, constraint, message)
         return element
 
 
@@ -95,7 +99,7 @@ class ArgsortOp(OrderOp):
     In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
 
     Constraints:
-    - C2: `dtype` is i32 or i64.
+    - C2: `dtype` is i32, i64, f32 or f64.
 
     Example:
     ```mlir
@@ -159,7 +163,7 @@ class TopKOp(FirstOp):
 
     Constraints:
     - C2: `k` is at most the extent of the axis.
-    - C4: `dtype` is i32 or i64.
+    - C4: `dtype` is i32, i64, f32 or f64.
 
     Example:
     ```mlir
@@ -196,7 +200,7 @@ class DynTopKOp(FirstOp):
 
     Constraints:
     - C2: `k` is one integer, not negative and at most the extent of the axis.
-    - C4: `dtype` is i32 or i64.
+    - C4: `dtype` is i32, i64, f32 or f64.
 
     Example:
     ```mlir

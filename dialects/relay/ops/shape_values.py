@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntegerType, i64
+from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
@@ -27,14 +27,16 @@ class ShapeValueOp(RelayOp):
 
     data = operand_def()
 
-    dtype = prop_def(IntegerType, default_value=i64)
+    dtype = prop_def(IntegerType | AnyFloat, default_value=i64)
 
     def values(self, shape: Shape) -> tuple[Dim, ...]:
         """The elements of the result."""
         raise NotImplementedError(f"{self.name} says nothing of a shape")
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The extents, or what is computed from them."""
+        """The extents, or what is computed from them, where they are integers."""
+        if not isinstance(self.dtype, IntegerType):
+            return None
         return tuple(wrapped(value, numpy_dtype(self.dtype)) for value in self.values(facts.shape(0)))
 
 
@@ -57,7 +59,7 @@ class ShapeOfOp(ShapeValueOp):
         return shape
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A vector of as many integers as the data has axes."""
+        """A vector of as many numbers as the data has axes."""
         return tensor_type((len(facts.shape(0)),), self.dtype)
 
 
@@ -80,6 +82,6 @@ class NdarraySizeOp(ShapeValueOp):
         return (product(shape),)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """One integer."""
+        """One number."""
         facts.tensor(0)
         return tensor_type((), self.dtype)
