@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from math import prod
 
 import numpy as np
 
@@ -11,20 +12,30 @@ from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.nn_adaptive_pool import ADAPTIVE_AVG_POOLS, ADAPTIVE_MAX_POOLS, AdaptivePoolOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import evaluates
 
 
 @evaluates(*ADAPTIVE_AVG_POOLS)
 def evaluate_adaptive_avg_pool(op: AdaptivePoolOp, data: Array) -> Array:
-    """The mean of each window, summed in double precision."""
-    return _of_windows(op, data, lambda window, axes: np.asarray(np.mean(window, axis=axes, dtype=np.float64)))
+    """The mean of each window, summed in double precision; of integers truncated."""
+    return _of_windows(op, data, _truncated_mean if data.dtype.kind in "iu" else _mean)
 
 
 @evaluates(*ADAPTIVE_MAX_POOLS)
 def evaluate_adaptive_max_pool(op: AdaptivePoolOp, data: Array) -> Array:
     """The greatest element of each window."""
     return _of_windows(op, data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
+
+
+def _mean(window: Array, axes: tuple[int, ...]) -> Array:
+    return np.asarray(np.mean(window, axis=axes, dtype=np.float64))
+
+
+def _truncated_mean(window: Array, axes: tuple[int, ...]) -> Array:
+    count = prod(window.shape[axis] for axis in axes)
+    return truncated_quotient(np.asarray(np.sum(window, axis=axes, dtype=np.int64)), count)
 
 
 def _of_windows(op: AdaptivePoolOp, data: Array, fold: Callable[[Array, tuple[int, ...]], Array]) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import AnyFloat, IndexType, i64
+from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -15,12 +15,10 @@ from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
-from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.pool import Fold, relayout
+from xrelay.lowering.relay_to_topi.pool import Fold, of_any_number, relayout
 from xrelay.lowering.relay_to_topi.strategies import implements
 
 
@@ -83,12 +81,10 @@ class _Windows:
         return [result if layout == out_layout else relayout(self._emitter, result, layout, out_layout)]
 
 
-@in_single
+@of_any_number
 def build_adaptive_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum of each window, divided by its size."""
     element, windows = element_of(emitter.operand(0)), _Windows(emitter)
-    if not isinstance(element, AnyFloat):
-        raise LoweringError(f"{emitter.op.name} of {element}: only floats have a mean")
     sums = windows.folded("adaptive_pool_sum", 0, lambda b, total, x: b.accumulate(total, x))
     names = variables("i", shape_of(sums))
     mean = emitter.compute(

@@ -108,10 +108,10 @@ def relayout(emitter: TopiEmitter, data: SSAValue, source: Layout, target: Layou
 
 def _summed(kind: Kind, build: Build) -> Build:
     """`build`, adding up floats in f32 at least and integers in i64 where it adds up."""
-    return _mean(build) if kind == "avg" else build
+    return of_any_number(build) if kind == "avg" else build
 
 
-def _mean(build: Build) -> Build:
+def of_any_number(build: Build) -> Build:
     """`build`, which takes means of f32, f64 and i64, for elements of any size."""
     of_floats, of_integers = in_single(build), in_long(build)
 
@@ -153,7 +153,7 @@ def _in_out_layout(emitter: TopiEmitter, result: SSAValue) -> SSAValue:
     return result if layout == out_layout else relayout(emitter, result, layout, out_layout)
 
 
-@_mean
+@of_any_number
 def build_global_avg_pool(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The sum over the spatial axes, then a division by how many they are."""
     element = element_of(emitter.operand(0))

@@ -83,9 +83,15 @@ def test_other_elements(dtype: str) -> None:
     data = np.arange(2 * 1 * 5 * 7).reshape(2, 1, 5, 7).astype(dtype)
     found = applied("adaptive_max_pool2d", data, output_size=3)
     np.testing.assert_array_equal(found, wanted("max", data, (3, 3)).astype(dtype), strict=True)
-    if dtype.startswith("float"):
-        found = applied("adaptive_avg_pool2d", data, output_size=3)
-        np.testing.assert_allclose(found, wanted("avg", data, (3, 3)).astype(dtype), rtol=1e-3)
+    found = applied("adaptive_avg_pool2d", data, output_size=3)
+    np.testing.assert_allclose(found, wanted("avg", data, (3, 3)).astype(dtype), rtol=1e-3)
+
+
+@pytest.mark.parametrize("dtype", ["int8", "int64"])
+def test_means_of_integers_are_truncated_sums_of_any_size(dtype: str) -> None:
+    data = RANDOM.integers(-128, 128, (1, 3, 24, 7)).astype(dtype)
+    found = applied("adaptive_avg_pool2d", data, output_size=(2, 3))
+    np.testing.assert_array_equal(found, np.trunc(wanted("avg", data, (2, 3))).astype(dtype), strict=True)
 
 
 def test_without_sizes_and_without_elements() -> None:

@@ -55,7 +55,7 @@ class AdaptivePoolOp(PoolOp):
 @register_relay_op
 @irdl_op_definition
 class AdaptiveAvgPool1DOp(AdaptivePoolOp):
-    """The mean of each of `output_size` windows over the width.
+    """The mean of each of `output_size` windows over the width, of integers truncated.
 
     Example:
     ```mlir
@@ -72,7 +72,7 @@ class AdaptiveAvgPool1DOp(AdaptivePoolOp):
 @register_relay_op
 @irdl_op_definition
 class AdaptiveAvgPool2DOp(AdaptivePoolOp):
-    """The mean of each of `output_size` windows over height and width.
+    """The mean of each of `output_size` windows over height and width, of integers truncated.
 
     Example:
     ```mlir
@@ -89,7 +89,7 @@ class AdaptiveAvgPool2DOp(AdaptivePoolOp):
 @register_relay_op
 @irdl_op_definition
 class AdaptiveAvgPool3DOp(AdaptivePoolOp):
-    """The mean of each of `output_size` windows over depth, height and width.
+    """The mean of each of `output_size` windows over depth, height and width, of integers truncated.
 
     Example:
     ```mlir

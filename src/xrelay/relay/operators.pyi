@@ -207,7 +207,7 @@ class _Nn:
         layout: str | None = "NCW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean of each of `output_size` windows over the width."""
+        """The mean of each of `output_size` windows over the width, of integers truncated."""
 
     @staticmethod
     def adaptive_avg_pool2d(
@@ -216,7 +216,7 @@ class _Nn:
         layout: str | None = "NCHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean of each of `output_size` windows over height and width."""
+        """The mean of each of `output_size` windows over height and width, of integers truncated."""
 
     @staticmethod
     def adaptive_avg_pool3d(
@@ -225,7 +225,7 @@ class _Nn:
         layout: str | None = "NCDHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean of each of `output_size` windows over depth, height and width."""
+        """The mean of each of `output_size` windows over depth, height and width, of integers truncated."""
 
     @staticmethod
     def adaptive_max_pool1d(
