@@ -41,11 +41,14 @@ def evaluate_multibox_transform_loc(
     least = np.asarray(op.threshold.value.data, wide)
     rows, counts = np.full((batch, boxes, 6), -1, cls_prob.dtype), np.zeros(batch, np.int32)
     moved = cast_once(_moved_boxes(op, loc_pred.reshape(batch, boxes, 4), anchor), cls_prob.dtype)
+    keeps_all = bool(op.keep_background.value.data)
     for image in range(batch):
         for box in range(boxes):
-            best = max(((p, -k) for k, p in enumerate(cls_prob[image, 1:, box]) if p > -1), default=None)
-            if best is not None and not best[0].astype(wide) < least:
-                rows[image, counts[image]] = (-best[1], best[0], *moved[image, box])
+            scores = cls_prob[image, 0 if keeps_all else 1 :, box]
+            best, kind = max(((p, -k) for k, p in enumerate(scores) if p > -1), default=(scores.dtype.type(-1), None))
+            is_kept = kind is not None and not best.astype(wide) < least
+            if is_kept or keeps_all:
+                rows[image, counts[image]] = (-kind if is_kept and kind is not None else 0, best, *moved[image, box])
                 counts[image] += 1
     return rows, counts
 

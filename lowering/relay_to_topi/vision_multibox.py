@@ -77,41 +77,54 @@ def between_0_and_1(b: Body, value: SSAValue) -> SSAValue:
 @implements(MultiboxTransformLocOp, "vision.multibox_transform_loc.generic")
 @in_single
 def build_multibox_transform_loc(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The best class of each box, then the rows of those that are kept."""
+    """The best class of each box, then the rows of those that are kept, or of all."""
     best, best_class = _best_classes(emitter)
-    spatial, real = variables("i", shape_of(best)), element_of(best)
+    spatial, real, keeps_all = variables("i", shape_of(best)), element_of(best), emitter.flag("keep_background")
 
     def is_kept(b: Body) -> SSAValue:
         value, threshold = b.read(best, *b.spatial), b.constant(emitter.number("threshold"), real)
         has_class = b.add(CmpfOp(value, b.constant(-1, real), "ogt"))
         return b.add(SelectOp(has_class, b.add(CmpfOp(value, threshold, "uge")), b.constant(0, i1)))
 
-    kept = FrontRows(emitter, emitter.compute("is_kept", spatial, i1, is_kept))
+    is_foreground = emitter.compute("is_kept", spatial, i1, is_kept)
+
+    def read(b: Body, image: AffineExpr, box: AffineExpr, column: AffineExpr) -> SSAValue:
+        sides = [_moved_side(emitter, b, image, box, end) for end in range(4)]
+        kind = convert_scalar(b, b.read(best_class, image, box), real)
+        if keeps_all:
+            kind = b.add(SelectOp(b.read(is_foreground, image, box), kind, b.constant(0, real)))
+        return chosen(b, column, [kind, b.read(best, image, box), *sides])
+
+    rows = {**spatial, "k": 6}
+    if keeps_all:
+        batch, boxes = shape_of(best)
+        count = emitter.compute("counts", {"b": batch}, i32, lambda b: b.size(boxes, i32))
+        return [emitter.compute("multibox_rows", rows, real, lambda b: read(b, *b.spatial)), count]
+    kept = FrontRows(emitter, is_foreground)
 
     def row(b: Body) -> SSAValue:
         image, place, column = b.spatial
+        used = kept.is_used(b, image, place)
+        return b.guard(
+            used, real, lambda: read(b, image, kept.row(b, image, place), column), lambda: b.constant(-1, real)
+        )
 
-        def read() -> SSAValue:
-            box = kept.row(b, image, place)
-            sides = [_moved_side(emitter, b, image, box, end) for end in range(4)]
-            kind = convert_scalar(b, b.read(best_class, image, box), real)
-            return chosen(b, column, [kind, b.read(best, image, box), *sides])
-
-        return b.guard(kept.is_used(b, image, place), real, read, lambda: b.constant(-1, real))
-
-    rows = emitter.compute("multibox_rows", {**spatial, "k": 6}, real, row)
-    return [rows, kept.counts(i32)]
+    return [emitter.compute("multibox_rows", rows, real, row), kept.counts(i32)]
 
 
 def _best_classes(emitter: TopiEmitter) -> tuple[SSAValue, SSAValue]:
-    """The greatest probability of each box behind the background's, -1 without one; and the first class that has it."""
+    """The greatest probability of each box, -1 without one, and the first class that has it; without the background.
+
+    With `keep_background` it counts, as class 0.
+    """
     scores = emitter.operand(0)
     (batch, classes, boxes), real = shape_of(scores), element_of(scores)
-    spatial, reduce = variables("i", [batch, boxes]), {"c": classes - 1}
+    first = 0 if emitter.flag("keep_background") else 1
+    spatial, reduce = variables("i", [batch, boxes]), {"c": classes - first}
 
     def score(b: Body) -> SSAValue:
         image, box = b.spatial
-        value, lowest = b.read(scores, image, b.reduction[0] + 1, box), b.constant(-1, real)
+        value, lowest = b.read(scores, image, b.reduction[0] + first, box), b.constant(-1, real)
         return b.add(SelectOp(b.add(CmpfOp(value, lowest, "ogt")), value, lowest))
 
     best = emitter.compute(

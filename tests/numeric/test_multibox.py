@@ -54,6 +54,21 @@ def test_multibox_transform_loc(dtype: str) -> None:
         np.testing.assert_allclose(rows[image, : len(kept), 2:], sides, rtol=4 * tolerance, atol=4 * tolerance)
 
 
+def test_multibox_transform_loc_with_the_background() -> None:
+    arrays = multibox(4)
+    arrays[0][1, :, 2], arrays[0][0, :, 3] = [0.1, np.nan, 0.9, 0.9], [-1, np.nan, -2, -1]
+    module = program("vision.multibox_transform_loc", *arrays, threshold=0.75, keep_background=True)
+    rows, counts = check(module, arrays, rtol=1e-6, atol=1e-6)
+    assert (counts == 7).all()
+    scores = np.nan_to_num(arrays[0], nan=-1).clip(-1)
+    np.testing.assert_array_equal(rows[..., 1], scores.max(1))
+    np.testing.assert_array_equal(rows[..., 0], np.where(scores.max(1) >= 0.75, scores.argmax(1), 0))
+    foreground = [each[:, 1:].copy() if number == 0 else each for number, each in enumerate(arrays)]
+    padded = [np.concatenate([np.zeros_like(arrays[0][:, :1]), foreground[0]], 1), *foreground[1:]]
+    others, _ = check(program("vision.multibox_transform_loc", *padded, threshold=-2.0), padded, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(rows[1, :, 2:], others[1, :, 2:], rtol=1e-6, atol=1e-6)
+
+
 @pytest.mark.parametrize("classes", [1, 2])
 def test_multibox_transform_loc_of_few_classes(classes: int) -> None:
     arrays = multibox(classes)

@@ -77,7 +77,8 @@ class MultiboxTransformLocOp(RelayOp):
     others width and height are multiplied. `clip` brings the sides between 0 and 1.
 
     Gives the tuple of the rows of each image, those that are kept first, in order, and numbers -1 behind; and how many
-    are kept.
+    are kept. With `keep_background` all boxes are: the background takes part as class 0, which is also that of a box
+    whose probability is less than `threshold`, and classes count from 0 with it.
 
     Constraints:
     - C6: probabilities, predictions and anchors are of equally many boxes, the anchors of one image.
@@ -109,6 +110,7 @@ class MultiboxTransformLocOp(RelayOp):
     clip = bool_property(True)
     threshold = float_property(0.01)
     variances = floats_property(0.1, 0.1, 0.2, 0.2)
+    keep_background = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
         """Six numbers for each box of each image, and a number for each image; C6 and C7."""

@@ -1425,6 +1425,7 @@ class _Vision:
         force_suppress: bool | None = False,
         top_k: int | None = -1,
         coord_start: int | None = 2,
+        keep_background: bool | None = False,
         score_index: int | None = 1,
         id_index: int | None = 0,
         return_indices: bool | None = True,
