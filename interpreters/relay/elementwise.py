@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp, StopFusionOp
+from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessEqualOp, LessOp, NotEqualOp
@@ -117,7 +117,7 @@ def evaluate_reinterpret(op: ReinterpretOp, data: Array) -> Array:
     return data.view(numpy_dtype(op.dtype))
 
 
-@evaluates(LetOp, RequireOp, StopFusionOp, CompilerBeginOp, CompilerEndOp)
+@evaluates(LetOp, RequireOp, StopFusionOp, CheckpointOp, CompilerBeginOp, CompilerEndOp)
 def evaluate_identity(op: Operation, value: Value) -> Value:
     """The operand."""
     return value

@@ -12,7 +12,7 @@ from xdsl.utils.hints import isa
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp, StopFusionOp
+from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.require import RequireOp
@@ -123,6 +123,7 @@ _UNARY: dict[type[RelayOp], Unary] = {
     SqrtOp: lambda b, x: b.add(math.SqrtOp(x)),
     RsqrtOp: lambda b, x: b.divide(b.constant(1, x.type), b.add(math.SqrtOp(x))),
     StopFusionOp: lambda b, x: x,
+    CheckpointOp: lambda b, x: x,
     CompilerBeginOp: lambda b, x: x,
     CompilerEndOp: lambda b, x: x,
     RequireOp: lambda b, x: x,

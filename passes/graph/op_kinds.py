@@ -14,7 +14,7 @@ from xdsl.ir import Operation
 
 from xrelay.dialects.op_lists import is_kind
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp, StopFusionOp
+from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
@@ -33,7 +33,7 @@ class OpKind(Enum):
     OPERATOR = auto()
     """A call of a Relay operator: work for a kernel."""
     WALL = auto()
-    """`relay.annotation.stop_fusion`, `compiler_begin` and `compiler_end`."""
+    """`relay.annotation.stop_fusion`, `checkpoint`, `compiler_begin` and `compiler_end`."""
     TUPLE = auto()
     FIELD = auto()
     """`relay.tuple_get_item`."""
@@ -55,6 +55,7 @@ CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.O
 
 _KINDS: dict[type[Operation], OpKind] = {
     StopFusionOp: OpKind.WALL,
+    CheckpointOp: OpKind.WALL,
     CompilerBeginOp: OpKind.WALL,
     CompilerEndOp: OpKind.WALL,
     TupleOp: OpKind.TUPLE,

@@ -106,6 +106,7 @@ CASES: dict[str, Case] = {
             "floor": (0.1, 0.9),
             "sign": (0.1, 0.9),
             "annotation.stop_fusion": (-1, 1),
+            "annotation.checkpoint": (-1, 1),
         }.items()
     },
     "abs": of("abs", apart(3, 4)),

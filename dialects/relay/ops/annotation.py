@@ -1,4 +1,7 @@
-"""Ops that say something of a value and give it on: where fusion stops, and which code generator takes a region."""
+"""Ops that say something of a value and give it on: where fusion stops, and which code generator takes a region.
+
+`relay.annotation.checkpoint` says what a gradient may compute again.
+"""
 
 from __future__ import annotations
 
@@ -21,9 +24,25 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
 
 
+class WallOp(UnaryElementwiseOp):
+    """Base of the ops that give a tensor or a tuple on, and that nothing before them shares a kernel with behind."""
+
+    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
+
+    def infer_type(self, facts: Facts) -> Attribute:
+        """The operand's type."""
+        return facts[0] if isinstance(facts[0], TupleType) else facts.tensor(0)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Any layout of a tensor goes through unchanged; the fields of a tuple stay as the text says."""
+        if isinstance(self.data.type, TupleType):
+            return LayoutDecision((None,), None)
+        return super().propagate_layouts(layouts)
+
+
 @register_relay_op
 @irdl_op_definition
-class StopFusionOp(UnaryElementwiseOp):
+class StopFusionOp(WallOp):
     """The operand itself; `relay-fuse-ops` puts nothing before it and nothing after it into one group, and removes it.
 
     The operand may be a tuple: then it keeps what makes each field from what uses the tuple.
@@ -39,17 +58,27 @@ class StopFusionOp(UnaryElementwiseOp):
     """
 
     name = "relay.annotation.stop_fusion"
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
 
-    def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type."""
-        return facts[0] if isinstance(facts[0], TupleType) else facts.tensor(0)
 
-    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Any layout of a tensor goes through unchanged; the fields of a tuple stay as the text says."""
-        if isinstance(self.data.type, TupleType):
-            return LayoutDecision((None,), None)
-        return super().propagate_layouts(layouts)
+@register_relay_op
+@irdl_op_definition
+class CheckpointOp(WallOp):
+    """The operand itself, a tensor or a tuple, whose parts a gradient may compute again rather than keep.
+
+    The gradients that are made here keep them. As `annotation.stop_fusion` does, it keeps what stands before it and
+    behind it in kernels of their own, and `relay-fuse-ops` removes it.
+
+    Constraints:
+    - C0: one operand, a tensor or a tuple; the result has its type.
+
+    Example:
+    ```mlir
+    %y = relay.annotation.checkpoint(%x) : (tensor<4xf32>) -> tensor<4xf32>
+    ```
+
+    """
+
+    name = "relay.annotation.checkpoint"
 
 
 class CompilerAnnotationOp(RelayOp):

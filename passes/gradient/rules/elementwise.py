@@ -6,7 +6,7 @@ import math
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.annotation import CheckpointOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.ops.tensor_elementwise import ExpOp, SigmoidOp, UnaryElementwiseOp
@@ -27,7 +27,7 @@ from xrelay.passes.gradient.rule_table import Gradients, differentiates
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 
 
-@differentiates(CopyOp, RequireOp, StopFusionOp)
+@differentiates(CopyOp, RequireOp, StopFusionOp, CheckpointOp)
 def copy(op: UnaryElementwiseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """The derivative is 1."""
     return [gradient]

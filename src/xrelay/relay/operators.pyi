@@ -18,6 +18,12 @@ DType: TypeAlias = DTypeLike | Attribute
 
 class _Annotation:
     @staticmethod
+    def checkpoint(
+        data: ExprLike,
+    ) -> Expr:
+        """The operand itself, a tensor or a tuple, whose parts a gradient may compute again rather than keep."""
+
+    @staticmethod
     def compiler_begin(
         data: ExprLike,
         compiler: str,

@@ -286,3 +286,12 @@ def test_constants_of_what_has_numpy() -> None:
 
     found = relay.const(Held())
     assert (found.dtype, found.shape) == (np.float64, (2,))
+
+
+def test_a_checkpoint_gives_its_value_on() -> None:
+    x = relay.var("x", shape=(2,))
+    fields = relay.annotation.checkpoint(relay.Tuple([relay.exp(x), x]))
+    module = relay.Module.from_expr(relay.Function([x], relay.annotation.checkpoint(fields[0] + fields[1])))
+    data = np.array([0, 1], np.float32)
+    for found in (run_relay(module, [data]), xrelay.compile(module, cache=False).run([data])):
+        np.testing.assert_allclose(found[0], np.exp(data) + data, rtol=1e-6)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from xrelay.relay import operators
 
+checkpoint = operators.annotation.checkpoint
 compiler_begin = operators.annotation.compiler_begin
 compiler_end = operators.annotation.compiler_end
 stop_fusion = operators.annotation.stop_fusion
 
-__all__ = ["compiler_begin", "compiler_end", "stop_fusion"]
+__all__ = ["checkpoint", "compiler_begin", "compiler_end", "stop_fusion"]

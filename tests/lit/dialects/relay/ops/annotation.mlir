@@ -14,6 +14,15 @@ func.func @stop_fusion_of_a_tuple(%x: tuple<tensor<4xf32>, tensor<2xi32>>) {
   func.return
 }
 
+// CHECK-LABEL: @checkpoint(
+func.func @checkpoint(%x: tensor<4xf32>, %t: tuple<tensor<4xf32>, tensor<2xi32>>) {
+  // CHECK: %r = relay.annotation.checkpoint(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %r = relay.annotation.checkpoint(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  // CHECK: %s = relay.annotation.checkpoint(%t) : (tuple<tensor<4xf32>, tensor<2xi32>>) -> tuple<tensor<4xf32>, tensor<2xi32>>
+  %s = relay.annotation.checkpoint(%t) : (tuple<tensor<4xf32>, tensor<2xi32>>) -> tuple<tensor<4xf32>, tensor<2xi32>>
+  func.return
+}
+
 // CHECK-LABEL: @regions(
 func.func @regions(%x: tensor<2xf32>, %t: tuple<tensor<2xf32>, tensor<i32>>) {
   // CHECK: %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"} : (tensor<2xf32>) -> tensor<2xf32>

@@ -8,6 +8,14 @@ func.func @stop_fusion(%x: tensor<2x3x4xf32>) {
 
 // -----
 
+func.func @checkpoint(%x: tensor<2x3x4xf32>) {
+  // expected-error@below {{[relay.annotation.checkpoint C0] result type tensor<2x3xf32> does not follow}}
+  %r = relay.annotation.checkpoint(%x) : (tensor<2x3x4xf32>) -> tensor<2x3xf32>
+  func.return
+}
+
+// -----
+
 func.func @begin_of_another_type(%x: tensor<2xf32>) {
   // expected-error@below {{[relay.annotation.compiler_begin C0] result type tensor<3xf32> does not follow}}
   %r = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"} : (tensor<2xf32>) -> tensor<3xf32>
