@@ -26,7 +26,7 @@ from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.relay.calls import BESIDE, OpFunction, op_function
 
 STUB = Path("src/xrelay/relay/operators.pyi")
-_BY_HAND = ("xrelay.relay.calls", "xrelay.relay.sparse_operators")
+_BY_HAND = ("xrelay.relay.calls", "xrelay.relay.sparse_operators", "xrelay.relay.written_operators")
 _ANY_VALUE = "from xrelay.dialects.relay.core.attribute_values import AttributeValue\n"
 _HEAD = f'''"""Relay's operators as functions. Made by `make stubs` from their definitions: not to be edited."""
 
@@ -100,7 +100,7 @@ def _written(function: OpFunction) -> Iterator[str]:
 
 def _parameters(op: type[RelayOp]) -> Iterator[str]:
     """The parameters: those of a function that is written by hand as it says, else the operands and attributes."""
-    function = op_function(op.relay_name())
+    function = inspect.unwrap(op_function(op.relay_name()))
     if function.__module__ in _BY_HAND and "<locals>" not in function.__code__.co_qualname:
         yield from _written(function)
         return

@@ -20,7 +20,7 @@ def folded_extents(op: Operation, value: Value) -> Mapping[str, int] | None:
     types = type.types.data if isinstance(type, TupleType) else (type,)
     found: dict[str, int] = {}
     for each, array in zip(types, value if isinstance(value, tuple) else (value,), strict=True):
-        if made and isinstance(each, TensorType):
+        if made and isinstance(each, TensorType) and not isinstance(array, tuple):
             names = zip(map(single_name, shape_of(each)), array.shape, strict=True)
             found |= {name: extent for name, extent in names if name in made}
     return found if len(found) == len(made) else None

@@ -62,7 +62,7 @@ def about(data: relay.Expr, mean: relay.Expr) -> relay.Expr:
 
 def count_up(start: relay.Expr, stop: relay.Expr, step: relay.Expr) -> relay.Expr:
     """The four numbers from `start` on."""
-    return relay.reshape(relay.arange(start, stop, step), newshape=[4])
+    return relay.reshape(relay.arange(start, stop, step, "float64"), newshape=[4])
 
 
 def one_hot(places: relay.Expr, on: relay.Expr, off: relay.Expr) -> relay.Expr:

@@ -50,7 +50,7 @@ def arithmetic(draw: Draw, x: relay.Expr, dtype: str) -> tuple[relay.Expr, str]:
 def leaky_relu(draw: Draw, x: relay.Expr, dtype: str) -> tuple[relay.Expr, str]:
     alpha = draw(st.floats(-2, 2))
     parameters = [draw(strategy) for _ in range(2) for strategy in (scales, zeros)]
-    return relay.qnn.op.leaky_relu(x, *parameters, alpha=alpha), dtype
+    return relay.qnn.op.leaky_relu(x, alpha, *parameters), dtype
 
 
 def dense(draw: Draw, x: relay.Expr, dtype: str) -> tuple[relay.Expr, str]:

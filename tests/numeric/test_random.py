@@ -44,7 +44,7 @@ def test_the_hash_is_threefry_but_for_the_last_addition_of_the_key() -> None:
 @pytest.mark.parametrize("shape", [(7,), (2, 4), (2,), (), (3, 0)])
 def test_words(name: str, shape: tuple[int, ...]) -> None:
     key = KEYS[name]
-    new, words = drawn("random.threefry_generate", key, out_shape=shape)
+    new, words = drawn("random.threefry_generate", key, shape=shape)
     assert words.shape == shape
     if name == "deep path" and shape == (2, 4):
         numbers: list[int] = key.tolist()
@@ -57,7 +57,7 @@ def test_words(name: str, shape: tuple[int, ...]) -> None:
 @pytest.mark.parametrize("name", KEYS)
 def test_both_keys_of_a_split_draw_other_words(name: str) -> None:
     left, right = drawn("random.threefry_split", KEYS[name])
-    words = [drawn("random.threefry_generate", key, out_shape=(4,))[1] for key in (left, right)]
+    words = [drawn("random.threefry_generate", key, shape=(4,))[1] for key in (left, right)]
     assert (words[0] != words[1]).all()
 
 

@@ -41,9 +41,8 @@ def test_matrix_set_diag(k1: int, k2: int, right: bool, left: bool) -> None:
     data = -rising(2, 3, 4)
     longest = min(3 + min(k2, 0), 4 - max(k1, 0))
     diagonal = rising(2, *((k2 - k1 + 1,) if k1 != k2 else ()), longest)
-    found = applied(
-        "matrix_set_diag", data, diagonal, k1=k1, k2=k2, super_diag_right_align=right, sub_diag_right_align=left
-    )
+    align = "_".join("RIGHT" if side else "LEFT" for side in (right, left))
+    found = applied("matrix_set_diag", data, diagonal, k=(k1, k2), align=align)
     rows = diagonal.reshape(2, k2 - k1 + 1, longest)
     wanted = data.copy()
     for k in range(k1, k2 + 1):

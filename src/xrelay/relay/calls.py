@@ -29,8 +29,16 @@ from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+from xrelay.relay.made_operators import (
+    dropout_raw,
+    mean_std,
+    mean_variance,
+    segment_sum,
+    sparse_fill_empty_rows,
+)
 from xrelay.relay.slices import strided_slice
 from xrelay.relay.sparse_operators import SPARSE
+from xrelay.relay.written_operators import WRITTEN
 
 OpFunction = Callable[..., Expr]
 """Takes operands and attributes, gives the expression."""
@@ -156,6 +164,7 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
     NormalOp: normal,
     StridedSliceOp: strided_slice,
     **SPARSE,
+    **WRITTEN,
 }
 """The operators whose function differs from their definition."""
 
@@ -165,7 +174,15 @@ def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
     return call(ReverseReshapeOp, data, newshape=newshape)
 
 
-BESIDE: dict[str, OpFunction] = {"random.threefry_key": threefry_key, "reverse_reshape": reverse_reshape}
+BESIDE: dict[str, OpFunction] = {
+    "mean_std": mean_std,
+    "mean_variance": mean_variance,
+    "nn.dropout_raw": dropout_raw,
+    "random.threefry_key": threefry_key,
+    "reverse_reshape": reverse_reshape,
+    "segment_sum": segment_sum,
+    "sparse_fill_empty_rows": sparse_fill_empty_rows,
+}
 """Functions that stand beside operators: of another name, or of none."""
 
 

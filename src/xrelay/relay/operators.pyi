@@ -404,9 +404,9 @@ class _Nn:
         strides: Ints | None = (1,),
         padding: Ints | None = (0, 0),
         dilation: Ints | None = (1,),
+        groups: int | None = 1,
         channels: int | None = None,
         kernel_size: Ints | None = None,
-        groups: int | None = 1,
         data_layout: str | None = "NCW",
         kernel_layout: str | None = "IOW",
         out_layout: str | None = "",
@@ -457,9 +457,9 @@ class _Nn:
         strides: Ints | None = (1, 1),
         padding: Ints | None = (0, 0, 0, 0),
         dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
         channels: int | None = None,
         kernel_size: Ints | None = None,
-        groups: int | None = 1,
         data_layout: str | None = "NCHW",
         kernel_layout: str | None = "IOHW",
         out_layout: str | None = "",
@@ -492,9 +492,9 @@ class _Nn:
         strides: Ints | None = (1, 1, 1),
         padding: Ints | None = (0, 0, 0, 0, 0, 0),
         dilation: Ints | None = (1, 1, 1),
+        groups: int | None = 1,
         channels: int | None = None,
         kernel_size: Ints | None = None,
-        groups: int | None = 1,
         data_layout: str | None = "NCDHW",
         kernel_layout: str | None = "IODHW",
         out_layout: str | None = "",
@@ -1019,6 +1019,13 @@ class _Nn:
     ) -> Expr:
         """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does."""
 
+    @staticmethod
+    def dropout_raw(
+        data: ExprLike,
+        rate: float = 0.5,
+    ) -> Expr:
+        """`nn.dropout` with both results: the data, and its mask."""
+
 
 nn: _Nn
 
@@ -1135,9 +1142,9 @@ class _Qnn:
         strides: Ints | None = (1, 1),
         padding: Ints | None = (0, 0, 0, 0),
         dilation: Ints | None = (1, 1),
+        groups: int | None = 1,
         channels: int | None = None,
         kernel_size: Ints | None = None,
-        groups: int | None = 1,
         data_layout: str | None = "NCHW",
         kernel_layout: str | None = "IOHW",
         out_layout: str | None = "",
@@ -1201,12 +1208,12 @@ class _Qnn:
 
     @staticmethod
     def leaky_relu(
-        data: ExprLike,
+        x: ExprLike,
+        alpha: float,
         input_scale: ExprLike,
         input_zero_point: ExprLike,
         output_scale: ExprLike,
         output_zero_point: ExprLike,
-        alpha: float,
     ) -> Expr:
         """`x` where x ≥ 0, `alpha * x` below, of what each quantised number stands for."""
 
@@ -1350,7 +1357,7 @@ class _Random:
     @staticmethod
     def threefry_generate(
         key: ExprLike,
-        out_shape: Ints,
+        shape: Sequence[int],
     ) -> Expr:
         """A new key and words of `out_shape`, of which each four in turn are the hash of the key, path and counter."""
 
@@ -1384,9 +1391,9 @@ class _Vision:
     def all_class_non_max_suppression(
         boxes: ExprLike,
         scores: ExprLike,
-        max_output_boxes_per_class: ExprLike,
-        iou_threshold: ExprLike,
-        score_threshold: ExprLike,
+        max_output_boxes_per_class: ExprLike = -1,
+        iou_threshold: ExprLike = -1.0,
+        score_threshold: ExprLike = -1.0,
     ) -> Expr:
         """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself."""
 
@@ -1418,6 +1425,7 @@ class _Vision:
         clip: bool | None = True,
         threshold: float | None = 0.01,
         variances: Floats | None = (0.1, 0.1, 0.2, 0.2),
+        keep_background: bool | None = False,
     ) -> Expr:
         """Boxes moved as predicted, with the best class of each: rows `class, score, left, top, right, bottom`."""
 
@@ -1426,16 +1434,15 @@ class _Vision:
         data: ExprLike,
         valid_count: ExprLike,
         indices: ExprLike,
-        max_output_size: ExprLike,
-        iou_threshold: ExprLike,
-        force_suppress: bool | None = False,
-        top_k: int | None = -1,
-        coord_start: int | None = 2,
-        keep_background: bool | None = False,
-        score_index: int | None = 1,
-        id_index: int | None = 0,
-        return_indices: bool | None = True,
-        invalid_to_bottom: bool | None = False,
+        max_output_size: ExprLike = -1,
+        iou_threshold: ExprLike = 0.5,
+        force_suppress: bool = False,
+        top_k: int = -1,
+        coord_start: int = 2,
+        score_index: int = 1,
+        id_index: int = 0,
+        return_indices: bool = True,
+        invalid_to_bottom: bool = False,
     ) -> Expr:
         """Of the first `valid_count` boxes of each batch, by falling score, those that overlap none with a better score."""
 
@@ -1544,8 +1551,9 @@ def any(
 
 def arange(
     start: ExprLike,
-    stop: ExprLike,
-    step: ExprLike,
+    stop: ExprLike | None = None,
+    step: ExprLike | None = None,
+    dtype: str = 'float32',
 ) -> Expr:
     """`start + i * step` for i from 0 while that has not reached `stop`: `max(ceil((stop - start) / step), 0)` numbers."""
 
@@ -1816,8 +1824,8 @@ def floor_mod(
 
 def full(
     fill_value: ExprLike,
-    shape: Ints,
-    dtype: DType | None = None,
+    shape: int | Sequence[int] | Expr = (),
+    dtype: str | None = None,
 ) -> Expr:
     """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`."""
 
@@ -1829,8 +1837,8 @@ def full_like(
 
 def gather(
     data: ExprLike,
-    indices: ExprLike,
     axis: int,
+    indices: ExprLike,
 ) -> Expr:
     """The element of the data whose index along `axis` is that of `indices`, the other indices being the result's own."""
 
@@ -1948,10 +1956,8 @@ def logsumexp(
 def matrix_set_diag(
     data: ExprLike,
     diagonal: ExprLike,
-    k1: int | None = 0,
-    k2: int | None = 0,
-    super_diag_right_align: bool | None = True,
-    sub_diag_right_align: bool | None = False,
+    k: int | Sequence[int] = 0,
+    align: str = 'RIGHT_LEFT',
 ) -> Expr:
     """Matrices with other diagonals: those from `k1` to `k2` to the right of the main one, 0, are rows of `diagonal`."""
 
@@ -2263,21 +2269,21 @@ def std(
 
 def stft(
     data: ExprLike,
-    window: ExprLike,
     n_fft: int,
-    hop_length: int,
-    win_length: int,
-    normalized: bool | None = False,
-    onesided: bool | None = True,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: ExprLike | None = None,
+    normalized: bool = False,
+    onesided: bool = True,
 ) -> Expr:
     """Fourier transforms of frames of a signal, each `hop_length` behind the one before: (frequencies, frames, 2)."""
 
 def strided_set(
     data: ExprLike,
     v: ExprLike,
-    begin: ExprLike,
-    end: ExprLike,
-    strides: ExprLike,
+    begin: ExprLike | Sequence[int],
+    end: ExprLike | Sequence[int],
+    strides: ExprLike | Sequence[int] | None = None,
 ) -> Expr:
     """The data with the elements of `v` in a slice: from `begin` to before `end`, by `strides`, along the first axes."""
 
@@ -2308,9 +2314,9 @@ def sum(
 def take(
     data: ExprLike,
     indices: ExprLike,
-    batch_dims: int | None = 0,
     axis: int | None = None,
-    mode: str | None = "clip",
+    batch_dims: int = 0,
+    mode: str = 'clip',
 ) -> Expr:
     """The slices of the data at `indices` along `axis`, as `numpy.take`; without an axis, of the flattened data."""
 
@@ -2378,7 +2384,7 @@ def unique(
     """The different elements of a list, and how the list is made of them."""
 
 def unravel_index(
-    data: ExprLike,
+    indices: ExprLike,
     shape: ExprLike,
 ) -> Expr:
     """The indices of a tensor of shape `shape` at row-major places: an index along axis k is `y[k, …]`."""
@@ -2411,11 +2417,49 @@ def zeros_like(
 ) -> Expr:
     """Zeros in the type of `data`."""
 
+def mean_std(
+    data: ExprLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+) -> Expr:
+    """The tuple of the mean and the standard deviation over some axes."""
+
+def mean_variance(
+    data: ExprLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    unbiased: bool = False,
+) -> Expr:
+    """The tuple of the mean and the variance over some axes."""
+
 def reverse_reshape(
     data: ExprLike,
     newshape: int | Sequence[int],
 ) -> Expr:
     """`contrib_reverse_reshape`, under the name of Relay's Python."""
+
+def segment_sum(
+    data: ExprLike,
+    segment_ids: ExprLike,
+    num_segments: int | Expr | None = None,
+) -> Expr:
+    """Row s is the sum of the rows of the data whose number in `segment_ids` is s.
+
+There are `num_segments` rows, else one more than the greatest number. `InputError` where the data's type or that of
+the numbers has to be inferred."""
+
+def sparse_fill_empty_rows(
+    sparse_indices: ExprLike,
+    sparse_values: ExprLike,
+    dense_shape: ExprLike,
+    default_value: ExprLike,
+) -> Expr:
+    """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none.
+
+The places are in the order of their rows. Gives the tuple of all places, row by row, their values, and a vector
+that has 1 for each row that was empty, else 0, as i64. `default_value` has one element."""
 
 __all__ = [
     "abs",
@@ -2498,6 +2542,8 @@ __all__ = [
     "max",
     "maximum",
     "mean",
+    "mean_std",
+    "mean_variance",
     "meshgrid",
     "min",
     "minimum",
@@ -2528,6 +2574,7 @@ __all__ = [
     "scatter_elements",
     "scatter_nd",
     "searchsorted",
+    "segment_sum",
     "sequence_mask",
     "shape_of",
     "sigmoid",
@@ -2537,6 +2584,7 @@ __all__ = [
     "slice_like",
     "sliding_window",
     "sort",
+    "sparse_fill_empty_rows",
     "sparse_reshape",
     "sparse_to_dense",
     "split",

@@ -10,7 +10,7 @@ from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike
 
-_FAR: Final = 2**63 - 1
+FAR: Final = 2**63 - 1
 """A place behind every axis."""
 
 
@@ -31,23 +31,24 @@ def strided_slice(
     if by_size and not isinstance(strides, Expr):
         strides = None
     steps = (1,) if strides is None else strides
-    if axes is None and _are_numbers(begin) and _are_numbers(end) and _are_numbers(steps):
-        begin, end, strides = _completed(tuple(begin), tuple(end), tuple(steps), -1 if by_size else _FAR)
+    if axes is None and are_numbers(begin) and are_numbers(end) and are_numbers(steps):
+        begin, end, strides = completed(tuple(begin), tuple(end), tuple(steps), -1 if by_size else FAR)
     given = {"begin": begin, "end": end, "strides": strides, "slice_mode": slice_mode, "axes": axes}
     attributes = {name: value for name, value in given.items() if value is not None}
     return apply_operator(StridedSliceOp, (data,), cast("dict[str, AttributeValue | Expr]", attributes))
 
 
-def _are_numbers(value: object) -> TypeGuard[Sequence[int]]:
+def are_numbers(value: object) -> TypeGuard[Sequence[int]]:
+    """Whether a value is a list of whole numbers."""
     return isinstance(value, list | tuple) and all(isinstance(each, int) for each in cast("Sequence[object]", value))
 
 
-def _completed(
+def completed(
     begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], last: int
 ) -> tuple[tuple[int, ...], ...]:
     """The lists with what they lack; `last` is the end of a whole axis."""
     count = max(len(begin), len(end), len(strides) if strides != (1,) else 0)
     strides += (1,) * (count - len(strides))
-    begin += tuple(0 if step > 0 else _FAR for step in strides[len(begin) :])
+    begin += tuple(0 if step > 0 else FAR for step in strides[len(begin) :])
     end += tuple(last if step > 0 else 0 for step in strides[len(end) :])
     return begin, end, strides

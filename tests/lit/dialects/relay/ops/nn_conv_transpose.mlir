@@ -9,7 +9,7 @@ func.func @defaults(%x: tensor<1x3x8x8xf32>, %w: tensor<3x4x3x3xf32>) {
 
 // CHECK-LABEL: @all_attributes(
 func.func @all_attributes(%x: tensor<1x4x9x9xf32>, %w: tensor<4x2x3x3xf32>) {
-  // CHECK: %r = relay.nn.conv2d_transpose(%x, %w) {strides = [2, 3], padding = [1, 0, 2, 1], dilation = [1, 2], channels = 4, kernel_size = [3, 3], groups = 2, output_padding = [1, 0]} : (tensor<1x4x9x9xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x17x28xf32>
+  // CHECK: %r = relay.nn.conv2d_transpose(%x, %w) {strides = [2, 3], padding = [1, 0, 2, 1], dilation = [1, 2], groups = 2, channels = 4, kernel_size = [3, 3], output_padding = [1, 0]} : (tensor<1x4x9x9xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x17x28xf32>
   %r = relay.nn.conv2d_transpose(%x, %w) {strides = [2, 3], padding = [1, 0, 2, 1], dilation = [1, 2], channels = 4, kernel_size = [3, 3], groups = 2, output_padding = [1, 0]} : (tensor<1x4x9x9xf32>, tensor<4x2x3x3xf32>) -> tensor<1x4x17x28xf32>
   func.return
 }

@@ -1,0 +1,121 @@
+"""Functions of Relay's Python that stand for several operators: moments, sums by segments, rows of sparse tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
+from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
+from xrelay.dialects.relay.ops.tensor_fill import OnesOp, ZerosLikeOp, ZerosOp
+from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp
+from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
+from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp
+from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor_unary import SqrtOp
+from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
+from xrelay.errors import InputError
+from xrelay.relay.dynamic_arguments import apply_operator
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of, view
+
+
+def dropout_raw(data: ExprLike, rate: float = 0.5) -> Expr:
+    """`nn.dropout` with both results: the data, and its mask."""
+    return call(DropoutOp, data, rate=rate)
+
+
+def mean_variance(
+    data: ExprLike,
+    axis: int | Sequence[int] | None = None,
+    keepdims: bool = False,
+    exclude: bool = False,
+    unbiased: bool = False,
+) -> Expr:
+    """The tuple of the mean and the variance over some axes."""
+    return tuple_of(_moments(data, axis, keepdims=keepdims, exclude=exclude, unbiased=unbiased))
+
+
+def mean_std(
+    data: ExprLike, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False
+) -> Expr:
+    """The tuple of the mean and the standard deviation over some axes."""
+    mean, variance = _moments(data, axis, keepdims=keepdims, exclude=exclude, unbiased=False)
+    return tuple_of((mean, call(SqrtOp, variance)))
+
+
+def _moments(
+    data: ExprLike, axis: int | Sequence[int] | None, *, keepdims: bool, exclude: bool, unbiased: bool
+) -> tuple[Expr, Expr]:
+    """Mean and variance; the mean is reduced once."""
+    kept = call(MeanOp, data, axis=axis, keepdims=True, exclude=exclude)
+    variance = call(VarianceOp, data, kept, axis=axis, keepdims=keepdims, exclude=exclude, unbiased=unbiased)
+    if keepdims:
+        return kept, variance
+    rank = len(view(as_value(data)).shape)
+    given = range(rank) if axis is None else (axis,) if isinstance(axis, int) else axis
+    named = [axis_index(each, rank) for each in given]
+    axes = [each for each in range(rank) if (each in named) is not exclude]
+    return (call(SqueezeOp, kept, axis=axes) if axes else kept), variance
+
+
+def segment_sum(data: ExprLike, segment_ids: ExprLike, num_segments: int | Expr | None = None) -> Expr:
+    """Row s is the sum of the rows of the data whose number in `segment_ids` is s.
+
+    There are `num_segments` rows, else one more than the greatest number. `InputError` where the data's type or that of
+    the numbers has to be inferred.
+    """
+    rows, numbers = view(as_value(data)), view(as_value(segment_ids))
+    if not (is_complete(rows.type) and is_complete(numbers.type)):
+        raise InputError("segment_sum has to know the types of its operands", help="write the types of variables")
+    zeros = apply_operator(ZerosOp, (), {"shape": _sum_shape(rows, numbers, num_segments), "dtype": str(rows.dtype)})
+    return call(ScatterNDOp, zeros, call(ExpandDimsOp, numbers, axis=0), rows, mode="add")
+
+
+def _sum_shape(rows: Expr, numbers: Expr, count: int | Expr | None) -> list[int] | Expr:
+    """The shape of the sums: numbers, or an expression of them."""
+    extents = shape_of(rows.type)[1:]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if isinstance(count, int) and len(known) == len(extents):
+        return [count, *known]
+    if count is None:
+        most = call(MaxOp, numbers, axis=[0])
+        count = call(AddOp, most, const(1, numbers.dtype))
+    first = count if isinstance(count, int) else call(CastOp, call(ReshapeOp, count, newshape=[1]), dtype="int64")
+    rest = call(StridedSliceOp, call(ShapeOfOp, rows), begin=[1], end=[len(extents) + 1])
+    return call(ConcatenateOp, tuple_of((const([first], "int64") if isinstance(first, int) else first, rest)), axis=0)
+
+
+def sparse_fill_empty_rows(
+    sparse_indices: ExprLike, sparse_values: ExprLike, dense_shape: ExprLike, default_value: ExprLike
+) -> Expr:
+    """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none.
+
+    The places are in the order of their rows. Gives the tuple of all places, row by row, their values, and a vector
+    that has 1 for each row that was empty, else 0, as i64. `default_value` has one element.
+    """
+    places, values = view(as_value(sparse_indices)), view(as_value(sparse_values))
+    if not (is_complete(places.type) and len(places.shape) == 2 and isinstance(places.shape[1], int)):
+        raise InputError(
+            "the places must be a matrix of a known number of columns", help="write the type of the variable"
+        )
+    rows = call(StridedSliceOp, dense_shape, begin=[0], end=[1])
+    first = call(TakeOp, places, const(0), axis=1)
+    ones = apply_operator(OnesOp, (), {"shape": rows, "dtype": "int64"})
+    none = call(CastOp, call(ZerosLikeOp, first), dtype="int64")
+    is_empty = call(ScatterElementsOp, ones, first, none, axis=0)
+    empty = call(CastOp, call(ArgwhereOp, is_empty), dtype=str(places.dtype))
+    begins = call(PadOp, empty, const(0, places.dtype), pad_width=((0, 0), (0, places.shape[1] - 1)))
+    defaults = call(BroadcastToLikeOp, default_value, call(ReshapeOp, empty, newshape=[-1]))
+    all_places = call(ConcatenateOp, tuple_of((places, begins)), axis=0)
+    all_values = call(ConcatenateOp, tuple_of((values, defaults)), axis=0)
+    order = call(ArgsortOp, call(TakeOp, all_places, const(0), axis=1))
+    in_order = (call(TakeOp, each, order, axis=0) for each in (all_places, all_values))
+    return tuple_of((*in_order, is_empty))

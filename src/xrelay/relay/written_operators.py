@@ -1,0 +1,252 @@
+"""Functions of operators whose parameters differ from the definition: another order, other names, defaults, lists.
+
+Their signatures are those of Relay's Python.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import cast
+
+from numpy.typing import DTypeLike
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.qnn_unary import QnnLeakyReluOp
+from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_fill import FullOp
+from xrelay.dialects.relay.ops.tensor_fourier import STFTOp
+from xrelay.dialects.relay.ops.tensor_gather import GatherOp, TakeOp
+from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, UnravelIndexOp
+from xrelay.dialects.relay.ops.tensor_range import ArangeOp
+from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
+from xrelay.dialects.relay.ops.vision_boxes import NonMaxSuppressionOp
+from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
+from xrelay.errors import ConstraintError
+from xrelay.relay.dynamic_arguments import apply_operator
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+from xrelay.relay.slices import FAR, are_numbers, completed
+
+ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
+"""Where diagonals that are shorter stand: those above the main one and it, then those below."""
+
+
+MOST_BOXES = 2**31 - 1
+"""As many boxes as no image has."""
+
+
+def take(
+    data: ExprLike,
+    indices: ExprLike,
+    axis: int | None = None,
+    batch_dims: int = 0,
+    mode: str = "clip",
+) -> Expr:
+    """`take`, whose axis comes before `batch_dims`."""
+    return apply_operator(TakeOp, (data, indices), {"axis": axis, "batch_dims": batch_dims, "mode": mode})
+
+
+def gather(data: ExprLike, axis: int, indices: ExprLike) -> Expr:
+    """`gather`, whose axis comes before the indices."""
+    return apply_operator(GatherOp, (data, indices), {"axis": axis})
+
+
+def arange(start: ExprLike, stop: ExprLike | None = None, step: ExprLike | None = None, dtype: str = "float32") -> Expr:
+    """`arange` of the type `dtype`: from 0 to before `start` where it is given alone, in steps of 1."""
+    if stop is None:
+        start, stop = 0, start
+    bounds = [_in_dtype(bound, dtype) for bound in (start, stop, 1 if step is None else step)]
+    return call(ArangeOp, *bounds)
+
+
+def _in_dtype(value: ExprLike, dtype: str) -> Expr:
+    """A number as a constant of a type, an expression cast to it where it is of another."""
+    if not isinstance(value, Expr | SSAValue | Operation):
+        return const(cast("float", value), dtype)
+    given = view(as_value(value))
+    return given if is_complete(given.type) and given.dtype == dtype else call(CastOp, given, dtype=dtype)
+
+
+def full(fill_value: ExprLike, shape: int | Sequence[int] | Expr = (), dtype: str | None = None) -> Expr:
+    """`full`, of rank 0 where no shape is given."""
+    return apply_operator(FullOp, (fill_value,), {"shape": shape, "dtype": dtype})
+
+
+def strided_set(
+    data: ExprLike,
+    v: ExprLike,
+    begin: ExprLike | Sequence[int],
+    end: ExprLike | Sequence[int],
+    strides: ExprLike | Sequence[int] | None = None,
+) -> Expr:
+    """`strided_set`, whose places may be lists of numbers, also of different lengths, as those of `strided_slice`.
+
+    Strides are 1 where none are given.
+    """
+    if are_numbers(begin) and are_numbers(end) and (strides is None or are_numbers(strides)):
+        steps = (1,) if strides is None else tuple(strides)
+        begin, end, strides = completed(tuple(begin), tuple(end), steps, FAR)
+    count = _length(begin)
+    steps = [1] * (count if count is not None else 1) if strides is None else strides
+    given = [each for each in (begin, end, steps) if not isinstance(each, list | tuple)]
+    dtype = view(as_value(cast("ExprLike", given[0]))).dtype if given else "int64"
+    places = [_as_places(each, dtype) for each in (begin, end, steps)]
+    return call(StridedSetOp, data, v, *places)
+
+
+def _as_places(places: ExprLike | Sequence[int], dtype: DTypeLike) -> ExprLike:
+    """A list of numbers as a constant; anything else as it is."""
+    if isinstance(places, list | tuple):
+        return const(cast("Sequence[int]", places), dtype)
+    return cast("ExprLike", places)
+
+
+def _length(places: ExprLike | Sequence[int]) -> int | None:
+    """How many places a list has, or a vector of known length."""
+    if isinstance(places, list | tuple):
+        return len(cast("Sequence[object]", places))
+    value = as_value(cast("ExprLike", places))
+    extents = shape_of(value.type) if is_complete(value.type) else ()
+    return extents[0] if extents and isinstance(extents[0], int) else None
+
+
+def unravel_index(indices: ExprLike, shape: ExprLike) -> Expr:
+    """`unravel_index` of `indices`."""
+    return call(UnravelIndexOp, indices, shape)
+
+
+def matrix_set_diag(data: ExprLike, diagonal: ExprLike, k: int | Sequence[int] = 0, align: str = "RIGHT_LEFT") -> Expr:
+    """`matrix_set_diag` of the diagonal `k`, or of those from `k[0]` to `k[1]`.
+
+    `align` says on which side the shorter ones stand: those from 0 on, then those below, as "RIGHT_LEFT".
+    """
+    if align not in ALIGNMENTS:
+        raise ConstraintError(
+            MatrixSetDiagOp.name, "C0", f"align must be one of {', '.join(ALIGNMENTS)}, not {align!r}"
+        )
+    first, last = (k, k) if isinstance(k, int) else (k[0], k[-1])
+    above, _, below = align.partition("_")
+    sides = {"super_diag_right_align": above == "RIGHT", "sub_diag_right_align": below == "RIGHT"}
+    return call(MatrixSetDiagOp, data, diagonal, k1=first, k2=last, **sides)
+
+
+def stft(
+    data: ExprLike,
+    n_fft: int,
+    hop_length: int | None = None,
+    win_length: int | None = None,
+    window: ExprLike | None = None,
+    normalized: bool = False,
+    onesided: bool = True,
+) -> Expr:
+    """`stft` in steps of a quarter of `n_fft`, with a window of ones of that length, unless others are given."""
+    step, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
+    if window is None:
+        window = const([1.0] * length, view(as_value(data)).dtype)
+    options = {"normalized": normalized, "onesided": onesided}
+    return call(STFTOp, data, window, n_fft=n_fft, hop_length=step, win_length=length, **options)
+
+
+def non_max_suppression(
+    data: ExprLike,
+    valid_count: ExprLike,
+    indices: ExprLike,
+    max_output_size: ExprLike = -1,
+    iou_threshold: ExprLike = 0.5,
+    force_suppress: bool = False,
+    top_k: int = -1,
+    coord_start: int = 2,
+    score_index: int = 1,
+    id_index: int = 0,
+    return_indices: bool = True,
+    invalid_to_bottom: bool = False,
+) -> Expr:
+    """`vision.non_max_suppression`, of any number of boxes and with a threshold of 0.5 where no others are given."""
+    operands = data, valid_count, indices, _number(max_output_size, "int32"), _number(iou_threshold, "float32")
+    attributes: dict[str, AttributeValue] = {
+        "force_suppress": force_suppress,
+        "top_k": top_k,
+        "coord_start": coord_start,
+        "score_index": score_index,
+        "id_index": id_index,
+        "return_indices": return_indices,
+        "invalid_to_bottom": invalid_to_bottom,
+    }
+    return call(NonMaxSuppressionOp, *operands, **attributes)
+
+
+def all_class_non_max_suppression(
+    boxes: ExprLike,
+    scores: ExprLike,
+    max_output_boxes_per_class: ExprLike = -1,
+    iou_threshold: ExprLike = -1.0,
+    score_threshold: ExprLike = -1.0,
+) -> Expr:
+    """`vision.all_class_non_max_suppression`, whose numbers may be Python's; below 0 boxes are as many as there are."""
+    most, dtype = max_output_boxes_per_class, view(as_value(boxes)).dtype
+    count = _number(MOST_BOXES if isinstance(most, int) and most < 0 else most, "int32")
+    thresholds = _number(iou_threshold, dtype), _number(score_threshold, dtype)
+    return call(AllClassNonMaxSuppressionOp, boxes, scores, count, *thresholds)
+
+
+def _number(value: ExprLike, dtype: DTypeLike) -> ExprLike:
+    """A number as a constant of a type; anything else as it is."""
+    return const(value, dtype) if isinstance(value, int | float) else value
+
+
+def threefry_generate(key: ExprLike, shape: Sequence[int]) -> Expr:
+    """`random.threefry_generate` of words of `shape`."""
+    return call(ThreefryGenerateOp, key, out_shape=shape)
+
+
+def leaky_relu(
+    x: ExprLike,
+    alpha: float,
+    input_scale: ExprLike,
+    input_zero_point: ExprLike,
+    output_scale: ExprLike,
+    output_zero_point: ExprLike,
+) -> Expr:
+    """`qnn.leaky_relu`, whose `alpha` comes before the scales."""
+    return call(QnnLeakyReluOp, x, input_scale, input_zero_point, output_scale, output_zero_point, alpha=alpha)
+
+
+def _around_names(function: Callable[..., Expr]) -> Callable[..., Expr]:
+    """`function`, whose positional arguments are for the parameters that are not given by name.
+
+    So operands may come first and attributes by name, as with every other operator: `gather(x, places, axis=1)`.
+    """
+    names = list(inspect.signature(function).parameters)
+
+    @wraps(function)
+    def apply(*arguments: ExprLike, **named: object) -> Expr:
+        free = [name for name in names if name not in named]
+        if len(arguments) > len(free):
+            raise TypeError(
+                f"{function.__name__}() takes {len(names)} arguments, {len(arguments) + len(named)} are given"
+            )
+        return function(**dict(zip(free, arguments, strict=False)), **named)
+
+    return apply
+
+
+WRITTEN: Mapping[type[RelayOp], Callable[..., Expr]] = {
+    TakeOp: take,
+    GatherOp: _around_names(gather),
+    ArangeOp: arange,
+    FullOp: full,
+    StridedSetOp: strided_set,
+    UnravelIndexOp: unravel_index,
+    MatrixSetDiagOp: matrix_set_diag,
+    STFTOp: _around_names(stft),
+    NonMaxSuppressionOp: non_max_suppression,
+    AllClassNonMaxSuppressionOp: all_class_non_max_suppression,
+    ThreefryGenerateOp: threefry_generate,
+    QnnLeakyReluOp: _around_names(leaky_relu),
+}
+"""Op → its function."""

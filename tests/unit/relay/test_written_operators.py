@@ -1,0 +1,91 @@
+"""Functions of operators whose parameters differ from the definition: Relay's order, names and defaults."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from xrelay import relay
+from xrelay.errors import ConstraintError
+from xrelay.interpreters.relay import run_relay
+from xrelay.relay.expr import Expr
+
+DATA = np.arange(12, dtype=np.float32).reshape(3, 4)
+PLACES = np.array([[0, 2, 1, 0]])
+
+
+def value(expr: Expr) -> list[NDArray[Any]]:
+    return run_relay(relay.Module.from_expr(relay.Function([], expr)), [])
+
+
+X, NINES = relay.const(DATA), np.full((2, 3), 9, np.float32)
+BAND = DATA.copy()
+BAND[[0, 1, 2, 1, 2], [0, 1, 2, 0, 1]] = 9
+RIGHT = DATA.copy()
+RIGHT[[0, 1, 2], [1, 2, 3]] = 9
+SET = DATA.copy()
+SET[1] = 9
+ROW = relay.const(np.full((1, 4), 9, np.float32))
+
+CASES: dict[str, tuple[Expr, NDArray[Any]]] = {
+    "take": (relay.take(X, relay.const([1, 0]), 1), DATA[:, [1, 0]]),
+    "gather": (relay.gather(X, 0, relay.const(PLACES)), np.take_along_axis(DATA, PLACES, 0)),
+    "arange": (relay.arange(4), np.arange(4, dtype=np.float32)),
+    "arange of a type": (relay.arange(relay.const(1), 7, 2, "int32"), np.arange(1, 7, 2, dtype=np.int32)),
+    "arange in steps": (relay.arange(0.5, 2.5, dtype="float64"), np.array([0.5, 1.5])),
+    "full": (relay.full(relay.const(1.5)), np.array(1.5, np.float32)),
+    "matrix_set_diag": (relay.matrix_set_diag(X, relay.const(NINES), (-1, 0)), BAND),
+    "matrix_set_diag at one": (relay.matrix_set_diag(X, relay.const(NINES[0]), k=[1]), RIGHT),
+    "strided_set": (relay.strided_set(X, ROW, [1], [2]), SET),
+    "strided_set of short lists": (relay.strided_set(X, ROW, [1], [2, 9]), SET),
+    "strided_set in part": (relay.strided_set(X, ROW, relay.const(np.array([1], np.int32)), [2]), SET),
+    "unravel_index": (relay.unravel_index(indices=relay.const([5]), shape=relay.const([3, 4])), np.array([[1], [1]])),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_values(name: str) -> None:
+    expr, expected = CASES[name]
+    (found,) = value(expr)
+    np.testing.assert_array_equal(found, expected.astype(found.dtype))
+    assert found.shape == expected.shape
+    assert found.dtype == expected.dtype or name == "unravel_index"
+
+
+def test_operands_first_and_attributes_by_name() -> None:
+    by_name, in_order = relay.gather(X, relay.const(PLACES), axis=0), relay.gather(X, 0, relay.const(PLACES))
+    np.testing.assert_array_equal(value(by_name)[0], value(in_order)[0])
+    with pytest.raises(TypeError, match="takes 3 arguments, 4 are given"):
+        relay.op_function("gather")(X, 0, relay.const(PLACES), 1)
+
+
+def test_a_short_time_fourier_transform_has_a_window_of_ones() -> None:
+    signal = np.arange(8, dtype=np.float32)
+    frames = np.stack([signal[k : k + 4] for k in range(5)])
+    (found,) = value(relay.stft(relay.const(signal), 4))
+    np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], np.fft.rfft(frames).T, rtol=1e-5, atol=1e-5)
+
+
+BOXES = np.array([[[0, 0, 1, 1], [0, 0, 0.9, 1], [2, 2, 3, 3], [4, 4, 5, 5]]], np.float32)
+
+
+@pytest.mark.parametrize(("most", "kept"), [((), [2, 1, 3]), ((1,), [2])])
+def test_suppression_in_all_classes_takes_numbers(most: tuple[int, ...], kept: list[int]) -> None:
+    scores = np.array([[[0.1, 0.5, 0.6, 0.2]]], np.float32)
+    rows, count = value(relay.vision.all_class_non_max_suppression(relay.const(BOXES), relay.const(scores), *most))
+    assert (rows[: count[0], 2].tolist(), count[0]) == (kept, len(kept))
+
+
+def test_suppression_has_relays_defaults() -> None:
+    rows = np.concatenate([np.zeros((1, 4, 1)), [[[0.9], [0.8], [0.7], [0.6]]], BOXES], -1).astype(np.float32)
+    operands = relay.const(rows), relay.const(np.array([4], np.int32)), relay.const(np.array([[0, 1, 2, 3]], np.int32))
+    kept, count = value(relay.vision.non_max_suppression(*operands))
+    assert (kept.tolist(), count.tolist()) == ([[0, 2, 3, -1]], [[3]])
+
+
+def test_unknown_alignments_are_refused() -> None:
+    with pytest.raises(ConstraintError, match="align must be one of RIGHT_LEFT"):
+        relay.matrix_set_diag(X, relay.const(NINES[0]), align="LEFT")
