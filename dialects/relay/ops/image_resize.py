@@ -120,7 +120,7 @@ class ResizingOp(RelayOp):
         """The rule for each axis; C3 to C5 say which words it may have."""
         coordinates, rounding = self.coordinate_transformation_mode.data, self.rounding_method.data
         if rounding in ("", "round"):
-            rounding = "floor" if not rounding and coordinates == "asymmetric" else "round_prefer_ceil"
+            rounding = "round_prefer_ceil" if rounding or coordinates == "align_corners" else "floor"
         return Resampling(
             self.method.data,
             coordinates,
@@ -241,7 +241,7 @@ class Resize1DOp(ResizeOp):
 class Resize2DOp(ResizeOp):
     """Images of another height and width, which are `size`, by the rule of `dyn.image.resize` without a scale.
 
-    Relay's `round` rounds halves up, as does an empty rounding, but that of `asymmetric` coordinates down to the floor.
+    `round` rounds halves up, as does an empty rounding of `align_corners` coordinates; of others it is the floor.
 
     Constraints:
     - C8: `roi` has two numbers for each spatial axis, the starts before the ends, where a region is resized.
