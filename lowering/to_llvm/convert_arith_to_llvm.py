@@ -47,13 +47,17 @@ from xrelay.passes.infra.conversion import (
 
 
 class ConvertConstant(ConversionPattern[arith.ConstantOp]):
-    """`arith.constant 4 : index` → `llvm.mlir.constant(4 : i64) : i64`."""
+    """`arith.constant 4 : index` → `llvm.mlir.constant(4 : i64) : i64`.
+
+    An index beyond 64 bits becomes what the machine's arithmetic, which wraps, makes of it: such numbers are parts of
+    places in data that no memory holds, and are never reached.
+    """
 
     def rewrite(self, op: arith.ConstantOp, rewriter: ConversionRewriter) -> str | None:
         """Restate the value in its type at the llvm level."""
         type_, value = rewriter.types.convert(op.result.type), op.value
         if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
-            value = number_attribute(value.value.data, i64)
+            value = number_attribute((value.value.data + 2**63) % 2**64 - 2**63, i64)
         elif isinstance(value, DenseIntOrFPElementsAttr) and is_attribute(type_, VectorType[IntegerType]):
             value = DenseIntOrFPElementsAttr(type_, value.data)  # stored as these integers already
         elif isinstance(value, FloatAttr) and isa(type_, IntegerType):

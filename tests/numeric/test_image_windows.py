@@ -145,8 +145,12 @@ def test_upsampling_of_booleans_takes_the_nearest() -> None:
     found = applied("nn.upsampling", image, scale_h=2.0, scale_w=3.0)
     np.testing.assert_array_equal(found, image.repeat(2, 2).repeat(3, 3), strict=True)
     volume = image.reshape(1, 1, 2, 3, 4)
-    found = applied("nn.upsampling3d", volume, scale_d=2.0, method="nearest_neighbor")
+    nearest, whole = "nearest_neighbor", "asymmetric"
+    found = applied("nn.upsampling3d", volume, scale_d=2.0, method=nearest, coordinate_transformation_mode=whole)
     np.testing.assert_array_equal(found, volume.repeat(2, 2), strict=True)
+    # Half pixels, which are the default, lie a quarter before and behind an element, and are rounded down.
+    found = applied("nn.upsampling3d", volume, scale_d=2.0, method=nearest)
+    np.testing.assert_array_equal(found, volume[:, :, [0, 0, 0, 1]], strict=True)
 
 
 @pytest.mark.grid(3)

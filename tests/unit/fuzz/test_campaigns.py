@@ -24,10 +24,13 @@ def test_the_first_cases_find_nothing(name: str) -> None:
 
 
 def test_drawn_properties_are_of_their_kind() -> None:
-    """The extents of a shape are asked for as floats now and then, which the op does not have."""
+    """The extents of a shape are asked for as integers and floats, places as those of the types that they have."""
     modules = [random_instance(np.random.default_rng(seed), "shape_of") for seed in range(60)]
     assert any("-> tensor<2xi8>" in str(module) for module in modules)
-    assert not any("-> tensor<2xf" in str(module) for module in modules)
+    assert any("-> tensor<2xf" in str(module) for module in modules)
+    modules = [random_instance(np.random.default_rng(seed), "argsort") for seed in range(120)]
+    assert any("dtype = f64" in str(module) for module in modules)
+    assert not any("dtype = i8" in str(module) or "dtype = bf16" in str(module) for module in modules)
 
 
 def test_rows_that_are_searched_ascend() -> None:

@@ -46,6 +46,14 @@ func.func @indices(%i: index) -> (index, i32) {
   func.return %0, %1 : index, i32
 }
 
+// What 64 bits do not hold wraps, as sums do: 3 * 2^62.
+// CHECK-LABEL: func.func @far
+// CHECK:       llvm.mlir.constant(-4611686018427387904) : i64
+func.func @far() -> index {
+  %c = arith.constant 13835058055282163712 : index
+  func.return %c : index
+}
+
 // CHECK-LABEL: func.func @floor
 // CHECK:       [[Q:%.*]] = llvm.sdiv %a, %b : i32
 // CHECK:       [[R:%.*]] = llvm.srem %a, %b : i32
