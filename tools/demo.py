@@ -27,6 +27,14 @@ RUNS = 30
 MOST_SECONDS = 5.0
 
 
+OTHER_STEPS = {
+    "import": "ONNX to relay",
+    "kernels": "each from its loops to LLVM IR, while LLVM compiles those before it",
+    "native code": "what LLVM has left to do",
+}
+"""Steps that are no phases, and what they are."""
+
+
 def main() -> int:
     """Compile, run, check and show; the exit code is 1 where native code and the interpreter differ."""
     parser = argparse.ArgumentParser(prog="xrelay.tools.demo", description=__doc__)
@@ -79,13 +87,16 @@ def _compile(path: Path, threads: int | None) -> xrelay.CompiledModel:
 
 
 def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
-    """One line a stage: its cost is the time until the next one begins."""
-    meanings = {phase.name.lower(): phase.value for phase in Phase}
-    rows = [("import", 0.0), *marks[:-1]]
+    """One line a stage, and one for all kernels: its cost is the time until the next one begins."""
+    meanings = {phase.name.lower(): phase.value for phase in Phase} | OTHER_STEPS
+    rows = [("import", 0.0)]
+    for step, begin in marks[:-1]:
+        stage = "kernels" if step.startswith("kernel ") else step
+        if stage != rows[-1][0]:
+            rows.append((stage, begin))
     ends = [*(begin for _, begin in rows[1:]), total]
-    for (step, begin), end in zip(rows, ends, strict=True):
-        meaning = meanings.get(step, {"import": "ONNX to relay", "native code": "LLVM, kernels side by side"}.get(step))
-        _say(f"  {end - begin:6.2f} s  {step:11} {meaning}")
+    for (stage, begin), end in zip(rows, ends, strict=True):
+        _say(f"  {end - begin:6.2f} s  {stage:11} {meanings[stage]}")
 
 
 def _run(path: Path, model: xrelay.CompiledModel) -> bool:

@@ -47,3 +47,5 @@ def test_the_demo_checks_itself(
     stages = sorted(path.name for path in (tmp_path / "demo" / "stages").iterdir())
     assert all(name in said for name in stages if name[0].isdigit())
     assert "from the cache" in said
+    assert said.count(" s  kernels ") == 1
+    assert "None" not in said
