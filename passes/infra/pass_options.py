@@ -11,9 +11,8 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, ParameterListType
 from xdsl.utils.hints import isa
 
-from xrelay.errors import did_you_mean
+from xrelay.errors import did_you_mean, one_line
 from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
-from xrelay.passes.infra.source import one_line
 
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACES = re.compile(r"([\w-]+)\{([^{}]*)\}")

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import DiagnosticException
 
-from xrelay.errors import PassError, XRelayError
+from xrelay.errors import PassError, XRelayError, one_line
 from xrelay.passes.catalogue.extensions import level_of_pass
 from xrelay.passes.catalogue.relay_names import canonical
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -18,7 +18,6 @@ from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pass_options import is_value
-from xrelay.passes.infra.source import one_line
 
 
 def run_pipeline(

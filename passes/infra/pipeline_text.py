@@ -16,11 +16,10 @@ from xdsl.passes import ModulePass
 from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 
-from xrelay.errors import PassError, did_you_mean
+from xrelay.errors import PassError, did_you_mean, one_line
 from xrelay.passes.catalogue.anchors import is_function_pass
 from xrelay.passes.infra.pass_info import PassArgumentError
 from xrelay.passes.infra.pass_options import is_value, make_pass, refuse_repeated_options
-from xrelay.passes.infra.source import one_line
 
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 """Pass name → thunk that imports its class."""

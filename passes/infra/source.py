@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, UnregisteredConstruct
 from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from xrelay.dialects import dialect_thunks, with_replaced
-from xrelay.errors import ParseError, XRelayError, printable
+from xrelay.errors import ParseError, XRelayError, one_line
 from xrelay.passes.infra.function_results import bracket_function_results
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.infra.locating_parser import LocatingParser
@@ -95,11 +95,6 @@ def decode_text(content: bytes, name: str) -> str:
         column = error.start - content.rfind(b"\n", 0, error.start)
         message = f"the byte 0x{content[error.start]:02x} is not UTF-8 text"
         raise ParseError(message, location=f"{name}:{line}:{column}") from error
-
-
-def one_line(message: str) -> str:
-    """A message with runs of blanks and line breaks folded into single blanks, and control characters escaped."""
-    return printable(" ".join(message.split()))
 
 
 def _reached(parser: LocatingParser | None, name: str) -> str:

@@ -13,9 +13,8 @@ from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.locations import location_of
-from xrelay.errors import VerificationError, XRelayError
+from xrelay.errors import VerificationError, XRelayError, one_line
 from xrelay.passes.infra.dominance import dominance_errors
-from xrelay.passes.infra.source import one_line
 from xrelay.passes.infra.symbols import symbol_errors
 
 

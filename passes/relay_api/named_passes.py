@@ -18,7 +18,7 @@ from xdsl.utils.arg_spec import ArgSpec, parse_pipeline
 from xdsl.utils.exceptions import ArgSpecParseError
 from xdsl.utils.hints import isa
 
-from xrelay.errors import PassError, did_you_mean
+from xrelay.errors import PassError, did_you_mean, one_line
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.registry import class_of, target_of
 from xrelay.passes.catalogue.relay_names import RELAY_PASSES, PassKind, RelayPass, relay_pass
@@ -30,7 +30,7 @@ from xrelay.passes.infra.pass_names import remember_names
 from xrelay.passes.infra.pass_options import make_pass, refuse_repeated_options
 from xrelay.passes.infra.pipeline import info_of, run_pipeline
 from xrelay.passes.infra.pipeline_text import unknown_name
-from xrelay.passes.infra.source import full_context, one_line
+from xrelay.passes.infra.source import full_context
 from xrelay.passes.relay_api.passes import ModulePass, Pass
 from xrelay.passes.relay_api.set_aside import skipped_functions_hidden
 from xrelay.passes.types.infer_type import infer_types

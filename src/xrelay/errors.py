@@ -10,6 +10,11 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
+def one_line(message: str) -> str:
+    """A message with runs of blanks and line breaks folded into single blanks, and control characters escaped."""
+    return printable(" ".join(message.split()))
+
+
 class XRelayError(Exception):
     """Base of every error that a user of xrelay can meet.
 

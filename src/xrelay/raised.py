@@ -11,7 +11,7 @@ from contextlib import suppress
 from types import GetSetDescriptorType, MemberDescriptorType, new_class
 from typing import TypeVar, cast
 
-from xrelay.errors import XRelayError, printable
+from xrelay.errors import XRelayError, one_line
 
 E = TypeVar("E", bound=XRelayError)
 
@@ -22,7 +22,7 @@ _OWN = ("__dict__", "__weakref__")
 def raised(error: Exception) -> str:
     """What was raised, as the end of a message: `raised KeyError: 'bias'`."""
     text = error.message if isinstance(error, XRelayError) else str(error)
-    return f"raised {type(error).__name__}: {printable(' '.join(text.split()))}"
+    return f"raised {type(error).__name__}: {one_line(text)}"
 
 
 def also(found: E, error: Exception) -> E:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from xrelay.api.model import CompiledModel
 from xrelay.api.param_dict import load_param_dict
-from xrelay.api.tensor import Tensor as Tensor
+from xrelay.api.tensor import Tensor
 from xrelay.errors import InputError, with_article
 from xrelay.runtime.inputs import InputBinder
 

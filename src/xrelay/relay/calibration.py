@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.api.compile import compile
-from xrelay.api.graph_module import Tensor
+from xrelay.api.tensor import Tensor
 from xrelay.dialects.attribute_names import COMPILER
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call

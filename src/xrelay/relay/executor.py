@@ -15,8 +15,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xrelay.api.compile import compile
-from xrelay.api.graph_module import Tensor
 from xrelay.api.interface import main_function
+from xrelay.api.tensor import Tensor
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.errors import InputError, did_you_mean
