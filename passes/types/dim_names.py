@@ -74,6 +74,10 @@ class DimNames:
                 self._give(op, extent.placeholder, known if known is not None else self.fresh(extent.hint))
         return names
 
+    def forget(self, op: Operation, placeholder: str) -> None:
+        """Take the name back that was given for an extent which `op` makes no more."""
+        self._makers.pop(self._given[op].pop(placeholder), None)
+
     def _give(self, op: Operation, key: str, name: str) -> None:
         """Note that `name` is that of an extent which `op` makes."""
         self._given.setdefault(op, {})[key] = name

@@ -48,7 +48,7 @@ from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.call_rule import instantiations, write_calls
 from xrelay.passes.types.record_requirements import recorded_by_functions, write_recorded
-from xrelay.passes.types.settled_extents import settle_extents
+from xrelay.passes.types.settled_extents import settle_extents, settle_outgrown
 from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
 
@@ -75,8 +75,11 @@ def _solved(module: ModuleOp) -> TypeSolver:
     """What follows from the ops of `module`; `TypeInferenceError` where that is not all or contradicts itself."""
     ops = list(walk_ops(module))
     solver = TypeSolver(ops)
-    while (op := solver.next_op()) is not None:
-        apply_rule(op, solver)
+    news = True
+    while news:
+        while (op := solver.next_op()) is not None:
+            apply_rule(op, solver)
+        news = settle_outgrown(solver)
     _require_solved(ops, solver)
     return solver
 

@@ -10,7 +10,7 @@ from xdsl.ir import Operation
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import made_extents, record_extents
 from xrelay.dialects.relay.core.types import dim_pairs, is_complete
-from xrelay.index_algebra.dims import ANY, Dim
+from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import TypeSolver, function_around
@@ -44,6 +44,47 @@ def settle_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
     for function, values in found.items():
         DimSubstitution(values).apply([function])
     return bool(found)
+
+
+def settle_outgrown(solver: TypeSolver) -> bool:
+    """Puts what they are in the place of names that rules had need of before more was known; whether there were any.
+
+    A loop may tell a type late: an element of a sequence gets a name for each open extent, others say that name, and
+    then the extent turns out to be 2. What `solver` knows says 2 in its place from then on, and so does the text.
+    """
+    found: dict[FuncOp, dict[str, Dim]] = {}
+    for op, shown in solver.outgrown():
+        function, names = function_around(op), solver.names_around(op)
+        inference = solver.inference(op, [solver.type_of(operand) for operand in op.operands])
+        given = names.names_made_by(op)
+        kept = {extent.name for extent in inference.bounds}
+        for placeholder in [each for each in shown if each in given and given[each] not in kept]:
+            values = (dim for old, dim in dim_pairs(shown[placeholder], inference.type) if str(old) == placeholder)
+            dim = next(values, ANY)
+            if dim != ANY:
+                found.setdefault(function, {})[given[placeholder]] = dim
+                names.forget(op, placeholder)
+    for function, values in found.items():
+        bindings = in_other_names(values)
+        DimSubstitution(bindings).apply([function])
+        solver.substitute(function, bindings)
+    return bool(found)
+
+
+def in_other_names(values: Mapping[str, Dim]) -> Mapping[str, Dim]:
+    """The same values with none of the names in them; without those that are told by themselves.
+
+    `a = b + 1, b = 2` becomes `a = 3, b = 2`.
+    """
+    if all(values.keys().isdisjoint(names_of(dim)) for dim in values.values()):
+        return values
+    found: dict[str, Dim] = {}
+    for name, dim in values.items():
+        (value,) = substitute([dim], found)
+        if name not in names_of(value):
+            found = {other: substitute([known], {name: value})[0] for other, known in found.items()}
+            found[name] = value
+    return found
 
 
 def _settled_by(op: RelayOp, solver: TypeSolver) -> Mapping[str, Dim]:

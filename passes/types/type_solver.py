@@ -8,7 +8,7 @@ value on the worklist; an op stands there at most once.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -22,7 +22,8 @@ from xrelay.dialects.relay.core.types import IncompleteType, dims_in, has_open_f
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import TypeInferenceError
-from xrelay.index_algebra.dims import ANY
+from xrelay.index_algebra.dims import ANY, Dim
+from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.types.dim_names import DimNames
 
 
@@ -47,6 +48,9 @@ class TypeSolver:
         self.callers: dict[str, list[AnyCall]] = {}
         self.elements = KnownElements()
         self._names: dict[FuncOp, DimNames] = {}
+        self._shown: dict[RelayOp, dict[str, Attribute]] = {}
+        """What rules gave when the extents that they make got names: a type for each placeholder."""
+        self._outgrown: dict[RelayOp, None] = {}
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
         self._postponed: dict[Operation, None] = {}
@@ -77,10 +81,36 @@ class TypeSolver:
     def inference(self, op: RelayOp, types: Sequence[Attribute]) -> Inference:
         """What the rule of `op` gives for operands of `types`, with names for the extents that it makes."""
         inference = op.inference(types, self.elements.of_operands(op))
-        if not inference.extents:
+        placeholders = [extent.placeholder for extent in inference.extents]
+        if not self._shown.get(op, {}).keys() <= set(placeholders):
+            self._outgrown[op] = None
+        if not placeholders:
             return inference
+        shown = self._shown.setdefault(op, {})
+        for placeholder in placeholders:
+            shown.setdefault(placeholder, inference.type)
         names = self.names_around(op).of_extents(op, inference.extents, inference.type, op.results[0].type)
         return inference.renamed(names)
+
+    def outgrown(self) -> Sequence[tuple[RelayOp, Mapping[str, Attribute]]]:
+        """The ops that make fewer extents than they got names for, and what their rules gave before, by placeholders.
+
+        Each is told once.
+        """
+        found = [(op, self._shown[op]) for op in self._outgrown]
+        self._outgrown.clear()
+        return found
+
+    def substitute(self, function: FuncOp, values: Mapping[str, Dim]) -> None:
+        """Put dimensions in the place of names, in all that is known of the values of `function`."""
+        substitution = DimSubstitution(values)
+        self.elements.substitute(lambda value: function_around(value.owner) is function, values)
+        for variable, type in list(self.types.items()):
+            around = variable.func if isinstance(variable, FunctionResult) else function_around(variable.owner)
+            new = substitution.of(type) if around is function else type
+            if new is not type:
+                self.types[variable] = new
+                self._notify(variable)
 
     def learn_elements(self, op: RelayOp, types: Sequence[Attribute]) -> None:
         """Ask `op` for the elements of its result; its users hear of them."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
+from itertools import count
 from typing import Protocol, TypeAlias, overload
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
-from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, shape_of
-from xrelay.errors import ConstraintError, TensorTypeError
+from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, joined_types, shape_of
+from xrelay.errors import ConstraintError, TensorTypeError, TypeInferenceError
 from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, shape_text, symbol
 from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
 
@@ -167,11 +168,25 @@ class Facts(Sequence[Attribute]):
             kept = requirement.canonical()
             self.requirements.setdefault((type(kept), kept.lhs, kept.rhs), kept)
 
-    def new_extent(self, hint: str, *, at_most: Dim | None = None) -> Dim:
+    def new_extent(self, hint: str, place: int = 0, *, at_most: Dim | None = None) -> Dim:
         """An extent that the op makes: a placeholder, which gets a name of its own for each op, `hint` if it is free.
 
-        `at_most` is what it never exceeds.
+        `place` tells the extents of an op apart, as the axes do. A rule gives an extent the same place whatever is
+        known of the others: the name follows the place. `at_most` is what the extent never exceeds.
         """
-        placeholder = symbol(f"%{len(self.extents)}")
-        self.extents.append(MadeExtent(f"%{len(self.extents)}", hint, at_most))
-        return placeholder
+        placeholder = f"%{place}"
+        if any(extent.placeholder == placeholder for extent in self.extents):
+            raise TypeInferenceError(f"the rule of {self.op_name} makes two extents at place {place}")
+        self.extents.append(MadeExtent(placeholder, hint, at_most))
+        return symbol(placeholder)
+
+    def with_new_extents(self, type: Attribute) -> Attribute:
+        """`type` with an extent that the op makes wherever it has no integer."""
+        places = count()
+
+        def chosen(dims: Sequence[Dim]) -> Dim:
+            place = next(places)
+            return dims[0] if isinstance(dims[0], int) else self.new_extent("d", place)
+
+        found = joined_types([type], chosen)
+        return type if found is None else found

@@ -25,7 +25,7 @@ def reshaped_to(facts: Facts, shape: Shape, elements: Sequence[Dim], *, copies: 
     rest: int | None = None
     for place, element in enumerate(elements):
         if isinstance(element, AnyDim):
-            result.append(facts.new_extent("e"))
+            result.append(facts.new_extent("e", place))
             continue
         if element == -1:
             facts.require(rest is None, "C2", f"the shape {shape_text(elements)} has -1 twice")
@@ -52,7 +52,7 @@ def _with_rest(facts: Facts, shape: Shape, result: list[Dim], rest: int | None) 
             facts.require_equal(total, known, "C3", what)
         return tuple(result)
     if unknown:
-        result[rest] = facts.new_extent("e")
+        result[rest] = facts.new_extent("e", rest)
         return tuple(result)
     facts.require_at_least(known, 1, "C3", "the count beside -1")
     facts.require_equal(remainder(total, known), 0, "C3", f"{total} elements modulo {known}:")

@@ -150,25 +150,26 @@ class DynStridedSliceOp(RelayOp):
         facts.require(known <= len(shape), "C1", f"{known} numbers for data of rank {len(shape)}")
         lists = [facts.elements(index) or (ANY,) * known for index in (1, 2, 3)]
         if self.slice_mode.data == "size":
-            cut = [_taken(facts, extent, size) for extent, size in zip(shape, lists[1], strict=False)]
+            cut = [_taken(facts, axis, *pair) for axis, pair in enumerate(zip(shape, lists[1], strict=False))]
         else:
-            cut = [_left(facts, extent, *numbers) for extent, *numbers in zip(shape, *lists, strict=False)]
+            rows = enumerate(zip(shape, *lists, strict=False))
+            cut = [_left(facts, axis, extent, *numbers) for axis, (extent, *numbers) in rows]
         return tensor_type((*cut, *shape[known:]), element)
 
 
-def _left(facts: Facts, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
+def _left(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
     """How many elements of an axis a slice keeps; C2."""
     facts.require(stride != 0, "C2", "a stride is 0")
     if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
         return len(range(*slice(begin, end, stride).indices(extent)))
     kept = kept_by_slice(extent, begin, end, stride)
-    return facts.new_extent("k", at_most=extent) if kept in (None, ANY) else kept
+    return facts.new_extent("k", axis, at_most=extent) if kept in (None, ANY) else kept
 
 
-def _taken(facts: Facts, extent: Dim, size: Dim) -> Dim:
+def _taken(facts: Facts, axis: int, extent: Dim, size: Dim) -> Dim:
     """How many elements are taken of an axis; C3."""
     if isinstance(size, AnyDim):
-        return facts.new_extent("k", at_most=extent)
+        return facts.new_extent("k", axis, at_most=extent)
     facts.require_at_least(size, 0, "C3", "elements taken of an axis")
     if minimum(extent, size) != size:
         facts.require_at_least(extent, size, "C3", "elements of the axis, and those taken")

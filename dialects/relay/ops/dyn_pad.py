@@ -74,14 +74,14 @@ class DynPadOp(RelayOp):
         )
         found = facts.elements(1) or (ANY,) * (2 * len(shape))
         pairs = zip(shape, found[::2], found[1::2], strict=True)
-        return tensor_type([self._padded(facts, *pair) for pair in pairs], element)
+        return tensor_type([self._padded(facts, axis, *pair) for axis, pair in enumerate(pairs)], element)
 
-    def _padded(self, facts: Facts, extent: Dim, before: Dim, after: Dim) -> Dim:
+    def _padded(self, facts: Facts, axis: int, extent: Dim, before: Dim, after: Dim) -> Dim:
         """An extent with its padding; C2 and C4 of what is known."""
         for width in (before, after):
             if not isinstance(width, AnyDim):
                 facts.require_at_least(width, 0, "C2", "padding")
             require_padding(facts, self.pad_mode.data, extent, width)
         if isinstance(before, AnyDim) or isinstance(after, AnyDim):
-            return facts.new_extent("e")
+            return facts.new_extent("e", axis)
         return extent + before + after

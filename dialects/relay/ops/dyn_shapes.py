@@ -61,7 +61,7 @@ class ShapeOperandOp(RelayOp):
             extent = None if elements is None else elements[place]
             known = extent is not None and not isinstance(extent, AnyDim)
             facts.require(not isinstance(extent, int) or extent >= 0, "C2", f"an extent of the shape is {extent}")
-            extents.append(extent if known and extent is not None else facts.new_extent("e"))
+            extents.append(extent if known and extent is not None else facts.new_extent("e", place))
         return extents
 
 
@@ -96,7 +96,7 @@ class DynReshapeOp(ShapeOperandOp):
         shape, element = facts.operand(0)
         elements, count = self.wanted(facts)
         if elements is None:
-            return tensor_type([facts.new_extent("e") for _ in range(count)], element)
+            return tensor_type([facts.new_extent("e", place) for place in range(count)], element)
         return tensor_type(reshaped_to(facts, shape, elements, copies=not self.allowzero.value.data), element)
 
 
@@ -129,16 +129,17 @@ class DynBroadcastToOp(ShapeOperandOp):
         padded: Shape = ((1,) * (rank - len(own))) + own
         given: Elements = (ANY,) * count if elements is None else elements
         wanted: Shape = ((1,) * (rank - count)) + given
-        return tensor_type([_joined(facts, have, want) for have, want in zip(padded, wanted, strict=True)], element)
+        pairs = enumerate(zip(padded, wanted, strict=True))
+        return tensor_type([_joined(facts, axis, have, want) for axis, (have, want) in pairs], element)
 
 
-def _joined(facts: Facts, have: Dim, want: Dim) -> Dim:
+def _joined(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
     """The extent of two that broadcast; C2.
 
     An element that only the run tells is an extent that the op makes; it is checked also where the data's decides.
     """
     if isinstance(want, AnyDim):
-        made = facts.new_extent("e")
+        made = facts.new_extent("e", axis)
         return have if isinstance(have, int) and have != 1 else made
     facts.require(not isinstance(want, int) or want >= 0, "C2", f"an extent of the shape is {want}")
     if have == 1 or want in (1, have):
@@ -179,14 +180,14 @@ class CollapseSumToOp(ShapeOperandOp):
         elements, count = self.wanted(facts)
         facts.require(count <= len(own), "C2", f"{count} axes are more than the {len(own)} of the data")
         given: Elements = (ANY,) * count if elements is None else elements
-        pairs = zip(own[len(own) - count :], given, strict=True)
-        return tensor_type([_collapsed(facts, have, want) for have, want in pairs], element)
+        pairs = enumerate(zip(own[len(own) - count :], given, strict=True))
+        return tensor_type([_collapsed(facts, axis, have, want) for axis, (have, want) in pairs], element)
 
 
-def _collapsed(facts: Facts, have: Dim, want: Dim) -> Dim:
+def _collapsed(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
     """The extent to which one of `have` is summed: its own or 1; C2."""
     if isinstance(want, AnyDim):
-        want = facts.new_extent("e")
+        want = facts.new_extent("e", axis)
     if want in (1, have):
         return want
     if isinstance(want, int):
@@ -262,7 +263,7 @@ class DynTileOp(ShapeOperandOp):
         times: Elements = (ANY,) * count if elements is None else elements
         pairs = zip((1,) * (rank - len(shape)) + shape, (1,) * (rank - count) + times, strict=True)
         extents: list[Dim] = []
-        for extent, often in pairs:
+        for axis, (extent, often) in enumerate(pairs):
             facts.require(not isinstance(often, int) or often >= 0, "C2", f"a number of repetitions is {often}")
-            extents.append(facts.new_extent("e") if isinstance(often, AnyDim) else extent * often)
+            extents.append(facts.new_extent("e", axis) if isinstance(often, AnyDim) else extent * often)
         return tensor_type(extents, element)

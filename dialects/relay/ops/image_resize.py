@@ -355,7 +355,7 @@ class DynResizeOp(ResizingOp):
         elements = facts.elements(1)
         for number, axis in enumerate(ints(self.axes)):
             facts.require_at_least(shape[axis], 1, "C9", f"extent of axis {axis}")
-            shape[axis] = self._size(facts, None if elements is None else elements[number])
+            shape[axis] = self._size(facts, axis, None if elements is None else elements[number])
         plain = self.antialiases and self.method.data == METHODS[0]
         facts.require(not plain, "C11", f"antialias with method {self.method.data}, which has no weights")
         return tensor_type(shape, self.result_element(facts, "C10"))
@@ -370,10 +370,10 @@ class DynResizeOp(ResizingOp):
             message = f"the {what} of {count} axes are {wanted} numbers of f32, found {facts[index]}"
             facts.require(legal, "C8", message)
 
-    def _size(self, facts: Facts, element: Dim | None) -> Dim:
+    def _size(self, facts: Facts, axis: int, element: Dim | None) -> Dim:
         """An element of the sizes as an extent; C7."""
         if element is None or isinstance(element, AnyDim):
-            return facts.new_extent("e")
+            return facts.new_extent("e", axis)
         facts.require_at_least(element, 0, "C7", "size")
         return element
 

@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import tensor_type, with_dims
+from xrelay.dialects.relay.core.types import tensor_type
 
 CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)
 """The kinds of values that a closure may hold."""
@@ -127,7 +127,7 @@ class ClosureCapturedOp(ClosureOp):
         index = self.index.value.data
         facts.require(index >= 0, "C2", f"the index of a captured value is 0 or more, found {index}")
         facts.require(isinstance(self.of, CAPTURED_TYPES), "C3", f"a closure holds no {self.of}")
-        return with_dims(self.of, lambda _: facts.new_extent("d"))
+        return facts.with_new_extents(self.of)
 
 
 CLOSURE_OPS = (ClosureConstructOp, ClosureNumberOp, ClosureCapturedOp)

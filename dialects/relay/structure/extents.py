@@ -107,14 +107,14 @@ class ExtentsOp(BindingOp):
         text = "the extents must be an integer, or a list of at most 64"
         is_list = fits and isinstance(element, IntegerType) and element.width.data > 1
         facts.require(is_list, "C1", lambda: f"{text}, found {facts[0]}")
-        for _ in range(count if isinstance(count, int) else 0):
-            facts.new_extent("e")
+        for place in range(count if isinstance(count, int) else 0):
+            facts.new_extent("e", place)
         return facts.tensor(0)
 
     def infer_elements(self, facts: Facts) -> Elements | None:
         """The names."""
         (count,) = facts.shape(0) if facts.shape(0) else (1,)
-        return tuple(facts.new_extent("e") for _ in range(count)) if isinstance(count, int) else None
+        return tuple(facts.new_extent("e", place) for place in range(count)) if isinstance(count, int) else None
 
 
 @irdl_op_definition

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
@@ -11,7 +11,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts, MadeExtent
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
-from xrelay.index_algebra.dims import ANY, Dim, substitute, symbol
+from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute, symbol
 
 LIMIT = 64
 """The number of elements of which anything is noted: shapes are short."""
@@ -51,6 +51,12 @@ class KnownElements:
             return False
         self._known[op.results[0]] = found
         return True
+
+    def substitute(self, concerns: Callable[[SSAValue], bool], values: Mapping[str, Dim]) -> None:
+        """Put dimensions in the place of names, in what is known of the values that `concerns` tells."""
+        for value, elements in self._known.items():
+            if any(not values.keys().isdisjoint(names_of(element)) for element in elements) and concerns(value):
+                self._known[value] = substitute(elements, values)
 
 
 def _extents_by_placeholder(op: Operation, extents: Sequence[MadeExtent], names: Mapping[str, str]) -> dict[str, Dim]:

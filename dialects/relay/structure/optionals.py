@@ -13,7 +13,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import common_type, tensor_type, with_dims
+from xrelay.dialects.relay.core.types import common_type, tensor_type
 
 
 class OptionalOp(RelayOp):
@@ -110,7 +110,7 @@ class OptionalGetElementOp(OptionalOp):
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The value's type, with names for the extents that the op makes; C1."""
-        return with_dims(self.held_type(facts), lambda _: facts.new_extent("d"))
+        return facts.with_new_extents(self.held_type(facts))
 
 
 OPTIONAL_OPS = (OptionalConstructOp, OptionalHasElementOp, OptionalGetElementOp)

@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property
-from xrelay.dialects.relay.core.types import sequence_of, tensor_type, with_dims
+from xrelay.dialects.relay.core.types import sequence_of, tensor_type
 from xrelay.index_algebra.dims import ANY, Dim
 
 
@@ -198,7 +198,7 @@ class SequenceAtOp(SequenceOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The type of the values, with names for the extents that the op makes; C1, C2 and C4."""
         self.check_place(facts, 1)
-        return with_dims(self.held_tensor(facts), lambda _: facts.new_extent("d"))
+        return facts.with_new_extents(self.held_tensor(facts))
 
 
 @irdl_op_definition
@@ -255,7 +255,7 @@ class ConcatFromSequenceOp(SequenceOp):
         new = bool(self.new_axis.value.data)
         axis = require_axis(self, self.axis.value.data, len(shape) + new, "C2")
         extents: list[Dim] = [*shape[:axis], ANY, *shape[axis if new else axis + 1 :]]
-        return tensor_type([facts.new_extent("d") if extent == ANY else extent for extent in extents], element)
+        return facts.with_new_extents(tensor_type(extents, element))
 
 
 @irdl_op_definition

@@ -100,3 +100,27 @@ func.func @follows(%n: tensor<i64>, %v: tensor<?x3xf32, #relay.dims<a>>) -> !rel
   %y = relay.dyn.strided_slice(%c, %begin, %end, %begin) : (!relay.incomplete, tensor<1xi64>, tensor<1xi64>, tensor<1xi64>) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// The type of a loop's result is known late. Before, an element of the sequence has three open extents with names that
+// others say, then one: the names of the others are what they are wherever they stand, and that of the last axis stays.
+// CHECK-LABEL: @late(
+// CHECK-SAME: -> tensor<?x3x?xf32, #relay.dims<m + 2, d2>>
+func.func @late(%n: tensor<i64>, %p: tensor<2x3x?xf32, #relay.dims<h>>, %q: tensor<?x3x?xf32, #relay.dims<m, h>>) -> !relay.incomplete {
+  %first = relay.constant dense<0> : tensor<i64>
+  %l = relay.loop(%i, %c : !relay.incomplete = %p : tensor<2x3x?xf32, #relay.dims<h>>) to %n : tensor<i64> -> !relay.incomplete {
+    %y = relay.tuple(%c) : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %y : !relay.incomplete
+  }
+  %r = relay.tuple_get_item(%l) {index = 0} : (!relay.incomplete) -> !relay.incomplete
+  %f = relay.fn(%a : tensor<?x?x?xf32, #relay.dims<a, b, c>>) -> tensor<?x?x?xf32, #relay.dims<a, b, c>> {
+    relay.yield %a : tensor<?x?x?xf32, #relay.dims<a, b, c>>
+  }
+  %z = relay.invoke %f(%r) : (!relay.incomplete) -> !relay.incomplete of (tensor<?x?x?xf32, #relay.dims<a, b, c>>) -> tensor<?x?x?xf32, #relay.dims<a, b, c>>
+  %s = relay.sequence_construct(%r) : (!relay.incomplete) -> !relay.incomplete
+  // CHECK: relay.sequence_at(%s, %first) {relay.binds = #relay.bounds<d2>} : {{.*}} -> tensor<2x3x?xf32, #relay.dims<d2>>
+  %x = relay.sequence_at(%s, %first) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  %t = relay.tuple(%x, %q) : (!relay.incomplete, tensor<?x3x?xf32, #relay.dims<m, h>>) -> !relay.incomplete
+  // CHECK: relay.concatenate(%t) {relay.requires = #relay.requirements<d2 == h "C3 extents along axis 2 of the fields">}
+  %u = relay.concatenate(%t) {axis = 0} : (!relay.incomplete) -> !relay.incomplete
+  func.return %u : !relay.incomplete
+}
