@@ -147,8 +147,7 @@ class BufferLowering(FunctionLowering):
 
     def _demand(self, op: Operation) -> None:
         """Asserts what `op` requires."""
-        for assertion in self._sizes.demand(op):
-            self._add(assertion, op)
+        self._sizes.demand(op)
 
     def _assert(self, holds: SSAValue, requirement: Requirement, op: Operation) -> None:
         """Asserts that `requirement` of `op` holds, as the value tells."""

@@ -126,7 +126,8 @@ class LoopLowering(TurnLowering):
             targets = dict(results)
             for index, (now, other) in self._take_turns(turns, state.number, op).items():
                 self._buffers[op.carried[index]] = now
-                self._buffers[turns.values[index]] = targets[index] = other
+                value = turns.values[index]
+                self._buffers[value] = targets[index] = self._as_yielded(other, value, op)
             for inner in op.body.block.ops:
                 self.lower(inner)
             self._add(scf.YieldOp(*self._next(plan, targets, goes_on, state).values), op)

@@ -29,7 +29,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
-from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container
+from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
 from xrelay.lowering.topi_to_loop.graph_scalars import ScalarLowering
 from xrelay.passes.infra.conversion import describe_place
@@ -94,7 +94,7 @@ class RegionLowering(ScalarLowering):
             for index, result in written.items():
                 value = values[index]
                 if value.owner.parent is block and value not in self._buffers and self._is_made_here(value):
-                    self._buffers[value] = result
+                    self._buffers[value] = self._as_yielded(result, value, op)
                 else:
                     copied.append((value, result))
             for inner in block.ops:
@@ -104,6 +104,14 @@ class RegionLowering(ScalarLowering):
             given = self._hand_over([values[index] for index in boxes], [types[index] for index in boxes], op)
             self._add(scf.YieldOp(*given, *self._sizes.extents(dims_at(origins, values), op)), op)
         return Region(new)
+
+    def _as_yielded(self, result: SSAValue, value: SSAValue, op: IfOp | LoopOp) -> SSAValue:
+        """`result` as a buffer for `value`, which may have a number for an extent that `op` has a name for.
+
+        That both are the same is asserted before anything is written.
+        """
+        buffer = self._cast(result, memref_of(value.type, op), op)
+        return buffer if buffer is result else self._noted(buffer, list(dims_in(value.type)))
 
     def _result(self, op: IfOp | LoopOp, index: int, type: Attribute) -> SSAValue:
         """Where the field `index` of what `op` gives is wanted, or a buffer allocated for it."""

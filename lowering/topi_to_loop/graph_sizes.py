@@ -119,25 +119,21 @@ class GraphSizes:
         with _errors_at(place):
             return [dim if isinstance(dim, int) else self._value(dim) for dim in dims]
 
-    def demand(self, op: Operation) -> list[cf.AssertOp]:
+    def demand(self, op: Operation) -> None:
         """Asserts what `op` requires, and what the kernel that it calls does.
 
-        That is where the names become known, if `op` runs whenever that place is reached, or at the beginning of the
-        branch that it is in; else by the assertions that are returned.
+        That is where the names become known, or at the beginning of the branch or loop that `op` is in: before any op
+        writes to a buffer that is large enough only if the end of a region does not require in vain.
         """
-        here: dict[Hashable, cf.AssertOp] = {}
         for name, requirements, nodes in told_requirements(op):
             for requirement in requirements:
                 assertion = self._assertion(name, requirement, nodes, op)
                 scope, region = self._scope_of[self._code.place_of(requirement.names)], self._regions[-1]
-                if region.is_branch and scope.place.depth < region.place.depth:
+                if scope.place.depth < region.place.depth:
                     scope = region
-                is_at_once = scope.block is self._scopes[-1].block
                 relation = _relation(requirement)
-                (scope.assertions if is_at_once else here).setdefault((assertion.msg.data, relation), assertion)
-                if is_at_once:
-                    scope.demanded.add(relation)
-        return list(here.values())
+                scope.assertions.setdefault((assertion.msg.data, relation), assertion)
+                scope.demanded.add(relation)
 
     def finish(self) -> None:
         """Puts everything that is left where it belongs."""

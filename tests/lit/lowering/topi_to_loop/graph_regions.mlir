@@ -183,6 +183,31 @@ func.func @twice(%x: tensor<?xf32, #relay.dims<n>>, %s: tensor<f32>) -> tensor<f
   func.return %l : tensor<f32>
 }
 
+// What the end of an iteration requires is asserted before anything is written that is large enough only then.
+// CHECK-LABEL: func.func @yielded
+// CHECK:         scf.while
+// CHECK:         cf.assert %{{.*}}, "shape mismatch: [relay.yield C0] yielded extent: 7 == extent 0 of what relay.loop carries
+// CHECK:         memref.cast{{.*}} : (memref<?xf32>) -> memref<7xf32>
+// CHECK:         func.call @seven(%y, %{{.*}}) : (memref<7xf32>, memref<7xf32>) -> ()
+func.func @yielded(%x: tensor<?xf32, #relay.dims<n>>, %y: tensor<7xf32>) -> tensor<?xf32, #relay.dims<n>> {
+  %i = relay.constant dense<2> : tensor<i64>
+  %r = relay.loop(%k, %c = %x : tensor<?xf32, #relay.dims<n>>) to %i : tensor<i64> -> tuple<tensor<?xf32, #relay.dims<n>>> {
+    %m = func.call @seven(%y) : (tensor<7xf32>) -> tensor<7xf32>
+    %t = relay.tuple(%m) : (tensor<7xf32>) -> tuple<tensor<7xf32>>
+    relay.yield %t {relay.requires = #relay.requirements<7 == n "C0 yielded extent">} : tuple<tensor<7xf32>>
+  }
+  %l = relay.tuple_get_item(%r) {index = 0} : (tuple<tensor<?xf32, #relay.dims<n>>>) -> tensor<?xf32, #relay.dims<n>>
+  func.return %l : tensor<?xf32, #relay.dims<n>>
+}
+
+func.func private @seven(%x: tensor<7xf32>) -> tensor<7xf32> attributes {relay.primitive} {
+  %y = topi.compute "seven" [%i : 7] : tensor<7xf32> {
+    %0 = topi.read %x[%i] : tensor<7xf32>
+    topi.yield %0 : f32
+  }
+  func.return %y : tensor<7xf32>
+}
+
 func.func private @tail(%x: tensor<?xf32, #relay.dims<n>>) -> tensor<?xf32, #relay.dims<n - 3>> attributes {relay.primitive} {
   %y = topi.compute "tail" [%i : n - 3] : tensor<?xf32, #relay.dims<n - 3>> {
     %0 = topi.read %x[%i + 3] : tensor<?xf32, #relay.dims<n>>
