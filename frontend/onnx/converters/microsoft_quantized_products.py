@@ -27,19 +27,23 @@ def convert_matmul_integer_to_float(node: NodeView) -> SSAValue:
 
 @converts("DynamicQuantizeMatMul", domain=MICROSOFT)
 def convert_dynamic_quantize_matmul(node: NodeView) -> SSAValue:
-    """The first operand is quantised to bytes by its own range, which holds 0; then as MatMulIntegerToFloat."""
-    x = node.input(0)
+    """The first operand is quantised to bytes by its own range; then as MatMulIntegerToFloat."""
+    left, scale = by_range(node, node.input(0))
+    total = converted(node, matrix_product(node.with_inputs([left, distances(node, 1, 3, is_left=False)])), FLOAT32)
+    factor = node.emit("multiply", scale, beside_matrix(node, 2, node.input(1), is_left=False))
+    return _plus(node, node.emit("multiply", total, factor), 4)
+
+
+def by_range(node: NodeView, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """`x` quantised to bytes by its own range, which holds 0: the distances from the zero point in i32, the scale."""
     low = node.emit("minimum", node.emit("min", x), node.scalar(0.0, x))
     high = node.emit("maximum", node.emit("max", x), node.scalar(0.0, x))
     span = node.emit("divide", node.emit("subtract", high, low), node.scalar(255.0, x))
     scale = node.emit("where", node.emit("equal", span, node.scalar(0.0, x)), node.scalar(1.0, x), span)
     byte = np.dtype(np.uint8)
     zero = quantized(node, node.emit("divide", node.emit("negative", low), scale), None, byte)
-    left = converted(node, quantized(node, node.emit("divide", x, scale), zero, byte), INT32)
-    left = node.emit("subtract", left, converted(node, zero, INT32))
-    total = converted(node, matrix_product(node.with_inputs([left, distances(node, 1, 3, is_left=False)])), FLOAT32)
-    factor = node.emit("multiply", scale, beside_matrix(node, 2, node.input(1), is_left=False))
-    return _plus(node, node.emit("multiply", total, factor), 4)
+    values = converted(node, quantized(node, node.emit("divide", x, scale), zero, byte), INT32)
+    return node.emit("subtract", values, converted(node, zero, INT32)), scale
 
 
 def _plus(node: NodeView, value: SSAValue, index: int) -> SSAValue:

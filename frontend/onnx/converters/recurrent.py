@@ -7,7 +7,7 @@ state. Backwards, the input is reversed before the loop and what it gives after,
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -36,12 +36,16 @@ _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False,
 
 @dataclass(frozen=True)
 class _Kind:
-    """One of the three ops: gates per unit, states, the default activations of a direction, and its step."""
+    """One of the three ops: gates per unit, states, the default activations of a direction, and its step.
+
+    `seen` is what an LSTM's product takes in the place of a state.
+    """
 
     gates: int
     states: int
     defaults: tuple[str, ...]
     make_step: Callable[[NodeView, Weights, Sequence[Apply]], Step]
+    seen: Apply | None = None
 
 
 _KINDS = {
@@ -61,7 +65,20 @@ _INITIAL, _PEEPHOLES = 5, 7
 @converts("LSTM", since=7, attributes=(*_SHARED, "input_forget", "layout"))
 def convert_recurrent(node: NodeView) -> list[SSAValue]:
     """All states, and the last ones; those of 16 bits are computed in f32."""
-    kind = _KINDS[node.proto.op_type]
+    return _states(node, _KINDS[node.proto.op_type])
+
+
+LSTM_ATTRIBUTES = (*_SHARED, "input_forget")
+"""What an LSTM of com.microsoft may have."""
+
+
+def long_short_term_memory(node: NodeView, seen: Apply) -> list[SSAValue]:
+    """The results of an LSTM whose recurrence takes `seen` of a state."""
+    return _states(node, replace(_KINDS["LSTM"], seen=seen))
+
+
+def _states(node: NodeView, kind: _Kind) -> list[SSAValue]:
+    """All states, and the last ones."""
     direction = node.attribute_string("direction", "forward", tuple(_DIRECTIONS))
     turns = _DIRECTIONS[direction]
     batch_first = bool(node.attribute_int("layout", 0, check=lambda value: value in (0, 1)))
@@ -114,15 +131,24 @@ def _direction(
         return node.tuple_field(rows, 0), initial
 
     def make_body(inner: NodeView, time: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
-        states = step(inner, inner.emit("take", gates, time, axis=0), carried)
+        row = inner.emit("take", gates, time, axis=0)
         if lengths is None:
+            states = step(inner, row, carried)
             return Iteration(None, states, states[:1])
+        states = step(inner, row, carried if kind.seen is None else _cleared(inner, time, lengths, carried))
         runs = inner.emit("expand_dims", inner.emit("less", time, lengths), axis=1)
         held = [inner.emit("where", runs, *pair) for pair in zip(states, carried, strict=True)]
         return Iteration(None, held, [inner.emit("where", runs, states[0], inner.scalar(0.0, states[0]))])
 
     *states, stack = emit_loop(node, extent_value(node, x, 0), None, initial, make_body)
     return _turned(node, stack, lengths) if is_reversed else stack, states
+
+
+def _cleared(node: NodeView, time: SSAValue, lengths: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
+    """The states with zeros for the first of sequences that ended before, whose range is that of the others."""
+    first, *others = states
+    ran = node.emit("expand_dims", node.emit("less_equal", time, lengths), axis=1)
+    return [node.emit("where", ran, first, node.scalar(0.0, first)), *others]
 
 
 def _gates(
@@ -141,7 +167,7 @@ def _gates(
     if node.optional_input(_PEEPHOLES) is not None:
         cut = node.emit("split", _of_direction(node, _PEEPHOLES, number), indices_or_sections=3, axis=0)
         peepholes = [node.tuple_field(cut, index) for index in range(3)]
-    return gates, Weights(recurrence, own, peepholes, hidden)
+    return gates, Weights(recurrence, own, peepholes, hidden, kind.seen)
 
 
 def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) -> SSAValue:

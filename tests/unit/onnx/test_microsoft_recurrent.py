@@ -1,0 +1,70 @@
+"""DynamicQuantizeLSTM against onnxruntime, and against the LSTM of the weights that its bytes stand for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from support.microsoft_nodes import DOMAIN, check
+from support.one_node import Array, node_model
+
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx import import_onnx
+
+RNG = np.random.default_rng(31)
+STATES = ("y", "y_h", "y_c")
+SEQUENCE, BATCH, INPUT, HIDDEN = 5, 2, 3, 4
+
+
+def parameters(directions: int, dtype: type[Any], *, by_gate: bool, peepholes: bool = False) -> list[Array | None]:
+    """The inputs of a node: x, weights, biases, no lengths and states, and what the bytes stand for."""
+    gates = 4 * HIDDEN
+    low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
+    weights = [RNG.integers(low, high, (directions, rows, gates), dtype, endpoint=True) for rows in (INPUT, HIDDEN)]
+    of = (directions, gates) if by_gate else (directions,)
+    scales = [RNG.uniform(0.002, 0.006, of).astype(np.float32) for _ in range(2)]
+    points = [np.full(of, 0 if dtype is np.int8 else 120, dtype) for _ in range(2)]
+    seen = RNG.normal(size=(directions, 3 * HIDDEN)).astype(np.float32) if peepholes else None
+    return [
+        RNG.normal(size=(SEQUENCE, BATCH, INPUT)).astype(np.float32),
+        *weights,
+        RNG.normal(size=(directions, 2 * gates)).astype(np.float32),
+        None,
+        RNG.normal(size=(directions, BATCH, HIDDEN)).astype(np.float32),
+        RNG.normal(size=(directions, BATCH, HIDDEN)).astype(np.float32),
+        seen,
+        scales[0],
+        points[0],
+        scales[1],
+        points[1],
+    ]
+
+
+@pytest.mark.parametrize("direction", ["forward", "reverse", "bidirectional"])
+@pytest.mark.parametrize(("dtype", "by_gate"), [(np.uint8, False), (np.int8, True)])
+def test_an_lstm_of_bytes(direction: str, dtype: type[Any], by_gate: bool) -> None:
+    directions = 2 if direction == "bidirectional" else 1
+    check(
+        "DynamicQuantizeLSTM",
+        parameters(directions, dtype, by_gate=by_gate),
+        direction=direction,
+        hidden_size=HIDDEN,
+        outputs=STATES,
+    )
+
+
+@pytest.mark.parametrize("lengths", [(5, 2), (4, 4), (1, 3)])
+def test_lengths_and_peepholes(lengths: tuple[int, int]) -> None:
+    """What comes after the end of a sequence takes no part in any range."""
+    inputs = parameters(2, np.int8, by_gate=False, peepholes=True)
+    inputs[4] = np.array(lengths, np.int32)
+    check("DynamicQuantizeLSTM", inputs, direction="bidirectional", hidden_size=HIDDEN, outputs=STATES)
+
+
+def test_scales_of_another_shape_are_refused() -> None:
+    inputs = parameters(1, np.int8, by_gate=False)
+    inputs[10] = np.ones((1, 3), np.float32)
+    proto = node_model("DynamicQuantizeLSTM", inputs, 17, domain=DOMAIN, outputs=STATES, hidden_size=HIDDEN)
+    with pytest.raises(ModelImportError, match=r"input #10 has the shape \(1, 3\): \(1\) or \(1, 16\) is expected"):
+        import_onnx(proto)
