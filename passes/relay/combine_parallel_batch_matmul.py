@@ -1,8 +1,8 @@
 """`relay-combine-parallel-batch-matmul`: products of one stack of matrices with several others become one product.
 
 What: `relay.nn.batch_matmul` ops with the same first operand are one, whose result has all columns; each takes its
-part. Why: one large product keeps vectors and cores busier than several small ones. Re-associating: it may be summed in
-another order.
+part, behind the ops on single elements that follow all of them. Why: one large product keeps vectors and cores busier
+than several small ones. Re-associating: it may be summed in another order.
 
 Before:
 
@@ -14,11 +14,12 @@ After:
     %t = relay.tuple(%y, %z)
     %w = relay.concatenate(%t) {axis = 1}
     %c = relay.nn.batch_matmul(%x, %w)
-    %a = relay.strided_slice(%c) {begin = [0], end = [16], axes = [2]}
-    %b = relay.strided_slice(%c) {begin = [16], end = [32], axes = [2]}
+    %a = relay.strided_slice(%c) {begin = [0, 0, 0], end = [-1, -1, 16], strides = [1, 1, 1], slice_mode = "size"}
+    %b = relay.strided_slice(%c) {begin = [0, 0, 16], end = [-1, -1, 16], strides = [1, 1, 1], slice_mode = "size"}
 
-Ops behind the products stay as they are. Left alone: fewer than `min-num-branches`; operands of other ranks; matrices
-that are computed behind the first product.
+What follows the products is joined as far as all of them are alike, and operands of it are as long as the columns or
+the same value. Left alone: fewer than `min-num-branches`; operands of other ranks; matrices that depend on one of the
+products.
 """
 
 from __future__ import annotations
@@ -32,10 +33,20 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.relay.parallel_branches import combine, cut_results, extents_but, join_weights, properties_but
+from xrelay.passes.relay.branch_joints import SideBySide
+from xrelay.passes.relay.branch_levels import Joint
+from xrelay.passes.relay.parallel_branches import (
+    Combining,
+    Products,
+    combine,
+    extents_along,
+    extents_but,
+    join_weights,
+    properties_but,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +59,7 @@ class RelayCombineParallelBatchMatmulPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Combine the module's products in place."""
-        combine(op, self.name, _key, _join, self.min_num_branches)
+        combine(op, Combining(self.name, _key, _product, _joint), self.min_num_branches)
 
 
 def _column_axis(op: BatchMatmulOp) -> int:
@@ -61,12 +72,21 @@ def _key(op: RelayOp) -> Hashable | None:
     if not isinstance(op, BatchMatmulOp) or any(len(shape_of(type)) != 3 for type in op.operand_types):
         return None
     columns = extents_but(op.tensor_b, _column_axis(op))
-    return None if columns is None else (columns, properties_but(op))
+    return None if columns is None else (columns, element_type_of(op.tensor_b.type), properties_but(op))
 
 
-def _join(emit: Emitter, ops: Sequence[RelayOp], weights: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """One product, and the part of each."""
-    first = next(op for op in ops if isinstance(op, BatchMatmulOp))
+def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
+    """One product with all columns."""
+    first = _first(ops)
     joined = join_weights(emit, weights, _column_axis(first))
-    value = emit.insert(BatchMatmulOp.typed([first.tensor_a, joined], first.properties)).result
-    return cut_results(emit, value, ops, 2)
+    return emit.insert(BatchMatmulOp.typed([first.tensor_a, joined], first.properties)).result
+
+
+def _joint(ops: Products) -> Joint:
+    """One behind the other along the columns."""
+    extents = extents_along([op.operands[1] for op in ops], _column_axis(_first(ops)))
+    return SideBySide(2, extents, counts_back=True)
+
+
+def _first(ops: Products) -> BatchMatmulOp:
+    return next(op for op in ops if isinstance(op, BatchMatmulOp))

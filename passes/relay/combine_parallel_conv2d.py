@@ -1,24 +1,28 @@
 """`relay-combine-parallel-conv2d`: convolutions of one image by several filters become one convolution.
 
 What: `relay.nn.conv2d` ops with the same image, window and layouts are one, of all filters; each takes its part of the
-channels. Why: one large product keeps vectors and cores busier than several small ones. Re-associating: it may be
-summed in another order.
+channels, behind the ops on single elements that follow all of them: `bias_add`, scales, `relu`. Why: one large product
+keeps vectors and cores busier than several small ones. Re-associating: it may be summed in another order.
 
 Before:
 
-    %a = relay.nn.conv2d(%x, %w)
-    %b = relay.nn.conv2d(%x, %v)
+    %c = relay.nn.conv2d(%x, %w)
+    %a = relay.nn.relu(%c)
+    %d = relay.nn.conv2d(%x, %v)
+    %b = relay.nn.relu(%d)
 
 After:
 
     %t = relay.tuple(%w, %v)
     %f = relay.concatenate(%t) {axis = 0}
-    %c = relay.nn.conv2d(%x, %f)
-    %a = relay.strided_slice(%c) {begin = [0], end = [16], axes = [1]}
-    %b = relay.strided_slice(%c) {begin = [16], end = [32], axes = [1]}
+    %c = relay.nn.conv2d(%x, %f) {channels = 32}
+    %r = relay.nn.relu(%c)
+    %a = relay.strided_slice(%r) {begin = [0, 0], end = [-1, 16], strides = [1, 1], slice_mode = "size"}
+    %b = relay.strided_slice(%r) {begin = [0, 16], end = [-1, 16], strides = [1, 1], slice_mode = "size"}
 
-Ops behind the convolutions stay as they are. Left alone: fewer than `min-num-branches`; groups; blocked layouts;
-weights that are computed behind the first convolution.
+What follows the convolutions is joined as far as all of them are alike, and operands of it are as long as the channels
+or the same value. Left alone: fewer than `min-num-branches`; groups; blocked layouts; weights that depend on one of the
+convolutions.
 """
 
 from __future__ import annotations
@@ -31,11 +35,22 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.relay.parallel_branches import combine, cut_results, extents_but, join_weights, properties_but
+from xrelay.passes.relay.branch_joints import SideBySide
+from xrelay.passes.relay.branch_levels import Joint
+from xrelay.passes.relay.parallel_branches import (
+    Combining,
+    Products,
+    combine,
+    extents_along,
+    extents_but,
+    join_weights,
+    properties_but,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +63,7 @@ class RelayCombineParallelConv2dPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Combine the module's convolutions in place."""
-        combine(op, self.name, _key, _join, self.min_num_branches)
+        combine(op, Combining(self.name, _key, _product, _joint), self.min_num_branches)
 
 
 def _key(op: RelayOp) -> Hashable | None:
@@ -62,11 +77,19 @@ def _key(op: RelayOp) -> Hashable | None:
     return None if weight is None else (weight, element_type_of(op.weight.type), properties_but(op, "channels"))
 
 
-def _join(emit: Emitter, ops: Sequence[RelayOp], weights: Sequence[SSAValue]) -> Sequence[SSAValue]:
-    """One convolution, and the part of each."""
-    first = next(op for op in ops if isinstance(op, Conv2DOp))
-    _, kernel, result = first.layouts
-    properties = {name: value for name, value in first.properties.items() if name != "channels"}
-    filters = join_weights(emit, weights, kernel.index("O"))
-    value = emit.insert(Conv2DOp.typed([first.data, filters], properties)).result
-    return cut_results(emit, value, ops, result.index("C"))
+def _product(emit: Emitter, ops: Products, weights: Sequence[SSAValue]) -> SSAValue:
+    """One convolution by all filters."""
+    first = _first(ops)
+    axis = first.layouts[1].index("O")
+    properties = {**first.properties, "channels": int_attribute(sum(extents_along(weights, axis)))}
+    return emit.insert(Conv2DOp.typed([first.data, join_weights(emit, weights, axis)], properties)).result
+
+
+def _joint(ops: Products) -> Joint:
+    """One behind the other along the channels."""
+    _, kernel, result = _first(ops).layouts
+    return SideBySide(result.index("C"), extents_along([op.operands[1] for op in ops], kernel.index("O")))
+
+
+def _first(ops: Products) -> Conv2DOp:
+    return next(op for op in ops if isinstance(op, Conv2DOp))

@@ -1,70 +1,90 @@
-"""Ops that multiply the same data by weights of their own, for `relay-combine-parallel-conv2d` and its kin."""
+"""Ops that multiply the same data by weights of their own, for `relay-combine-parallel-conv2d` and its kin.
+
+Such a product and the ops on single elements behind it, each the only user of the one before, are a branch. Branches of
+one kind become one: a product of all weights, then one op for each level at which the branches do the same, then the
+part of each branch.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation, OpResult, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
-from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.branch_levels import Joint, next_level
+from xrelay.passes.relay.ops_in_front import OpsInFront
+
+Products = Sequence[RelayOp]
 
 
-def combine(
-    module: ModuleOp,
-    name: str,
-    key: Callable[[RelayOp], Hashable | None],
-    join: Callable[[Emitter, Sequence[RelayOp], Sequence[SSAValue]], Sequence[SSAValue]],
-    least: int,
-) -> None:
-    """Let `join` replace each group of at least `least` ops, for which `key` says which may be joined.
+@dataclass(frozen=True)
+class Combining:
+    """How a pass makes one product of several."""
 
-    `join` takes an emitter in front of the first op of a group, the ops, and their weights, which stand before it; it
-    gives a value for each op. `PassError`, under the pass's `name`, where `least` is below 2.
+    name: str
+    """The pass's name."""
+    key: Callable[[RelayOp], Hashable | None]
+    """What products that may be one have in common; `None` for no product of the pass."""
+    product: Callable[[Emitter, Products, Sequence[SSAValue]], SSAValue]
+    """Emits the product of all weights, the second operands."""
+    joint: Callable[[Products], Joint]
+    """How the results of the products lie in that of the one."""
+
+
+def combine(module: ModuleOp, combining: Combining, least: int) -> None:
+    """Make one branch of each group of at least `least` branches with the same data.
+
+    The one stands in front of the first product: what the others take is moved there, where it depends on no product.
+    `PassError` where `least` is below 2.
     """
     if least < 2:
-        raise PassError(f"{name}: min-num-branches is {least}, it must be at least 2")
+        raise PassError(f"{combining.name}: min-num-branches is {least}, it must be at least 2")
     groups: dict[Hashable, list[RelayOp]] = {}
-    places: dict[Operation, int] = {}
+    places: dict[Operation, tuple[int, int]] = {}
     for place, op in enumerate(walk_ops(module)):
-        places[op] = place
-        own = key(op) if isinstance(op, RelayOp) and all(map(is_complete, op.operand_types)) else None
+        places[op] = (place, 0)
+        own = combining.key(op) if isinstance(op, RelayOp) and all(map(is_complete, op.operand_types)) else None
         if own is not None and isinstance(op, RelayOp):
             groups.setdefault((op.parent, op.operands[0], own), []).append(op)
+    front = OpsInFront(places, barred={op for group in groups.values() for op in group})
     for group in groups.values():
         first = group[0]
-        fits = [op for op in group if op is first or _stands_before(op.operands[1], first, places)]
+        fits = [op for op in group if op is first or front.can_have(first, [op.operands[1]])]
         if len(fits) >= least:
-            emit = Emitter(PatternRewriter(first), first)
-            weights = [_in_front(emit, op.operands[1], first, places) for op in fits]
-            for op, value in zip(fits, join(emit, fits, weights), strict=True):
-                Emitter(PatternRewriter(op), op).replace(value)
+            _combine(combining, front, fits)
     rewrite(module, {})
 
 
-def _stands_before(value: SSAValue, op: Operation, places: dict[Operation, int]) -> bool:
-    """Whether `value` is there where `op` runs, or is a constant, which may be put there."""
-    maker = value.op if isinstance(value, OpResult) else None
-    if maker is None or isinstance(maker, ConstantOp) or maker.parent is not op.parent:
-        return True
-    return maker in places and places[maker] < places[op]
-
-
-def _in_front(emit: Emitter, value: SSAValue, op: Operation, places: dict[Operation, int]) -> SSAValue:
-    """`value`; a constant that stands behind `op`, again in front of it."""
-    maker = value.op if isinstance(value, OpResult) else None
-    if not isinstance(maker, ConstantOp) or maker.parent is not op.parent or places.get(maker, -1) < places[op]:
-        return value
-    return emit.insert(maker.clone()).result
+def _combine(combining: Combining, front: OpsInFront, products: Products) -> None:
+    """Replace the branches that begin with `products` by one in front of the first."""
+    first = products[0]
+    weights = [op.operands[1] for op in products]
+    front.bring(first, weights)
+    emit = Emitter(PatternRewriter(first), first)
+    joint = combining.joint(products)
+    value = combining.product(emit, products, weights)
+    ends = products
+    level = next_level(ends)
+    while level is not None and joint.takes(level) and front.can_have(first, level.arguments):
+        front.bring(first, level.arguments)
+        value = joint.apply(emit, value, level)
+        joint = joint.behind(level)
+        ends = level.ops
+        level = next_level(ends)
+    parts = joint.parts(emit, value, len(ends))
+    front.note_new(first)
+    for op, part in zip(ends, parts, strict=True):
+        Emitter(PatternRewriter(op), op).replace(part)
 
 
 def join_weights(emit: Emitter, weights: Sequence[SSAValue], axis: int) -> SSAValue:
@@ -72,16 +92,10 @@ def join_weights(emit: Emitter, weights: Sequence[SSAValue], axis: int) -> SSAVa
     return emit.call(ConcatenateOp, emit.call(TupleOp, *weights), axis=axis)
 
 
-def cut_results(emit: Emitter, value: SSAValue, ops: Sequence[RelayOp], axis: int) -> list[SSAValue]:
-    """The part of each op of a result that has them one behind the other along `axis`."""
-    parts: list[SSAValue] = []
-    begin = 0
-    for op in ops:
-        extent = shape_of(op.results[0].type)[axis]
-        end = begin + (extent if isinstance(extent, int) else 0)
-        parts.append(emit.call(StridedSliceOp, value, begin=[begin], end=[end], axes=[axis]))
-        begin = end
-    return parts
+def extents_along(values: Sequence[SSAValue], axis: int) -> tuple[int, ...]:
+    """How long each of `values` is along `axis`, which `extents_but` says is known."""
+    extents = (shape_of(value.type)[axis] for value in values)
+    return tuple(extent for extent in extents if isinstance(extent, int))
 
 
 def extents_but(value: SSAValue, axis: int) -> Hashable | None:

@@ -15,9 +15,9 @@ func.func @dense(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>) -> (tensor<3x5xf32>, 
   // CHECK: relay.split
   // FEW-COUNT-2: relay.nn.dense(%x
   // CHECK-NOT: relay.nn.dense
-  // FLAT: %[[ALL:.*]] = relay.nn.dense(%x, %{{.*}}) : (tensor<3x4xf32>, tensor<10x4xf32>) -> tensor<3x10xf32>
-  // FLAT: relay.strided_slice(%[[ALL]]) {begin = [0], end = [5], axes = [1]}
-  // FLAT: relay.strided_slice(%[[ALL]]) {begin = [5], end = [10], axes = [1]}
+  // FLAT: %[[ALL:.*]] = relay.nn.dense(%x, %{{.*}}) {units = 10} : (tensor<3x4xf32>, tensor<10x4xf32>) -> tensor<3x10xf32>
+  // FLAT: relay.strided_slice(%[[ALL]]) {begin = [0, 0], end = [-1, 5], strides = [1, 1], slice_mode = "size"}
+  // FLAT: relay.strided_slice(%[[ALL]]) {begin = [0, 5], end = [-1, 5], strides = [1, 1], slice_mode = "size"}
   %a = relay.nn.dense(%x, %v) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
   %w = relay.constant dense<2.0> : tensor<5x4xf32>
   %b = relay.nn.dense(%x, %w) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
@@ -31,4 +31,63 @@ func.func @depends(%x: tensor<4x4xf32>, %v: tensor<4x4xf32>) -> tensor<4x4xf32> 
   %a = relay.nn.dense(%x, %v) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   %b = relay.nn.dense(%x, %a) : (tensor<4x4xf32>, tensor<4x4xf32>) -> tensor<4x4xf32>
   func.return %b : tensor<4x4xf32>
+}
+
+// A stack adds biases of one axis more; the shared scale stays. Without one, short scales are repeated.
+// CHECK-LABEL: @follow(
+// FLAT-LABEL: @follow(
+func.func @follow(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>, %w: tensor<5x4xf32>, %s: tensor<5xf32>, %t: tensor<5xf32>, %p: tensor<1xf32>, %q: tensor<f32>) -> (tensor<3x5x1xf32>, tensor<3x5x1xf32>) {
+  // CHECK: %[[ALL:.*]] = relay.nn.batch_matmul
+  // CHECK: %[[BIAS:.*]] = relay.stack(%{{.*}}) : (tuple<tensor<1x5xf32>, tensor<1x5xf32>>) -> tensor<2x1x5xf32>
+  // CHECK: %[[SUM:.*]] = relay.add(%[[ALL]], %[[BIAS]])
+  // CHECK: %[[SCALED:.*]] = relay.multiply(%[[SUM]], %q)
+  // CHECK: relay.split(%[[SCALED]]) {indices_or_sections = 2}
+  // CHECK-COUNT-2: relay.expand_dims(%{{.*}}) {axis = 2}
+  // FLAT: %[[ALL:.*]] = relay.nn.dense(%x, %{{.*}}) {units = 10}
+  // FLAT: %[[SUM:.*]] = relay.nn.bias_add(%[[ALL]], %{{.*}}) : (tensor<3x10xf32>, tensor<10xf32>)
+  // FLAT: %[[SCALED:.*]] = relay.multiply(%[[SUM]], %q)
+  // FLAT: %[[WIDE:.*]] = relay.expand_dims(%[[SCALED]]) {axis = 2}
+  // FLAT: relay.strided_slice(%[[WIDE]]) {begin = [0, 0, 0], end = [-1, 5, -1]
+  %a = relay.nn.dense(%x, %v) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
+  %a1 = relay.nn.bias_add(%a, %s) : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  %a2 = relay.multiply(%a1, %q) : (tensor<3x5xf32>, tensor<f32>) -> tensor<3x5xf32>
+  %a3 = relay.expand_dims(%a2) {axis = 2} : (tensor<3x5xf32>) -> tensor<3x5x1xf32>
+  %b = relay.nn.dense(%x, %w) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
+  %b1 = relay.nn.bias_add(%b, %t) : (tensor<3x5xf32>, tensor<5xf32>) -> tensor<3x5xf32>
+  %b2 = relay.multiply(%b1, %q) : (tensor<3x5xf32>, tensor<f32>) -> tensor<3x5xf32>
+  %b3 = relay.expand_dims(%b2) {axis = 2} : (tensor<3x5xf32>) -> tensor<3x5x1xf32>
+  func.return %a3, %b3 : tensor<3x5x1xf32>, tensor<3x5x1xf32>
+}
+
+// CHECK-LABEL: @repeated(
+// FLAT-LABEL: @repeated(
+func.func @repeated(%x: tensor<3x4xf32>, %v: tensor<5x4xf32>, %w: tensor<6x4xf32>, %p: tensor<1xf32>, %q: tensor<6xf32>, %s: tensor<f32>, %t: tensor<f32>) -> (tensor<3x5xf32>, tensor<3x6xf32>) {
+  // CHECK-COUNT-2: relay.nn.dense(%x
+  // FLAT: relay.nn.dense(%x, %{{.*}}) {units = 11}
+  // FLAT: relay.repeat(%p) {repeats = 5}
+  // FLAT: relay.multiply{{.*}} : (tensor<3x11xf32>, tensor<11xf32>)
+  // FLAT: relay.repeat(%{{.*}}) {repeats = 5}
+  // FLAT: relay.repeat(%{{.*}}) {repeats = 6}
+  // FLAT: relay.subtract{{.*}} : (tensor<11xf32>, tensor<3x11xf32>)
+  %a = relay.nn.dense(%x, %v) : (tensor<3x4xf32>, tensor<5x4xf32>) -> tensor<3x5xf32>
+  %a1 = relay.multiply(%a, %p) : (tensor<3x5xf32>, tensor<1xf32>) -> tensor<3x5xf32>
+  %a2 = relay.subtract(%s, %a1) : (tensor<f32>, tensor<3x5xf32>) -> tensor<3x5xf32>
+  %b = relay.nn.dense(%x, %w) : (tensor<3x4xf32>, tensor<6x4xf32>) -> tensor<3x6xf32>
+  %b1 = relay.multiply(%b, %q) : (tensor<3x6xf32>, tensor<6xf32>) -> tensor<3x6xf32>
+  %b2 = relay.subtract(%t, %b1) : (tensor<f32>, tensor<3x6xf32>) -> tensor<3x6xf32>
+  func.return %a2, %b2 : tensor<3x5xf32>, tensor<3x6xf32>
+}
+
+// A divisor of integers may be zero, and nobody may ask for the quotient.
+// CHECK-LABEL: @may_fail(
+func.func @may_fail(%x: tensor<3x4xi32>, %v: tensor<5x4xi32>, %w: tensor<5x4xi32>, %d: tensor<5xi32>) -> (tensor<3x5xi32>, tensor<3x5xi32>) {
+  // CHECK: relay.nn.batch_matmul
+  // CHECK-COUNT-2: relay.divide{{.*}} : (tensor<3x5xi32>, tensor<5xi32>)
+  %one = relay.constant dense<1> : tensor<i32>
+  %e = relay.maximum(%d, %one) : (tensor<5xi32>, tensor<i32>) -> tensor<5xi32>
+  %a = relay.nn.dense(%x, %v) : (tensor<3x4xi32>, tensor<5x4xi32>) -> tensor<3x5xi32>
+  %a1 = relay.divide(%a, %e) : (tensor<3x5xi32>, tensor<5xi32>) -> tensor<3x5xi32>
+  %b = relay.nn.dense(%x, %w) : (tensor<3x4xi32>, tensor<5x4xi32>) -> tensor<3x5xi32>
+  %b1 = relay.divide(%b, %e) : (tensor<3x5xi32>, tensor<5xi32>) -> tensor<3x5xi32>
+  func.return %a1, %b1 : tensor<3x5xi32>, tensor<3x5xi32>
 }

@@ -1,0 +1,105 @@
+"""The ops behind the products of branches, level by level, and how one op takes the place of a level.
+
+`Level` is one op of each branch, all alike. A `Joint` says how the values of the branches lie in one value: one behind
+the other along an axis (`SideBySide`), or as a stack (`Stacked`). It says whether one op may do what a level does, and
+emits that op on the joined arguments.
+
+Only ops that compute each element from those at its own place are levels, `bias_add` and `expand_dims` beside these:
+what such an op does to the joined value it does to each part. Not those that may fail, or that demand something of
+extents: of one branch nobody may ask the value.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
+from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, CastOp, UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.index_algebra.dims import Shape
+from xrelay.passes.graph.rewriting import Emitter
+
+_ON_ELEMENTS = (UnaryElementwiseOp, CastOp, BinaryBroadcastOp, WhereOp, BiasAddOp, ExpandDimsOp)
+
+
+@dataclass(frozen=True)
+class Level:
+    """The ops of a level, one a branch, of one class and with the same properties."""
+
+    ops: Sequence[RelayOp]
+    place: int
+    """Which operand comes from the level before."""
+
+    @property
+    def first(self) -> RelayOp:
+        """The op of the first branch, which stands for all where these are alike."""
+        return self.ops[0]
+
+    @property
+    def sides(self) -> list[Sequence[SSAValue]]:
+        """The other operands: for each, that of every branch."""
+        indices = (index for index in range(len(self.first.operands)) if index != self.place)
+        return [[op.operands[index] for op in self.ops] for index in indices]
+
+    @property
+    def arguments(self) -> list[SSAValue]:
+        """All values of `sides`."""
+        return [value for side in self.sides for value in side]
+
+    def shapes(self) -> list[tuple[Shape, Shape]]:
+        """For each branch the shape of what comes in and of what goes out."""
+        return [(shape_of(op.operands[self.place].type), shape_of(op.results[0].type)) for op in self.ops]
+
+    def emit(self, emit: Emitter, value: SSAValue, sides: Sequence[SSAValue]) -> SSAValue:
+        """The op of this level on `value` and on joined operands."""
+        operands = [*sides[: self.place], value, *sides[self.place :]]
+        return emit.insert(type(self.first).typed(operands, self.first.properties)).results[0]
+
+
+def next_level(ops: Sequence[RelayOp]) -> Level | None:
+    """The level behind `ops`: their only users, where these are alike."""
+    uses = [op.results[0].first_use for op in ops if op.results[0].has_one_use()]
+    if len(uses) < len(ops):
+        return None
+    users = [use.operation for use in uses if use is not None and isinstance(use.operation, RelayOp)]
+    places = {use.index for use in uses if use is not None}
+    alike = len(users) == len(ops) and len(places) == 1 and all(_are_alike(users[0], user) for user in users)
+    fits = alike and users[0].parent is ops[0].parent and all(map(_is_on_elements, users))
+    return Level(users, places.pop()) if fits else None
+
+
+def _are_alike(one: RelayOp, other: RelayOp) -> bool:
+    return type(one) is type(other) and one.properties == other.properties and one.parent is other.parent
+
+
+def _is_on_elements(op: RelayOp) -> bool:
+    known = isinstance(op, _ON_ELEMENTS) and op.fusion_pattern <= OpPatternKind.BROADCAST
+    return known and not op.may_fail and not op.requirements
+
+
+class Joint(ABC):
+    """How the values of branches lie in one value."""
+
+    @abstractmethod
+    def takes(self, level: Level) -> bool:
+        """Whether one op on the joined value does what `level` does."""
+
+    @abstractmethod
+    def apply(self, emit: Emitter, value: SSAValue, level: Level) -> SSAValue:
+        """Emit that op on `value`, in which the values before `level` are joined."""
+
+    @abstractmethod
+    def behind(self, level: Level) -> Joint:
+        """How the values of `level` lie in what `apply` gives."""
+
+    @abstractmethod
+    def parts(self, emit: Emitter, value: SSAValue, count: int) -> list[SSAValue]:
+        """Emit what takes `value` apart into the values of the `count` branches."""
