@@ -2,6 +2,10 @@
 
 relay.reshape(x, relay.const(np.array([4, -1])))     is    relay.reshape(x, [4, -1])
 relay.reshape(x, relay.shape_of(y))                  is    relay.dyn.reshape(x, relay.shape_of(y))
+
+Where there is no `dyn` operator, or not for this attribute, elements that types tell are values too:
+
+relay.squeeze(x, relay.shape_of(y))                  is    relay.squeeze(x, [0, 3]), of y of shape 0 × 3
 """
 
 from __future__ import annotations
@@ -19,18 +23,20 @@ from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
+from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
-from xrelay.dialects.relay.ops.tensor_compare import EqualOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, LessOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesOp, ZerosOp
-from xrelay.dialects.relay.ops.tensor_gather import OneHotOp
-from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
+from xrelay.dialects.relay.ops.tensor_gather import OneHotOp, TakeOp
+from xrelay.dialects.relay.ops.tensor_movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
+from xrelay.relay.known_numbers import numbers_of
 from xrelay.relay.nodes import Constant
 
 Attributes: TypeAlias = "Mapping[str, AttributeValue | Expr]"
@@ -49,10 +55,16 @@ def apply_operator(op: type[RelayOp], operands: tuple[ExprLike, ...], attributes
         return call(op, *operands, **fixed)
     row = _DYNAMIC.get(op)
     if row is None or not set(open_names) <= set(row[0]):
-        raise ConstraintError(
-            op.name, "C0", f"attribute {open_names[0]!r} must be known", help="give numbers, or a constant"
-        )
+        return call(op, *operands, **fixed, **{name: _told(op, name, known[name]) for name in open_names})
     return row[1](operands, known)
+
+
+def _told(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> AttributeValue:
+    """What types tell of an attribute that is an expression; `ConstraintError` where that is not all."""
+    numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
+    if numbers is None:
+        raise ConstraintError(op.name, "C0", f"attribute {name!r} must be known", help="give numbers, or a constant")
+    return numbers
 
 
 def _value(value: AttributeValue | Expr) -> AttributeValue | Expr:
@@ -98,15 +110,36 @@ def _full(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
 
 
 def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """Begin, end and strides as operands, of the first axes."""
+    """Begin, end and strides as operands, of the first axes; sizes become ends."""
     begin, end = (as_value(_operand(attributes[name])) for name in ("begin", "end"))
     if attributes.get("axes") is not None:
         raise ConstraintError(StridedSliceOp.name, "C0", "axes cannot be named where places are expressions")
-    strides = attributes.get("strides")
-    if strides is None:
+    strides, by_size = attributes.get("strides"), attributes.get("slice_mode") == "size"
+    if strides is None or by_size:
         strides = [1 for extent in shape_of(begin.type) if isinstance(extent, int) for _ in range(extent)]
-    mode = {name: value for name, value in attributes.items() if name == "slice_mode" and not isinstance(value, Expr)}
-    return call(DynStridedSliceOp, *operands, begin, end, _operand(strides), **mode)
+    stop = _stop_of_size(begin, end) if by_size else end
+    return call(DynStridedSliceOp, *operands, begin, stop, _operand(strides))
+
+
+def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
+    """The places before which `size` elements from `begin` end; a size below 0 reaches to the end of the axis."""
+    first, count = (call(CastOp, value, dtype="int64") for value in (begin, size))
+    zero, far = const(0, "int64"), const(FAR, "int64")
+    stop = call(AddOp, first, count)
+    # Counted from the end of the axis, a stop of 0 would be its begin.
+    behind = call(WhereOp, call(LessOp, stop, zero), stop, far)
+    reached = call(WhereOp, call(LessOp, first, zero), behind, stop)
+    return call(WhereOp, call(LessOp, count, zero), far, reached)
+
+
+def _topk(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+    """The number behind the data; all elements of the axis where it is below 1, as in Relay."""
+    data, k = as_value(operands[0]), call(CastOp, _operand(attributes["k"]), dtype="int64")
+    others = {name: value for name, value in attributes.items() if not isinstance(value, Expr)}
+    axis = others.get("axis", -1)
+    extents = call(ShapeOfOp, data, dtype="int64")
+    whole = call(TakeOp, extents, const(axis if isinstance(axis, int) else -1, "int64"), mode="wrap")
+    return call(DynTopKOp, data, call(WhereOp, call(LessOp, k, const(1, "int64")), whole, k), **others)
 
 
 def _pad(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
@@ -172,7 +205,7 @@ _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     ReshapeOp: (("newshape",), _with_operand(DynReshapeOp, "newshape")),
     BroadcastToOp: (("shape",), _with_operand(DynBroadcastToOp, "shape")),
     TileOp: (("reps",), _with_operand(DynTileOp, "reps")),
-    TopKOp: (("k",), _with_operand(DynTopKOp, "k")),
+    TopKOp: (("k",), _topk),
     ZerosOp: (("shape",), _full_of(0)),
     OnesOp: (("shape",), _full_of(1)),
     FullOp: (("shape",), _full),

@@ -27,7 +27,18 @@ OPEN: dict[str, tuple[relay.Expr, list[int], np.ndarray]] = {
     "full": (relay.full(2.5, S, "float16"), [1, 2, 3], np.full((1, 2, 3), 2.5, np.float16)),
     "strided_slice": (relay.strided_slice(X, S, [2, 3, 4]), [1, 0, 2], DATA[1:, :, 2:]),
     "strided_slice by": (relay.strided_slice(X, [0, 0, 0], [2, 3, 4], S), [1, 2, 3], DATA[:, ::2, ::3]),
+    "strided_slice of sizes": (
+        relay.strided_slice(X, S, [-1, 2, 2], slice_mode="size"), [0, 1, -2], DATA[:, 1:3, 2:],
+    ),
+    "strided_slice to sizes": (
+        relay.strided_slice(X, [1, 0, -3], S, relay.tile(relay.const([2]), [3]), slice_mode="size"),
+        [-1, 9, 2], DATA[1:, :, 1:3],
+    ),
     "topk": (relay.topk(X, relay.take(S, 0), ret_type="values"), [2, 0, 0], np.sort(DATA)[..., :1:-1]),
+    "topk of all": (
+        relay.topk(X, relay.take(S, relay.const([0])), axis=1, ret_type="values", is_ascend=True),
+        [0, 0, 0], np.sort(DATA, axis=1),
+    ),
     "pad": (
         relay.nn.pad(X, relay.reshape(relay.tile(S, [2]), [3, 2]), 1.0), [1, 0, 2],
         np.pad(DATA, [(1, 0), (2, 1), (0, 2)], constant_values=1),
