@@ -66,6 +66,11 @@ class BatchNormOp(RelayOp):
     center = bool_property(True)
     scale = bool_property(True)
 
+    @property
+    def field_count(self) -> int:
+        """Three fields, whatever their types."""
+        return 3
+
     def infer_type(self, facts: Facts) -> Attribute:
         """The tuple of data, mean and variance types; C1 to C3."""
         vector = self._vector_type(facts)

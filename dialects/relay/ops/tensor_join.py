@@ -140,6 +140,12 @@ class SplitOp(RelayOp):
     indices_or_sections = prop_def(IntArrayAttr | IntegerAttr[IntegerType])
     axis = int_property(0)
 
+    @property
+    def field_count(self) -> int:
+        """As many fields as parts, whatever their types."""
+        cut = self.indices_or_sections
+        return cut.value.data if isinstance(cut, IntegerAttr) else len(ints(cut)) + 1
+
     def bounds(self, extent: Dim) -> tuple[Dim, ...]:
         """Where the parts begin and end: n + 1 places for n parts."""
         cut = self.indices_or_sections

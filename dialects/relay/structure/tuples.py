@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import TensorType, TupleType
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.ir import Attribute, SSAValue, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def, var_operand_def
 from xdsl.traits import Pure
 
@@ -117,3 +117,14 @@ class TupleGetItemOp(RelayOp):
         if isinstance(fields[index], IncompleteType):
             fields[index] = cast(TypeAttribute, result_type)
         return [TupleType(tuple(fields))]
+
+
+def field_count(value: SSAValue) -> int | None:
+    """How many fields a tuple has: its type says it, or an op whose results always have as many (`field_count`).
+
+    `None` for a tensor, and where nothing is known.
+    """
+    if isinstance(value.type, TupleType):
+        return len(value.type.types)
+    count: object = getattr(value.owner, "field_count", None) if isinstance(value.type, IncompleteType) else None
+    return count if isinstance(count, int) else None

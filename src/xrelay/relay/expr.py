@@ -26,7 +26,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp
 from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import InvokeOp
-from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp, field_count
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
@@ -178,25 +178,26 @@ class Expr:
             raise InputError(
                 f"{index!r} is no index of a tuple's field", help="relay.split takes a tensor apart"
             ) from error
-        if number < 0 and isinstance(self.type, TupleType):
-            number += len(self.type.types)
-        return call(TupleGetItemOp, self, index=number)
+        count = field_count(self.ssa_value)
+        return call(TupleGetItemOp, self, index=number + count if number < 0 and count is not None else number)
 
     def astuple(self) -> Expr:
         """The tuple itself: Relay's programs ask operators of several results for theirs."""
         return self
 
     def __iter__(self) -> Iterator[Expr]:
-        """The fields of a tuple whose type is known."""
-        if not isinstance(self.type, TupleType):
+        """The fields of a tuple, whose type is known or which an operator gives that always has as many."""
+        count = field_count(self.ssa_value)
+        if count is None:
             raise InputError(f"an expression of type {self.type} has no fields to unpack", help="index it instead")
-        return iter([self[index] for index in range(len(self.type.types))])
+        return iter([self[index] for index in range(count)])
 
     def __len__(self) -> int:
-        """How many fields a tuple has whose type is known; `InputError`, which is a `TypeError` too, for a tensor."""
-        if not isinstance(self.type, TupleType):
+        """How many fields a tuple has, as far as is known; `InputError`, which is a `TypeError` too, for a tensor."""
+        count = field_count(self.ssa_value)
+        if count is None:
             raise LengthError(f"an expression of type {self.type} has no fields to count", help="shape has the extents")
-        return len(self.type.types)
+        return count
 
     def __bool__(self) -> bool:
         """An expression is something: `if not weight:` asks whether it is None."""

@@ -54,6 +54,21 @@ def test_expressions_are_cast_and_tuples_counted() -> None:
         len(X)
 
 
+def test_tuples_of_operators_are_unpacked_before_their_types_are_known() -> None:
+    image = relay.var("image", shape=(1, 4, 6, 6))
+    vectors = [relay.var(name) for name in ("gamma", "beta", "mean", "variance")]
+    scaled, _, variance = relay.nn.batch_norm(image, *vectors)
+    first, second = relay.split(scaled, 2, axis=1)
+    cut = relay.split(scaled, (1, 3), axis=1)
+    assert len(cut) == 3
+    result = relay.Tuple([first - second, cut[-1], variance])
+    module = transform.InferType()(relay.IRModule.from_expr(relay.Function([image, *vectors], result)))
+    assert "(tensor<1x2x6x6xf32>" in str(module)
+    assert "(tensor<1x1x6x6xf32>" not in str(relay.Function([image, *vectors], result))
+    with pytest.raises(InputError, match=r"type !relay\.incomplete has no fields to unpack"):
+        list(relay.exp(vectors[0]))
+
+
 def test_functions_are_given_attributes_and_lose_them() -> None:
     function = relay.Function([X], X)
     made = function.with_attr("mark", 1).with_attr({"mark": 2, "note": "n"})
