@@ -34,7 +34,7 @@ Left alone: regions that begin with floats, as the quantisation of an input, and
 
 `use-qat` goes on where the first step ends: any op that has an integer form of its own, because its operands are
 dequantised, takes it, and its result is dequantised. `optional-qnn-ops` names ops that stay in floats unless they are
-named here: `nn.softmax`.
+named here: `nn.softmax`. Rules that are registered from outside (`integer_hooks.py`) go before the pass's own.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ from xdsl.passes import ModulePass
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.graph.rewriting import rewrite
+from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_regions import IntegerRegions
-from xrelay.passes.qnn.integer_rules import integer_rules
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class RelayFakeQuantizationToIntegerPass(ModulePass):
 
 def _check_optional(names: Sequence[str]) -> None:
     """`PassError` for names of ops that are not optional."""
-    optional = sorted(name for name, rule in integer_rules().items() if rule.optional)
+    optional = sorted(name for name, rule in all_integer_rules().items() if rule.optional)
     for name in names:
         if name not in optional:
             known = did_you_mean(name, optional, f"it may hold {', '.join(optional)}")

@@ -11,7 +11,10 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.image_resize import ResizeOp
+from xrelay.dialects.relay.ops.nn_adaptive_pool import AdaptivePoolOp
 from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, AvgPoolOp, GlobalPoolOp
+from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.qnn.integer_movement import require_order
@@ -29,6 +32,9 @@ from xrelay.passes.qnn.quantized import (
 FINER = 256
 """In how many parts a step is divided for a bound or a mean that lies between two."""
 
+_OVERSHOOT = 16
+"""No cubic weights of three axes add up to more, taken without their signs."""
+
 
 # --- functions of one tensor ---------------------------------------------------------------------------------------
 
@@ -41,15 +47,17 @@ def relu(w: IntegerWriter) -> StandIn:
     return _bounded(w, data, low=0.0, high=np.inf)
 
 
-@integer_rule("clip", result=Result.KEPT)
+@integer_rule("clip", result=Result.SHARED)
 def clip(w: IntegerWriter) -> StandIn:
-    """Between the steps that are nearest to the bounds; of a few numbers, in steps that are finer."""
+    """Between the steps that are nearest to the bounds; of a few numbers in other steps, in steps that are finer."""
     data = w.tensor(0)
     require_order(data)
     if not isinstance(w.op, ClipOp):
         raise NoIntegerFormError("its bounds are not known")
     low, high = w.op.a_min.value.data, w.op.a_max.value.data
-    if data.dtype != np.int32 and any(np.isfinite(bound) and bound != 0 for bound in (low, high)):
+    rounded_alike = w.steps is not None and data.steps.is_like(w.steps)
+    between = any(np.isfinite(bound) and bound != 0 for bound in (low, high))
+    if data.dtype != np.int32 and between and not rounded_alike:
         data = _finer(w, data, lambda distances: distances)
     return _bounded(w, data, low=low, high=high)
 
@@ -130,6 +138,36 @@ def mean_pool(w: IntegerWriter) -> StandIn:
     if not isinstance(w.op, AvgPoolOp):
         raise NoIntegerFormError("it is no pool")
     require_room(FINER * math.prod(w.op.sizes), data)
+    return _finer(w, data, lambda distances: w.again(distances))
+
+
+@integer_rule("nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", result=Result.OWN)
+def adaptive_mean_pool(w: IntegerWriter) -> StandIn:
+    """As `mean_pool`: of n elements no window of m has more than `n / m` and one at each side."""
+    data = w.single(0)
+    if not isinstance(w.op, AdaptivePoolOp):
+        raise NoIntegerFormError("it is no pool")
+    before, after = (shape_of(value.type) for value in (data.value, w.op.results[0]))
+    counts = [
+        n // max(m, 1) + 2 for n, m in zip(before, after, strict=True) if isinstance(n, int) and isinstance(m, int)
+    ]
+    if len(counts) < len(before):
+        raise NoIntegerFormError("how many numbers it adds is not known")
+    require_room(FINER * math.prod(count for count, n, m in zip(counts, before, after, strict=True) if n != m), data)
+    return _finer(w, data, lambda distances: w.again(distances))
+
+
+@integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
+def resize(w: IntegerWriter) -> StandIn:
+    """The op itself: what lies between elements, in steps that are finer; in 32 bits it is not known to have room."""
+    data = w.single(0)
+    if not isinstance(w.op, ResizeOp | Upsampling2DOp):
+        raise NoIntegerFormError("it resizes nothing")
+    if isinstance(w.op, ResizeOp) and w.op.resampling.crops:
+        raise NoIntegerFormError("the number beyond the image is none of the operand's steps")
+    if w.op.method.data == "nearest_neighbor":
+        return replace(data, value=w.again(data.value))
+    require_room(_OVERSHOOT * FINER, data)
     return _finer(w, data, lambda distances: w.again(distances))
 
 

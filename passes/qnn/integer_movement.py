@@ -10,8 +10,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.algorithm_sort import TopKOp
-from xrelay.dialects.relay.ops.image_resize import ResizeOp
-from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -64,14 +62,6 @@ def choose_greatest(w: IntegerWriter) -> StandIn:
     if isinstance(w.op, TopKOp) and w.op.ret_type.data != "values":
         raise NoIntegerFormError("it gives indices too")
     return choose(w)
-
-
-@integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
-def resize(w: IntegerWriter) -> StandIn:
-    """The op itself, where it takes the nearest element: what lies between two is none of the operand's steps."""
-    if not isinstance(w.op, ResizeOp | Upsampling2DOp) or w.op.method.data != "nearest_neighbor":
-        raise NoIntegerFormError("only the nearest element has the steps of the operand")
-    return move(w)
 
 
 @integer_rule("transpose", result=Result.KEPT)

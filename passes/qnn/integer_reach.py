@@ -79,7 +79,7 @@ def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
     others = [operand for operand in data if not known.is_reached(operand)]
     if len(others) == len(data):
         return Refusal(f"{op.name} has no quantised operand")
-    for operand in others:
+    for operand in () if rule.takes_any else others:
         if not rule.constants or float_constant(operand) is None:
             maker = operand.owner.name if isinstance(operand.owner, Operation) else "a parameter"
             return Refusal(f"{op.name} reads floats that {maker} gives", is_boundary=True)

@@ -17,8 +17,9 @@ from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_reach import MOST_GOALS, Reach, Refusal, goals, reach, steps_of
-from xrelay.passes.qnn.integer_rules import Result, Rule, integer_rules
+from xrelay.passes.qnn.integer_rules import Result, Rule
 from xrelay.passes.qnn.quantized import IntegerWriter, NoIntegerFormError, Quantized, StandIn, Steps
 from xrelay.passes.qnn.tables import function_table, look_up
 
@@ -43,7 +44,9 @@ class IntegerRegions:
     def __init__(self, module: ModuleOp, optional: frozenset[str]):
         self.remarks = Remarks(NAME)
         self._module = module
-        self._rules = {name: rule for name, rule in integer_rules().items() if not rule.optional or name in optional}
+        self._rules = {
+            name: rule for name, rule in all_integer_rules().items() if not rule.optional or name in optional
+        }
 
     def rewrite(self, *, hard_fail: bool) -> None:
         """Replace each quantisation that integers lead to; `PassError` where one stays and `hard_fail` is set."""

@@ -41,6 +41,8 @@ class Rule:
     """Whether all but one of them may be constants of floats."""
     optional: bool = False
     """Whether the op stays in floats unless it is asked for."""
+    takes_any: bool = False
+    """Whether the other operands may be anything, at which the rule looks itself."""
 
     def data_of(self, op: RelayOp) -> int:
         """How many operands of `op` have to stand for quantised numbers."""

@@ -125,6 +125,9 @@ MOVEMENTS: dict[str, Callable[[relay.Expr], relay.Expr]] = {
     "pad": lambda x: relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (2, 0)), 0.0),
     "edges": lambda x: relay.nn.pad(x, ((0, 0), (0, 0), (1, 1), (2, 0)), 0.0, pad_mode="edge"),
     "resize": lambda x: relay.image.resize2d(x, (9, 5), method="nearest_neighbor"),
+    "resize_linear": lambda x: relay.image.resize2d(x, (9, 5), method="linear"),
+    "resize_cubic": lambda x: relay.image.resize2d(x, (4, 11), method="cubic"),
+    "upsampling": lambda x: relay.nn.upsampling(x, 2, 1.5, method="bilinear"),
     "relu": lambda x: relay.nn.relu(x),
     "clip": lambda x: relay.clip(x, -1.234, 0.777),
     "mean": lambda x: relay.mean(x, axis=(2, 3)),
@@ -196,6 +199,27 @@ def test_concatenate_and_pools_round_to_the_result() -> None:
     assert "relay.qnn.concatenate" in text
     text = compared([x], [first], relay.nn.avg_pool2d(left, pool_size=(2, 2), padding=(1, 1)), 0.05, 3, "int8")
     assert "relay.qnn.avg_pool2d" in text
+
+
+@pytest.mark.parametrize("size", [1, 4, 5])
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_means_of_windows_that_follow_the_result(rank: int, size: int) -> None:
+    data = numbers("int8", 1, 2, *[7] * rank)
+    x, image = floats("x", data, 2.0, -12)
+    pool = relay.op_function(f"nn.adaptive_avg_pool{rank}d")(image, output_size=[size])
+    for scale in (0.5, 3.1):
+        compared([x], [data], pool, scale, 10, "int8")
+
+
+def test_bounds_of_channels_with_scales_of_their_own() -> None:
+    data = numbers("uint8", 1, 3, 8)
+    scales, zeros = np.array([1.0, 2.0, 0.5], np.float32), np.array([0, 100, 7], np.int32)
+    _, reals = floats("x", data, scales, zeros, axis=1)
+    steps = constant(scales, np.float32), constant(zeros, np.int32)
+    module = relay.Module.from_expr(qnn.quantize(relay.clip(reals, -1.3, 6.2), *steps, out_dtype="uint8", axis=1))
+    changed = on_integers(module)
+    assert "quantize" not in str(changed)
+    np.testing.assert_array_equal(run_relay(changed, [data])[0], run_relay(module, [data])[0])
 
 
 @pytest.mark.parametrize(("op", "rank"), [("avg_pool1d", 1), ("avg_pool2d", 2), ("avg_pool3d", 3)])

@@ -5,6 +5,8 @@
 | `target.NAME` | `transform.AnnotateTarget("NAME")` asks whether the compiler takes a call |
 | `FTVMAlterOpLayout` | `transform.AlterOpLayout` asks for layouts, on the CPU |
 | `FTVMMixedPrecisionConversionType` | `transform.ToMixedPrecision` asks how an operator is done |
+| `FTVMFakeQuantizationToInteger` | `transform.FakeQuantizationToInteger` asks how an operator is done on integers |
+| `FTVMOptionalFakeQuantizationToInteger` | the same, of operators that are named in `optional_qnn_ops` |
 | `FTVMLegalize` and any other | `transform.Legalize(name)` asks what takes the place of an operator |
 | `TOpPattern` | it is the operator's kind for fusion, which is read alone |
 """
@@ -14,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, Final, NoReturn, TypeVar
+from typing import Any, Final, NoReturn, TypeVar, cast
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.operator_value import LEVEL, OperatorAttribute
@@ -23,9 +25,12 @@ from xrelay.errors import InputError
 from xrelay.passes.byoc.target_support import forget_target_hook, registered_target_hook, takes
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook
+from xrelay.passes.qnn.integer_hooks import forget_integer_hook, registered_integer_hook, writes_integers
+from xrelay.passes.qnn.integer_rules import Write
 from xrelay.passes.relay.legalize_hooks import forget_legalize_hook, legalizes, registered_legalize_hook
 from xrelay.passes.relay.precision_hooks import forget_precision_hook, registered_precision_hook, sets_precision
 from xrelay.registrations import note_registration
+from xrelay.relay.affine_types import integer_hook
 from xrelay.relay.op_hooks import layout_hook, legalize_hook, precision_hook, target_hook
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
@@ -33,6 +38,8 @@ Hook = Callable[..., object]
 
 ALTER_OP_LAYOUT: Final = "FTVMAlterOpLayout"
 MIXED_PRECISION: Final = "FTVMMixedPrecisionConversionType"
+INTEGERS: Final = "FTVMFakeQuantizationToInteger"
+OPTIONAL_INTEGERS: Final = "FTVMOptionalFakeQuantizationToInteger"
 PATTERN: Final = "TOpPattern"
 _TARGET: Final = "target."
 _ELSEWHERE: Final = {
@@ -98,11 +105,24 @@ def operator_attribute(name: str) -> OperatorAttribute:
             precision_hook,
             hooks_alone=True,
         )
+    if name in (INTEGERS, OPTIONAL_INTEGERS):
+        return _integer_attribute(optional=name == OPTIONAL_INTEGERS)
     return _Hooked(
         partial(registered_legalize_hook, name=name),
         lambda kind, hook: legalizes(kind, name=name)(hook),
         partial(forget_legalize_hook, name=name),
         legalize_hook,
+    )
+
+
+def _integer_attribute(*, optional: bool) -> OperatorAttribute:
+    """How an operator is done on integers, where that is asked for or always."""
+    return _Hooked(
+        partial(registered_integer_hook, optional=optional),
+        lambda kind, hook: writes_integers(kind, optional=optional)(cast("Write", hook)),
+        partial(forget_integer_hook, optional=optional),
+        integer_hook,
+        hooks_alone=True,
     )
 
 

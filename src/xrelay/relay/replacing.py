@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from xdsl.dialects.func import FuncOp
@@ -11,6 +11,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
+from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, view
 from xrelay.relay.graph import LetScopeOp, captured, let_binding, steps
 
@@ -46,6 +47,20 @@ def insert_before(op: Operation, value: SSAValue, known: Mapping[SSAValue, SSAVa
     Gives the value that stands for `value` there.
     """
     return _insert(op, value, InsertPoint.before(op), set(), dict(known))
+
+
+def copies_of(values: Sequence[SSAValue], known: dict[SSAValue, SSAValue]) -> list[Operation]:
+    """Copies of the ops in no block that `values` need, in order; `known` says what variables stand for, and learns.
+
+    Ops whose results are known are not copied again. `InputError` where a let is among them.
+    """
+    made: list[Operation] = []
+    for needed, _ in steps(*values):
+        if isinstance(needed, LetScopeOp):
+            raise InputError("an expression that stands for an op binds a variable", help="use the value instead")
+        if needed.results[0] not in known:
+            made.append(_copied(needed, known))
+    return made
 
 
 def _insert(

@@ -20,7 +20,7 @@ from xrelay.relay import operators
 from xrelay.relay.attrs import Op
 from xrelay.relay.calls import OpFunction
 from xrelay.relay.op import contrib
-from xrelay.relay.op_attributes import ALTER_OP_LAYOUT, MIXED_PRECISION, register_op_attr
+from xrelay.relay.op_attributes import ALTER_OP_LAYOUT, INTEGERS, MIXED_PRECISION, OPTIONAL_INTEGERS, register_op_attr
 from xrelay.relay.op_gradients import register_gradient
 from xrelay.relay.op_hooks import legalize_hook
 from xrelay.relay.op_implementations import (
@@ -48,11 +48,13 @@ __all__ = [
     "register_alter_op_layout",
     "register_broadcast_schedule",
     "register_compute",
+    "register_fake_quantization_to_integer",
     "register_gradient",
     "register_injective_schedule",
     "register_legalize",
     "register_mixed_precision_conversion",
     "register_op_attr",
+    "register_optional_fake_quantization_to_integer",
     "register_schedule",
     "register_strategy",
     "wrap_topi_compute",
@@ -109,3 +111,25 @@ def register_mixed_precision_conversion(
     `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
     """
     return register_op_attr(op_name, MIXED_PRECISION, func, level)
+
+
+def register_fake_quantization_to_integer(
+    op_name: str, func: Callable[..., object] | None = None, level: int = 10
+) -> Callable[[FunctionT], FunctionT]:
+    """Decorator, or called with the function: it says how `op_name` is done on integers.
+
+    `transform.FakeQuantizationToInteger` asks it, before its own rule. The function gets the call, whose arguments are
+    integers where quantised numbers lead to them, and a mapping: `type_map[expr.args[0]]` is the `TensorAffineType` of
+    an argument (`TupleAffineType` of a tuple), `type_map[expr]` that of the quantisation behind it. It returns a list
+    of the expression that stands for the result, and its affine type. Where it raises, the op stays in floats. It
+    replaces one of a lower or the same `level`. `UnknownOpError` for a name of no op; a `PassError` tells when the pass
+    runs that an answer is none.
+    """
+    return register_op_attr(op_name, INTEGERS, func, level)
+
+
+def register_optional_fake_quantization_to_integer(
+    op_name: str, func: Callable[..., object] | None = None, level: int = 10
+) -> Callable[[FunctionT], FunctionT]:
+    """As `register_fake_quantization_to_integer`, for operators that the pass is given in `optional_qnn_ops`."""
+    return register_op_attr(op_name, OPTIONAL_INTEGERS, func, level)
