@@ -86,8 +86,20 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
     RelayPass("DynamicToStatic", "relay-dynamic-to-static", _F, 2),
     RelayPass("CanonicalizeOps", "relay-canonicalize-ops", _F, 3),
     RelayPass("FoldScaleAxis", "relay-fold-scale-axis", _F, 3),
-    RelayPass("BackwardFoldScaleAxis", "relay-fold-scale-axis", _F, 3, fixed={"direction": "backward"}),
-    RelayPass("ForwardFoldScaleAxis", "relay-fold-scale-axis", _F, 3, fixed={"direction": "forward"}),
+    RelayPass(
+        "BackwardFoldScaleAxis",
+        "relay-fold-scale-axis",
+        _F,
+        3,
+        fixed={"direction": "backward", "weights": "any"},
+    ),
+    RelayPass(
+        "ForwardFoldScaleAxis",
+        "relay-fold-scale-axis",
+        _F,
+        3,
+        fixed={"direction": "forward", "weights": "any"},
+    ),
     RelayPass("InlineGlobals", "relay-inline", _M, 1, (), alias="Inline", fixed={"marked": True}),
     RelayPass(
         "AlterOpLayout",

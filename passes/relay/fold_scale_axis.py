@@ -6,11 +6,15 @@ factor behind another factor joins it. Why: after `relay-simplify-inference` eve
 into a constant weight it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
 
 Between the factor and the heavy op may stand values used once only: additions of constants, `nn.bias_add`, and, where
-all factors are positive, `nn.relu` and maxima of windows. A scaled value that several heavy ops read, and nothing else,
-scales the weights of all of them (forward).
+all factors are positive, `nn.relu` and maxima of windows. What is added behind a factor is divided by it (forward). A
+scaled value that several heavy ops read, and nothing else, scales the weights of all of them (forward).
 
-Refuses, with a remark: factors that vary along another axis; weights that are no constants; a value used elsewhere too;
-a factor that is not positive across a relu; grouped convolutions (forward); blocked layouts; integers.
+With `weights=any`, as in Relay, weights and what is added may be any values: an op scales them when the program runs,
+until they are bound and folded. That pays where they will be constants; else the factor was cheaper where it was.
+
+Refuses, with a remark: factors that vary along another axis; weights that are no constants, unless `weights` is `any`;
+a value used elsewhere too; a factor that is not positive across a relu, or too small to divide by; grouped convolutions
+(forward); blocked layouts; integers.
 """
 
 from __future__ import annotations
@@ -19,6 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar, TypeAlias
 
+import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import AnyFloat, ModuleOp
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -33,19 +38,18 @@ from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.nn_pool import MaxPool1DOp, MaxPool2DOp, MaxPool3DOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
-from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel, rewrite_once
+from xrelay.passes.graph.rewriting import constant_of, owner_of, per_channel, rewrite_once
+from xrelay.passes.relay.scale_axis import LEAST, Scaling
 
 HeavyOp: TypeAlias = ConvOp | DenseOp
 MaxPoolOp: TypeAlias = MaxPool1DOp | MaxPool2DOp | MaxPool3DOp
 Step: TypeAlias = ConvOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPoolOp
 
 BACKWARD: tuple[type[Step], ...] = (AddOp, BiasAddOp, ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
-FORWARD: tuple[type[Step], ...] = (ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
+FORWARD: tuple[type[Step], ...] = BACKWARD
 """What may stand between a heavy op and a factor."""
 
 
@@ -59,18 +63,24 @@ class RelayFoldScaleAxisPass(ModulePass):
         default="both", metadata={"help": "backward: factors behind heavy ops; forward: those in front; both, in turn"}
     )
 
+    weights: str = field(
+        default="constant", metadata={"help": "constant: weights that are constants are scaled; any: others too"}
+    )
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Fold the module in place."""
-        report(fold_scale_axis(op, direction=self.direction))
+        report(fold_scale_axis(op, direction=self.direction, weights=self.weights))
 
 
-def fold_scale_axis(module: ModuleOp, *, direction: str = "both") -> list[Remark]:
+def fold_scale_axis(module: ModuleOp, *, direction: str = "both", weights: str = "constant") -> list[Remark]:
     """Fold factors backward, then those that are left forward; says what was moved and what was refused.
 
-    `PassError` for a direction that is not `backward`, `forward` or `both`.
+    `PassError` for another direction than `backward`, `forward` and `both`, and other weights than `constant` or `any`.
     """
-    remarks = Remarks("relay-fold-scale-axis")
-    backward, forward = ScaleBackward(remarks), ScaleForward(remarks)
+    if weights not in ("constant", "any"):
+        raise PassError(f"relay-fold-scale-axis: weights is {weights!r}", help="it is constant or any")
+    remarks, any_value = Remarks("relay-fold-scale-axis"), weights == "any"
+    backward, forward = ScaleBackward(remarks, any_value), ScaleForward(remarks, any_value)
     patterns: dict[str, tuple[ScaleBackward | ScaleForward, ...]] = {
         "backward": (backward,),
         "forward": (forward,),
@@ -103,8 +113,8 @@ class ScaleBackward(RewritePattern):
     KIND: ClassVar = MultiplyOp
     """What the pattern starts from."""
 
-    def __init__(self, remarks: Remarks):
-        self.remarks = remarks
+    def __init__(self, remarks: Remarks, any_value: bool = False):
+        self.remarks, self.any_value = remarks, any_value
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: MultiplyOp, rewriter: PatternRewriter) -> None:
@@ -113,44 +123,47 @@ class ScaleBackward(RewritePattern):
         if operands is None:
             return
         data, factor = operands
-        path, start = _climb(data, BACKWARD)
+        path, start = _climb(data, BACKWARD, any_value=self.any_value)
         try:
             top = _top_at(start)
             axis = _channel_axis(top, op)
             vector = _vector(op, factor, axis)
-            _check([*path, top], vector, axis)
+            _check([*path, top], vector, axis, any_value=self.any_value)
         except _Refused as refused:
             self.remarks.refused(op, str(refused))
             return
+        scaling = Scaling(rewriter, top, factor, vector, axis)
         for step in [*path, top]:
             if isinstance(step, HeavyOp):
-                _scale_weight(rewriter, step, vector, "O")
+                scaling.weight(step, "O")
             elif isinstance(step, AddOp | MultiplyOp):
-                _scale_operand(rewriter, step, 1 if constant_of(step.rhs) is not None else 0, factor)
+                scaling.added(step, _side_index(step, any_value=self.any_value) or 0)
             elif isinstance(step, BiasAddOp):
-                _scale_operand(rewriter, step, 1, vector)
-        self.remarks.applied(op, f"moved into a constant of {top.name}")
+                scaling.bias(step)
+        self.remarks.applied(op, f"moved into {scaling.into} of {top.name}")
         rewriter.replace(op, [], [data])
 
 
 class ScaleForward(RewritePattern):
-    """A factor in front of a heavy op → into its weight.
+    """A factor in front of a heavy op → into its weight; what is added between the two is divided by it.
 
     Before:
 
         %m = relay.multiply(%x, %s)            %s : tensor<32x1x1xf32>, a constant
-        %y = relay.nn.conv2d(%m, %w)
+        %b = relay.add(%m, %bias)
+        %y = relay.nn.conv2d(%b, %w)
 
     After:
 
-        %y = relay.nn.conv2d(%x, %v)           %v : %w times %s along I, a constant
+        %b = relay.add(%x, %d)                 %d : %bias divided by %s, a constant
+        %y = relay.nn.conv2d(%b, %v)           %v : %w times %s along I, a constant
     """
 
     KIND: ClassVar = HeavyOp
     """What the pattern starts from."""
 
-    def __init__(self, remarks: Remarks):
-        self.remarks = remarks
+    def __init__(self, remarks: Remarks, any_value: bool = False):
+        self.remarks, self.any_value = remarks, any_value
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Walk from the heavy op up to a factor, as often as there is one."""
@@ -160,22 +173,42 @@ class ScaleForward(RewritePattern):
             pass
 
     def _fold_one(self, op: HeavyOp, rewriter: PatternRewriter) -> bool:
-        path, top = _climb(op.data, FORWARD)
+        path, top = _climb(op.data, FORWARD, any_value=self.any_value)
         scaled, readers = owner_of(top, MultiplyOp), _readers(op, path, top)
         operands = None if scaled is None or not readers else _data_and_factor(scaled)
         if scaled is None or operands is None:
             return False
         data, factor = operands
         try:
-            vectors = [_in_channel_factors(reader, path, scaled, factor) for reader in readers]
+            found = [self._in_channel_factors(reader, path, scaled, factor) for reader in readers]
         except _Refused as refused:
             self.remarks.refused(scaled, str(refused))
             return False
-        for reader, vector in zip(readers, vectors, strict=True):
-            _scale_weight(rewriter, reader, vector, "I")
-        self.remarks.applied(scaled, f"moved into a constant of {' and '.join(reader.name for reader in readers)}")
+        scalings = [Scaling(rewriter, scaled, factor, vector, axis) for vector, axis in found]
+        for reader, scaling in zip(readers, scalings, strict=True):
+            scaling.weight(reader, "I")
+        for step in path:
+            if isinstance(step, AddOp):
+                scalings[0].added(step, _side_index(step, any_value=self.any_value) or 0, divide=True)
+            elif isinstance(step, BiasAddOp):
+                scalings[0].bias(step, divide=True)
+        names = " and ".join(reader.name for reader in readers)
+        self.remarks.applied(scaled, f"moved into {scalings[0].into} of {names}")
         rewriter.replace(scaled, [], [data])
         return True
+
+    def _in_channel_factors(
+        self, op: HeavyOp, path: Sequence[Step], scaled: MultiplyOp, factor: Array
+    ) -> tuple[Array, int]:
+        """The factor in front of `op` along its in-channels, and their axis; `_Refused` where it cannot be moved."""
+        if isinstance(op, ConvOp) and op.groups.value.data != 1:
+            raise _Refused("the convolution behind it is grouped")
+        axis = _in_channel_axis(op)
+        vector = _vector(scaled, factor, axis)
+        _check([*path, op], vector, axis, any_value=self.any_value)
+        if any(isinstance(step, AddOp | BiasAddOp) for step in path) and not (np.abs(vector) >= LEAST).all():
+            raise _Refused("something is added behind it, and a factor is too small to divide by")
+        return vector, axis
 
 
 class _Refused(Exception):
@@ -191,16 +224,6 @@ def _readers(op: HeavyOp, path: Sequence[Step], value: SSAValue) -> list[HeavyOp
     return readers if not path and len(readers) == len(uses) else []
 
 
-def _in_channel_factors(op: HeavyOp, path: Sequence[Step], scaled: MultiplyOp, factor: Array) -> Array:
-    """The factor in front of `op` along its in-channels; `_Refused` where it cannot be moved into the weight."""
-    if isinstance(op, ConvOp) and op.groups.value.data != 1:
-        raise _Refused("the convolution behind it is grouped")
-    axis = _in_channel_axis(op)
-    vector = _vector(scaled, factor, axis)
-    _check([*path, op], vector, axis)
-    return vector
-
-
 def _data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
     """The operand that is scaled and the constant that scales it; `None` for a product of another kind."""
     for data, factor in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
@@ -210,11 +233,11 @@ def _data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
     return None
 
 
-def _climb(value: SSAValue, through: tuple[type[Step], ...]) -> tuple[list[Step], SSAValue]:
+def _climb(value: SSAValue, through: tuple[type[Step], ...], *, any_value: bool) -> tuple[list[Step], SSAValue]:
     """The ops of `through` from `value` up, each used once only, and the value they start from."""
     path: list[Step] = []
     while isinstance(value, OpResult) and isinstance(value.op, through) and value.has_one_use():
-        above = _above(value.op)
+        above = _above(value.op, any_value=any_value)
         if above is None:
             break
         path.append(value.op)
@@ -222,22 +245,25 @@ def _climb(value: SSAValue, through: tuple[type[Step], ...]) -> tuple[list[Step]
     return path, value
 
 
-def _above(op: Step) -> SSAValue | None:
+def _above(op: Step, *, any_value: bool) -> SSAValue | None:
     """The operand through which a factor may be moved up past `op`; `None` where it may not."""
     if isinstance(op, ReluOp | MaxPoolOp):
         return op.data
     if isinstance(op, BiasAddOp):
-        return op.data if constant_of(op.bias) is not None else None
+        return op.data if any_value or constant_of(op.bias) is not None else None
     if isinstance(op, AddOp):
-        index = _constant_index(op)
+        index = _side_index(op, any_value=any_value)
         other = None if index is None else op.operands[1 - index]
         return other if other is not None and other.type == op.result.type else None
     return None
 
 
-def _constant_index(op: AddOp) -> int | None:
-    """Which operand of an addition is a constant."""
-    return next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
+def _side_index(op: AddOp | MultiplyOp, *, any_value: bool) -> int | None:
+    """Which operand is a constant, or else, with `any_value`, is smaller than the result."""
+    found = next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
+    if found is None and any_value:
+        found = next((index for index in (1, 0) if op.operands[index].type != op.result.type), None)
+    return found
 
 
 def _top_at(value: SSAValue) -> HeavyOp | MultiplyOp:
@@ -280,11 +306,11 @@ def _vector(op: MultiplyOp, factor: Array, axis: int | None) -> Array:
     return vector
 
 
-def _check(path: Sequence[Step | MultiplyOp], vector: Array, axis: int | None) -> None:
+def _check(path: Sequence[Step | MultiplyOp], vector: Array, axis: int | None, *, any_value: bool) -> None:
     """Require that every op on the way lets the factor through."""
     for op in path:
         if isinstance(op, HeavyOp):
-            _check_heavy(op)
+            _check_heavy(op, any_value=any_value)
         elif isinstance(op, MultiplyOp) and not isinstance(element_type_of(op.result.type), AnyFloat):
             raise _Refused("only floats are re-associated")
         elif isinstance(op, BiasAddOp) and axis_index(op.axis.value.data, len(shape_of(op.data.type))) != axis:
@@ -295,31 +321,8 @@ def _check(path: Sequence[Step | MultiplyOp], vector: Array, axis: int | None) -
             raise _Refused(f"it would pass {op.name}, and not every factor is positive")
 
 
-def _check_heavy(op: HeavyOp) -> None:
-    if constant_of(op.weight) is None:
+def _check_heavy(op: HeavyOp, *, any_value: bool) -> None:
+    if not any_value and constant_of(op.weight) is None:
         raise _Refused("the weight is no constant")
     if not isinstance(element_type_of(op.weight.type), AnyFloat) or op.out_dtype is not None:
         raise _Refused("the weight and the result must be of one float type")
-
-
-def _scale_weight(rewriter: PatternRewriter, op: HeavyOp, vector: Array, letter: str) -> None:
-    """Multiply the weight of `op` along its axis O (out-channels) or I (in-channels)."""
-    axis = op.layouts[1].index(letter) if isinstance(op, ConvOp) else "OI".index(letter)
-    shape = [1] * len(shape_of(op.weight.type))
-    shape[axis] = vector.size
-    _scale_operand(rewriter, op, 1, vector.reshape(shape))
-
-
-def _scale_operand(rewriter: PatternRewriter, op: Operation, index: int, factor: Array) -> None:
-    """Multiply the constant operand `index` by `factor`."""
-    old = owner_of(op.operands[index], ConstantOp)
-    if old is None:
-        raise PassError(f"operand {index} of {op.name} is no constant")
-    name = old.value.data.name if isinstance(old.value, WeightAttr) else "constant"
-    new = Emitter(rewriter, op).insert(ConstantOp.of(old.array * factor, f"{name}.scaled"))
-    new.location = old.location
-    op.operands[index] = new.result
-    rewriter.notify_op_modified(op)
-    if old.result.first_use is None:  # else the weights of a network would be there twice when the pass ends
-        rewriter.handle_operation_removal(old)
-        erase_op(old)

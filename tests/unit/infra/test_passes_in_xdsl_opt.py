@@ -97,6 +97,6 @@ def test_relays_names_keep_what_makes_them_relays() -> None:
     passes = parse_passes(own_names("BackwardFoldScaleAxis,FuseOps{max-depth=4}"), TABLE)
     texts = [str(current) for current in passes]
     assert texts == [
-        'relay-fold-scale-axis{direction="backward"}',
+        'relay-fold-scale-axis{direction="backward" weights="any"}',
         "relay-fuse-ops{max_depth=4}",
     ]

@@ -1,4 +1,8 @@
 // RUN: xrelay-opt %s -p relay-fold-scale-axis,relay-dead-code-elimination | filecheck %s
+// RUN: xrelay-opt %s -p 'relay-fold-scale-axis{weights=any},relay-dead-code-elimination' | filecheck %s --check-prefix ANY
+// RUN: not xrelay-opt %s -p 'relay-fold-scale-axis{weights=some}' 2>&1 | filecheck %s --check-prefix SOME
+
+// SOME: error: relay-fold-scale-axis: weights is 'some'; help: it is constant or any
 
 // Behind a convolution, through an addition: weight and bias are scaled.
 // CHECK-LABEL: func.func @backward
@@ -132,4 +136,57 @@ func.func @shared_with_others(%x: tensor<1x2x4x4xf32>) -> (tensor<1x3x4x4xf32>, 
   %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
   %a = relay.nn.conv2d(%m, %v) : (tensor<1x2x4x4xf32>, tensor<3x2x1x1xf32>) -> tensor<1x3x4x4xf32>
   func.return %a, %m : tensor<1x3x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// What is added between a factor and a convolution is divided by the factor, unless that is 0.
+// CHECK-LABEL: func.func @divided
+// CHECK:         %[[B:.*]] = relay.constant dense<{{\[\[\[}}2.000000e+00]], {{\[\[}}1.500000e+00]]]> : tensor<2x1x1xf32>
+// CHECK:         %[[A:.*]] = relay.add(%x, %[[B]])
+// CHECK:         %[[R:.*]] = relay.nn.relu(%[[A]])
+// CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[\[\[}}3.000000e+00]], {{\[\[}}4.000000e+00]]]]>
+// CHECK:         relay.nn.conv2d(%[[R]], %[[W]])
+// CHECK:         %[[Z:.*]] = relay.multiply(%x
+// CHECK:         relay.add(%[[Z]]
+func.func @divided(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>) {
+  %w = relay.constant dense<1.0> : tensor<1x2x1x1xf32>
+  %b = relay.constant dense<6.0> : tensor<2x1x1xf32>
+  %s = relay.constant dense<[[[3.0]], [[4.0]]]> : tensor<2x1x1xf32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %a = relay.add(%m, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %r = relay.nn.relu(%a) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %y = relay.nn.conv2d(%r, %w) : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %zero = relay.constant dense<[[[3.0]], [[0.0]]]> : tensor<2x1x1xf32>
+  %n = relay.multiply(%x, %zero) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %d = relay.add(%n, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %z = relay.nn.conv2d(%d, %w) : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x4x4xf32>
+  func.return %y, %z : tensor<1x1x4x4xf32>, tensor<1x1x4x4xf32>
+}
+
+// Weights and biases that are parameters, behind and in front of factors.
+// CHECK-LABEL: func.func @parameters
+// CHECK:         relay.nn.conv2d(%x, %w)
+// ANY-LABEL:   func.func @parameters
+// ANY:           %[[Q:.*]] = relay.squeeze(%{{.*}}) {axis = [1, 2]} : (tensor<2x1x1xf32>) -> tensor<2xf32>
+// ANY:           %[[E:.*]] = relay.expand_dims(%[[Q]]) {axis = 1, num_newaxis = 3}
+// ANY:           %[[W:.*]] = relay.multiply(%w, %[[E]])
+// ANY:           %[[C:.*]] = relay.nn.conv2d(%x, %[[W]])
+// ANY:           %[[F:.*]] = relay.expand_dims(%[[Q]]) {axis = 1, num_newaxis = 2}
+// ANY:           %[[B:.*]] = relay.multiply(%b, %[[F]])
+// ANY:           relay.add(%[[C]], %[[B]])
+// ANY:           relay.divide(%b,
+// ANY:           relay.add(%{{.*}}
+// ANY:           relay.multiply(%v,
+// ANY-NOT:       relay.multiply
+// ANY:           func.return
+func.func @parameters(%x: tensor<1x3x4x4xf32>, %w: tensor<2x3x1x1xf32>, %b: tensor<2x1x1xf32>, %v: tensor<5x2x1x1xf32>) -> tensor<1x5x4x4xf32> {
+  %s = relay.constant dense<[[[2.0]], [[4.0]]]> : tensor<2x1x1xf32>
+  %t = relay.constant dense<[[[0.5]], [[3.0]]]> : tensor<2x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x3x4x4xf32>, tensor<2x3x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %d = relay.add(%c, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %y = relay.multiply(%d, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %r = relay.sqrt(%y) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %m = relay.multiply(%r, %t) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %a = relay.add(%m, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %z = relay.nn.conv2d(%a, %v) : (tensor<1x2x4x4xf32>, tensor<5x2x1x1xf32>) -> tensor<1x5x4x4xf32>
+  func.return %z : tensor<1x5x4x4xf32>
 }
