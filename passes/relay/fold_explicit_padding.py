@@ -13,8 +13,9 @@ After:
     %y = relay.nn.conv2d(%x, %w) {padding = [1, 1, 1, 1]}
 
 A convolution pads with 0, one of quantised numbers with the zero point, and a maximum with the least number, so that is
-what the padding must hold. A mean counts what was padded apart, so `count_include_pad` is set; where the op pads and
-does not count, it is left alone.
+what the padding must hold. The least finite number does too where each window meets the data, which has a greater one,
+unless all that a window meets is minus infinity. A mean counts what was padded apart, so `count_include_pad` is set;
+where the op pads and does not count, it is left alone.
 
 Left alone: padding that holds another number, is no constant, or repeats the data; padding of batch or channels;
 blocked layouts; means that round their number of windows up.
@@ -28,13 +29,13 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import BoolAttr, DenseArrayBase, ModuleOp, i64
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_complete
+from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.nn_pool import (
     AvgPool1DOp,
@@ -49,6 +50,8 @@ from xrelay.dialects.relay.ops.nn_pool import (
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError
+from xrelay.index_algebra.dims import Shape
+from xrelay.index_algebra.windows import each
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
 
 _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
@@ -95,7 +98,7 @@ class FoldPadding(RewritePattern):
             return
         pad = owner_of(op.operands[0], PadOp)
         added = None if pad is None else _spatial_padding(op, pad)
-        if pad is None or added is None or not _pads_with(op, pad.pad_value):
+        if pad is None or added is None or not _pads_with(op, pad, added):
             return
         changes = _padded(op, added)
         if changes is None:
@@ -123,9 +126,9 @@ def _spatial_padding(op: ConvOp | WindowPoolOp, pad: PadOp) -> list[int] | None:
     return [pairs[axis][side] for side in (0, 1) for axis in spatial]
 
 
-def _pads_with(op: ConvOp | WindowPoolOp, value: SSAValue) -> bool:
-    """Whether `value` is the number that the op pads with."""
-    number = constant_of(value)
+def _pads_with(op: ConvOp | WindowPoolOp, pad: PadOp, added: Sequence[int]) -> bool:
+    """Whether the op would give the same if it padded itself."""
+    number = constant_of(pad.pad_value)
     if number is None:
         return False
     if isinstance(op, QnnConv2DOp):
@@ -133,10 +136,24 @@ def _pads_with(op: ConvOp | WindowPoolOp, value: SSAValue) -> bool:
         return zero_point is not None and zero_point.size == 1 and int(number) == int(zero_point.reshape(()))
     if isinstance(op, ConvOp | AvgPoolOp):
         return float(number) == 0
-    dtype = numpy_dtype(element_type_of(value.type))
+    dtype = numpy_dtype(element_type_of(pad.pad_value.type))
     if dtype.kind in "iu":
         return int(number) == np.iinfo(dtype).min
-    return bool(number == -np.inf) or (dtype.kind == "f" and bool(number == np.finfo(dtype).min))
+    is_least = dtype.kind == "f" and bool(number == np.finfo(dtype).min)
+    return bool(number == -np.inf) or (is_least and _meets_data(op, shape_of(pad.data.type), added))
+
+
+def _meets_data(op: WindowPoolOp, shape: Shape, added: Sequence[int]) -> bool:
+    """Whether no window of a pool that pads by so much more lies in the padding alone."""
+    own, axes, layout = ints(op.padding), len(op.AXES), op.layouts[0]
+    if len(own) != len(added) or op.ceil_mode.value.data:
+        return False
+    steps = each(ints(op.dilation), axes)
+    extents = [shape[layout.index(axis)] for axis in op.AXES]
+    # A window that begins in front of the data ends in it, and its elements are no further apart than the data reaches.
+    reach = [(size - 1) * step for size, step in zip(op.sizes, steps, strict=True)] * 2
+    long_enough = all(isinstance(n, int) and n >= max(step, 1) for n, step in zip(extents, steps, strict=True))
+    return long_enough and all(old + new <= most for old, new, most in zip(own, added, reach, strict=True))
 
 
 def _padded(op: ConvOp | WindowPoolOp, added: Sequence[int]) -> dict[str, Attribute] | None:

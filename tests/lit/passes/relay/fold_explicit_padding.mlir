@@ -51,6 +51,19 @@ func.func @pools(%x: tensor<1x3x8x8xf32>, %i: tensor<1x3x8x8xi8>) -> (tensor<1x3
   func.return %y, %z : tensor<1x3x9x9xf32>, tensor<1x3x9x9xi8>
 }
 
+// The least finite number is as good as minus infinity, unless a window meets nothing else.
+// CHECK-LABEL: @least(
+func.func @least(%x: tensor<1x3x8x8xf32>) -> (tensor<1x3x9x9xf32>, tensor<1x3x11x11xf32>) {
+  %least = relay.constant dense<-3.40282347E+38> : tensor<f32>
+  // CHECK: %[[P:.*]] = relay.nn.pad
+  // CHECK: relay.nn.max_pool2d(%x) {pool_size = [2, 2], padding = [1, 1, 1, 1]}
+  // CHECK: relay.nn.max_pool2d(%[[P]]) {pool_size = [2, 2], padding = [1, 1, 1, 1]}
+  %p = relay.nn.pad(%x, %least) {pad_width = [0, 0, 0, 0, 1, 1, 1, 1]} : (tensor<1x3x8x8xf32>, tensor<f32>) -> tensor<1x3x10x10xf32>
+  %y = relay.nn.max_pool2d(%p) {pool_size = [2, 2]} : (tensor<1x3x10x10xf32>) -> tensor<1x3x9x9xf32>
+  %z = relay.nn.max_pool2d(%p) {pool_size = [2, 2], padding = [1, 1, 1, 1]} : (tensor<1x3x10x10xf32>) -> tensor<1x3x11x11xf32>
+  func.return %y, %z : tensor<1x3x9x9xf32>, tensor<1x3x11x11xf32>
+}
+
 // CHECK-LABEL: @another_number(
 func.func @another_number(%x: tensor<1x3x8x8xf32>, %w: tensor<4x3x3x3xf32>) -> (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>, tensor<1x3x10x10xf32>) {
   %one = relay.constant dense<1.0> : tensor<f32>
