@@ -153,6 +153,9 @@ CONVOLUTIONS = [
         "nn.conv2d", (1, 1, 5, 6, 2), (2, 1, 2, 2, 2, 2), data_layout="NCHW2c", kernel_layout="OIHW2i2o", strides=(2, 2)
     ),
     case("nn.conv2d", (0, 3, 6, 7), (4, 3, 3, 2)),
+    case("nn.conv1d", (2, 3, 7), (4, 3, 3)),
+    case("nn.conv1d", (1, 4, 9), (6, 2, 2), groups=2, strides=3, padding=(2, 1), dilation=2),
+    case("nn.conv1d", (1, 8, 3), (3, 3, 4), data_layout="NWC", kernel_layout="WIO", out_layout="NCW", strides=2),
     case("nn.conv2d_backward_weight", (2, 4, 4, 6), (2, 3, 6, 7), kernel_size=(3, 2)),
     case("nn.conv2d_backward_weight", (1, 6, 4, 2), (1, 4, 6, 7), groups=2, kernel_size=(3, 2), **STRIDED),
     case(
@@ -175,6 +178,9 @@ POOLS = [
     *(case("nn.avg_pool2d", (1, 2, 6, 7), count_include_pad=pad, ceil_mode=True, **POOL) for pad in (False, True)),
     case("nn.avg_pool2d", (1, 6, 7, 2), layout="NHWC", **POOL),
     case("nn.max_pool2d", (1, 2, 9, 7), dilation=(2, 1), out_layout="NHWC", **POOL),
+    case("nn.max_pool1d", (1, 2, 7), pool_size=3, strides=2, padding=1, ceil_mode=True),
+    case("nn.max_pool1d", (1, 9, 2), pool_size=2, dilation=2, padding=(1, 0), layout="NWC", out_layout="NCW"),
+    *(case("nn.avg_pool1d", (1, 2, 7), pool_size=3, strides=2, padding=1, count_include_pad=p) for p in (False, True)),
     case("nn.avg_pool2d_grad", (1, 2, 4, 4), (1, 2, 6, 7), count_include_pad=True, ceil_mode=True, **POOL),
     case("nn.max_pool2d_grad", (1, 2, 4, 4), (1, 2, 6, 7), ceil_mode=True, **POOL),
     case("nn.max_pool2d_grad", (1, 2, 3, 4), (1, 6, 7, 2), layout="NHWC", out_layout="NCHW", **POOL),
@@ -203,6 +209,10 @@ OTHERS = [
     case("nn.pad", (0, 3), (), pad_width=((1, 0), (0, 0))),
     case("layout_transform", (1, 4, 3, 2), src_layout="NCHW", dst_layout="NHWC"),
     case("layout_transform", (1, 5, 3, 2), src_layout="NCHW", dst_layout="NCHW4c"),
+    case("sort", (3, 5), axis=0),
+    case("sort", (2, 3, 4), is_ascend=False),
+    case("topk", (3, 6), k=2, ret_type="values"),
+    case("topk", (5, 2, 3), k=3, axis=0, is_ascend=True, dtype="float64"),
 ]
 
 

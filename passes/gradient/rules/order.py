@@ -1,0 +1,43 @@
+"""Elements in order: the gradient of each goes to the place that it comes from."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, SortOp, TopKOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+
+@differentiates(SortOp)
+def sort(op: SortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Put at the places of `argsort`."""
+    order: dict[str, AttributeValue] = {"axis": op.axis.value.data, "is_ascend": op.ascends}
+    places = emit.op("argsort", op.data, **order, dtype="int64")
+    return [_put(op.data, places, gradient, op.axis.value.data, emit)]
+
+
+@differentiates(TopKOp)
+def topk(op: TopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Put at the places of what is kept; the places themselves have no gradient."""
+    if op.ret_type.data == "indices":
+        return [None]
+    order: dict[str, AttributeValue] = {
+        "k": op.k.value.data,
+        "axis": op.axis.value.data,
+        "is_ascend": bool(op.is_ascend.value.data),
+    }
+    places = emit.op("topk", op.data, **order, ret_type="indices", dtype="int64")
+    values = emit.item(gradient, 0) if op.ret_type.data == "both" else gradient
+    return [_put(op.data, places, values, op.axis.value.data, emit)]
+
+
+@differentiates(ArgsortOp)
+def argsort(op: ArgsortOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Places do not change with small changes of the elements."""
+    return [None]
+
+
+def _put(data: SSAValue, places: SSAValue, gradient: SSAValue, axis: int, emit: GradientEmitter) -> SSAValue:
+    return emit.op("scatter_elements", emit.zeros_like(data), places, gradient, axis=axis, reduction="update")
