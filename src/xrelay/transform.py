@@ -45,6 +45,7 @@ from xrelay.passes.relay_api.sequential import Sequential
 from xrelay.relay.defunctionalization import defunctionalize
 from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
+from xrelay.relay.flexible_shape import FlexibleShapeDispatch
 from xrelay.relay.function_styles import to_cps, un_cps
 from xrelay.relay.gradients import gradient
 from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
@@ -53,6 +54,7 @@ from xrelay.relay.replacing import replace_each
 __all__ = [
     "ApplyPassToFunction",
     "Defunctionalization",
+    "FlexibleShapeDispatch",
     "FoldConstantExpr",
     "FunctionPass",
     "InferTypeLocal",

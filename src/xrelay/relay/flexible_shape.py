@@ -1,0 +1,144 @@
+"""`transform.FlexibleShapeDispatch`: a program for one size becomes one for any, with a copy for each expected size.
+
+Native code takes open extents as they are; kernels of a size that is known are faster. So where a few sizes are
+expected, `@main` asks for the size and calls the copy that was made for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.errors import PassError
+from xrelay.index_algebra.dims import Dim, symbol
+from xrelay.passes.relay_api.named_passes import create_pass
+from xrelay.relay import operators
+from xrelay.relay.binding import bind
+from xrelay.relay.expr import Expr, Var, const
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.nodes import GlobalVar, If, Tuple, TupleGetItem
+
+FALLBACK = "main_any"
+"""The function of all sizes."""
+
+SIZE = "size"
+"""The name of the open extent."""
+
+
+@dataclass(frozen=True)
+class FlexibleShapeDispatch:
+    """Makes `@main` take any extent of `axis`: copies `@main_5`, … of each size in `buckets` are called for these.
+
+    Other sizes call `@main_any`, which is open; with `auto_pad` those up to a bucket, and beyond the bucket before it,
+    are padded to it by `pad_value`. `input_indices` are the parameters that have the axis, the first without them;
+    `affects_output` says that the results have it too, of which padding is taken off. As in Relay, it gives a new
+    module, in which the open extent is called `size`. `PassError` for buckets that do not ascend from 1, a parameter
+    that is none, and one without the axis.
+    """
+
+    buckets: Sequence[int]
+    axis: int = 0
+    auto_pad: bool = False
+    pad_value: float = 0
+    input_indices: Sequence[int] | None = None
+    affects_output: bool = True
+
+    def __call__(self, mod: ModuleOp) -> IRModule:
+        """The module with the dispatch."""
+        infer = create_pass("InferType")
+        module = IRModule.of(infer(mod))
+        main = module["main"]
+        chosen = self._chosen(main)
+        sizes = list(self.buckets)
+        if not sizes or sizes[0] < 1 or any(low >= high for low, high in pairwise(sizes)):
+            raise PassError(f"FlexibleShapeDispatch: buckets {sizes} do not ascend from 1")
+        opened = [self._with_extent(param, symbol(SIZE)) if param in chosen else param for param in main.params]
+        body = self._called(module, main, FALLBACK, symbol(SIZE), opened)
+        size = operators.take(operators.shape_of(next(v for v in opened if v not in main.params)), const(self.axis))
+        for place, bucket in enumerate(sizes):
+            least = sizes[place - 1] if place else 0
+            body = self._choice(module, main, bucket, least, size, opened, body)
+        module["main"] = Function(opened, body)
+        return IRModule.of(infer(module))
+
+    def _chosen(self, main: Function) -> list[Var]:
+        """The parameters whose extent is open."""
+        indices = [0] if self.input_indices is None else list(self.input_indices)
+        for index in indices:
+            if not 0 <= index < len(main.params):
+                raise PassError(f"FlexibleShapeDispatch: @main has {len(main.params)} parameters, none is #{index}")
+            if not 0 <= self.axis < _rank(main.params[index].checked_type):
+                raise PassError(f"FlexibleShapeDispatch: parameter #{index} of @main has no axis {self.axis}")
+        return [main.params[index] for index in indices]
+
+    def _with_extent(self, param: Var, extent: Dim) -> Var:
+        shape = list(shape_of(param.checked_type))
+        shape[self.axis] = extent
+        return Var(param.name_hint, tensor_type(shape, element_type_of(param.checked_type)))
+
+    def _called(self, module: IRModule, main: Function, name: str, extent: Dim, given: Sequence[Expr]) -> Expr:
+        """A call of a copy of `@main` for an extent, which is added to the module."""
+        chosen = self._chosen(main)
+        params = [self._with_extent(param, extent) if param in chosen else param for param in main.params]
+        function = Function(params, bind(main.body, dict(zip(main.params, params, strict=True))))
+        name_of = GlobalVar(name)
+        module[name_of] = function
+        return name_of(*given)
+
+    def _choice(
+        self, module: IRModule, main: Function, bucket: int, least: int, size: Expr, opened: Sequence[Var], other: Expr
+    ) -> Expr:
+        """`other`, unless the size is that of a bucket."""
+        fitted = [new if new in main.params else self._fitted(new, bucket, size) for new in opened]
+        result = self._called(module, main, f"main_{bucket}", bucket, fitted)
+        if self.affects_output:
+            # Without padding nothing is cut off, but the branches have the open extent in common.
+            result = _each(result, main.body.checked_type, lambda value, rank: self._cut(value, rank, size))
+        if not self.auto_pad:
+            return If(operators.equal(size, const(bucket, "int64")), result, other)
+        fits = operators.less_equal(size, const(bucket, "int64"))
+        return If(operators.logical_and(fits, operators.greater(size, const(least, "int64"))), result, other)
+
+    def _fitted(self, value: Var, bucket: int, size: Expr) -> Expr:
+        """An input in the size of the bucket."""
+        shape = shape_of(value.checked_type)
+        wanted = [extent if isinstance(extent, int) else -1 for extent in shape]
+        wanted[self.axis] = bucket
+        if not self.auto_pad:
+            return operators.reshape(value, wanted)
+        missing = operators.reshape(operators.subtract(const(bucket, "int64"), size), [1])
+        before, behind = 2 * self.axis + 1, 2 * (len(shape) - self.axis) - 2
+        zeros = [const(np.zeros(count, np.int64)) for count in (before, behind)]
+        widths = operators.concatenate([zeros[0], missing, *zeros[1 : 1 + bool(behind)]], 0)
+        padded = operators.nn.pad(value, operators.reshape(widths, [len(shape), 2]), self.pad_value)
+        # The extent follows from the widths; a call wants it before types are inferred.
+        return operators.reshape(padded, wanted)
+
+    def _cut(self, value: Expr, rank: int, size: Expr) -> Expr:
+        """A result without what belongs to the padding."""
+        if rank <= self.axis:
+            return value
+        kept = operators.strided_slice(operators.shape_of(value), [0], [self.axis])
+        end = operators.reshape(size, [1])
+        end = operators.concatenate([kept, end], 0) if self.axis else end
+        return operators.strided_slice(value, const(np.zeros(self.axis + 1, np.int64)), end)
+
+
+def _each(value: Expr, type: Attribute, change: Callable[[Expr, int], Expr]) -> Expr:
+    """A tensor, or a tuple of tensors, with each of them changed."""
+    if not isinstance(type, TupleType):
+        return change(value, _rank(type))
+    fields = [change(TupleGetItem(value, index), _rank(field)) for index, field in enumerate(type.types)]
+    return Tuple(fields)
+
+
+def _rank(type: Attribute) -> int:
+    """The number of axes of a tensor; none of anything else."""
+    return len(shape_of(type)) if isinstance(type, TensorType) else 0
