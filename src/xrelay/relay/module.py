@@ -13,13 +13,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp
+from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.python_values import to_python
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.analysis import free_vars
@@ -182,10 +184,23 @@ class IRModule(ModuleOp):
     def _type_calls(self) -> None:
         """Infer the types of calls once all the functions they name are there."""
         known = self._funcs()
+        for func in known.values():
+            _give_results([op for op in func.walk() if isinstance(op, CallOp)], known)
         calls = [op for func in known.values() for op in func.walk() if is_call(op)]
         untyped = any(not is_complete(type) for call in calls for type in (*call.operand_types, *call.result_types))
         if untyped and all(callee_name(call) in known for call in calls):
             infer_types(self)
+
+
+def _give_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
+    """Let a call whose type was not known have as many results as its function, and a tuple of them stand for it."""
+    for call in calls:
+        func = known.get(callee_name(call))
+        count = 1 if func is None else len(func.function_type.outputs)
+        if count != 1 and len(call.results) == 1 and isinstance(call.results[0].type, IncompleteType):
+            new = CallOp(call.callee, call.arguments, [IncompleteType()] * count)
+            new.attributes, new.location = dict(call.attributes), call.location
+            Rewriter.replace_op(call, [new, fields := TupleOp.call(*new.results)], fields.results)
 
 
 Module = IRModule

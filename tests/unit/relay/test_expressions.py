@@ -145,6 +145,26 @@ def test_a_call_of_a_function_of_several_results_is_a_tuple() -> None:
     np.testing.assert_array_equal(run_relay(mod, [VALUES])[0], VALUES * 2)
 
 
+def test_a_call_has_as_many_results_as_the_function_that_comes_later() -> None:
+    image, vectors = relay.var("x", shape=(1, 2, 4, 4)), [relay.var(name) for name in "abcd"]
+    scaled = relay.nn.batch_norm(image, *vectors)
+    pair = relay.GlobalVar("pair")
+    for first in (True, False):
+        module = relay.IRModule()
+        y, rest = relay.var("y", shape=(1, 2, 4, 4)), [relay.var(name) for name in "efgh"]
+        called = pair(y, *rest)
+        functions = {
+            pair: relay.Function([image, *vectors], relay.Tuple([relay.nn.relu(scaled[0]), scaled[1]])),
+            "main": relay.Function([y, *rest], relay.add(relay.TupleGetItem(called, 0), relay.const(1.0))),
+        }
+        for name in functions if first else reversed(functions):
+            module[name] = functions[name]
+        text = str(transform.InferType()(module))
+        assert "= func.call @pair(%y, %e, %f, %g, %h)" in text
+        assert "-> (tensor<1x2x4x4xf32>, tensor<2xf32>)" in text
+        pair = relay.GlobalVar("pair")
+
+
 def test_calls_of_what_a_let_without_a_type_binds_are_typed() -> None:
     v = relay.var("v")
     mod = relay.IRModule({"double": relay.Function([X], X + X)})
