@@ -214,6 +214,9 @@ class If(Expr):
         """The value of `true_branch` where `cond` is true, else of `false_branch`."""
         chosen, other = as_value(true_branch), as_value(false_branch)
         type = other.type if isinstance(chosen.type, IncompleteType) else chosen.type
+        if is_complete(chosen.type) and is_complete(other.type) and chosen.type != other.type:
+            # Inference gives an extent in which the branches differ a name of its own.
+            type = IncompleteType()
         super().__init__(IfOp(as_value(cond), type, yields(chosen), yields(other)).result)
 
     @property

@@ -145,6 +145,16 @@ def test_a_call_of_a_function_of_several_results_is_a_tuple() -> None:
     np.testing.assert_array_equal(run_relay(mod, [VALUES])[0], VALUES * 2)
 
 
+def test_branches_may_differ_in_an_open_extent() -> None:
+    x = relay.var("x", shape=("n", 6))
+    is_five = relay.equal(relay.take(relay.shape_of(x), relay.const(0)), relay.const(5, "int64"))
+    chosen = relay.If(is_five, relay.reshape(x, (5, 6)), relay.tanh(x))
+    module = transform.InferType()(relay.IRModule.from_expr(relay.Function([x], chosen)))
+    for count in (5, 7):
+        data = np.ones((count, 6), np.float32)
+        np.testing.assert_allclose(run_relay(module, [data])[0], data if count == 5 else np.tanh(data), rtol=1e-6)
+
+
 def test_a_call_has_as_many_results_as_the_function_that_comes_later() -> None:
     image, vectors = relay.var("x", shape=(1, 2, 4, 4)), [relay.var(name) for name in "abcd"]
     scaled = relay.nn.batch_norm(image, *vectors)
