@@ -25,7 +25,7 @@ Tuples and their fields go where all of their operands go, "default" where these
 `include-non-call-ops=false` they, and calls of functions that are values, are outside of all regions. So are branches,
 loops and bindings always, and ops without arguments. What is marked for another compiler than "default" stays so.
 
-Left alone: composite functions inside, groups, kernels.
+Left alone: composite functions inside, groups, kernels, functions of lower levels.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.errors import InputError
 from xrelay.passes.byoc.target_support import DEFAULT, is_taken
+from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.op_kinds import OpKind, is_relay_op, kind_of, short_name
 from xrelay.passes.graph.replacements import erase_op
 
@@ -80,7 +81,11 @@ def annotate_targets(
     """
     named = frozenset(map(_entry, ops))
     for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and not {PRIMITIVE, COMPILER} & function.attributes.keys():
+        if (
+            isinstance(function, FuncOp)
+            and not {PRIMITIVE, COMPILER} & function.attributes.keys()
+            and is_graph(function)
+        ):
             _Annotator(targets, include_non_call_ops, named).run(function)
 
 

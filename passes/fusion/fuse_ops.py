@@ -22,7 +22,8 @@ After:
 Values from outside become parameters, each once, in order of first use; constants of rank 0 are written into every
 group that uses them; other constants are parameters unless `link-params` is set. `relay.annotation.stop_fusion` keeps
 groups apart and is replaced by its operand. Existing `relay.fused` ops and kernels (`relay.primitive`) are left
-untouched, so running the pass twice changes nothing.
+untouched, so running the pass twice changes nothing; so are functions of several blocks. What nothing needs goes, but not what has side effects, as a call
+of a function without a body may have.
 """
 
 from __future__ import annotations
@@ -47,6 +48,7 @@ from xrelay.errors import PassError
 from xrelay.passes.fusion.group_names import GroupNames, group_name
 from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar
 from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
+from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
 
@@ -100,10 +102,11 @@ class FunctionFusion:
 def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFusion]:
     """How every function of the module would be fused; the module is not changed."""
     found: list[FunctionFusion] = []
+    pure_calls = PureFunctions(module)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            for block in function.body.blocks:
-                nodes = forward_graph(block)
+            if len(function.body.blocks) == 1:
+                nodes = forward_graph(function.body.block, pure_calls)
                 found.append(FunctionFusion(function.sym_name.data, nodes, partition(nodes.graph, options)))
     return found
 

@@ -4,14 +4,14 @@ The body is read as Relay reads an expression. What its results need is in the g
 terminator, operands first to last, which is the order in which Relay asks each node whether it fuses. Where an op
 stands in the text does not matter, neither before what nor in which region: an op whose value one branch alone uses is
 that branch's. Bindings (`relay.let`) are visited first in their block, and results of branches and of closures are seen
-outside, as those of the function are. Pure ops that nothing needs are not part of the expression; to name an extent is
-to need the op that makes it.
+outside, as those of the function are. Pure ops that nothing needs are not part of the expression, nor are calls of
+functions that only compute; to name an extent is to need the op that makes it.
 The body of a loop runs many times, and what stands outside of it once: nothing fuses through a use from within.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import TensorType, TupleType, f32, f64, i1, i32, i64
@@ -22,7 +22,7 @@ from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
-from xrelay.dialects.relay.structure.call import is_call
+from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
@@ -39,9 +39,12 @@ FUSABLE_SCALARS = (f32, i64, i32, f64, i1)
 """Element types of the constants of rank 0 that are written into a kernel."""
 
 
-def forward_graph(body: Block) -> FunctionGraph:
-    """The forward graph of a function's `body`; iterative, in time linear in ops and operands."""
-    builder = _GraphBuilder()
+def forward_graph(body: Block, pure_calls: Container[str] | None = None) -> FunctionGraph:
+    """The forward graph of a function's `body`; iterative, in time linear in ops and operands.
+
+    Calls of the functions `pure_calls` have no side effects; where that is `None`, no call has.
+    """
+    builder = _GraphBuilder(pure_calls)
     builder.visit_body(body)
     builder.visit_makers()
     unneeded = [op for block in builder.blocks for op in block.ops if _could_be_left_out(op, builder.numbers)]
@@ -105,7 +108,8 @@ def _is_tuple_of_tensors(type: Attribute) -> bool:
 
 
 class _GraphBuilder:
-    def __init__(self) -> None:
+    def __init__(self, pure_calls: Container[str] | None) -> None:
+        self._pure_calls = pure_calls
         self.graph = ForwardGraph()
         self.refs: list[NodeRef] = []
         self.ops: list[Operation | None] = []
@@ -189,7 +193,15 @@ class _GraphBuilder:
         yield from block.args
         yield from (op for op in block.ops if kind_of(op) is OpKind.BINDING)
         yield from _results_of(block)
-        yield from (op for op in block.ops if op not in self._entered and _has_effect(op))
+        yield from (op for op in block.ops if op not in self._entered and self._has_effect(op))
+
+    def _has_effect(self, op: Operation) -> bool:
+        """Whether `op` may do something besides giving values, so that it stays though nobody uses these."""
+        if kind_of(op) is not OpKind.OTHER or op.has_trait(IsTerminator):
+            return False
+        if is_call(op):
+            return self._pure_calls is not None and callee_name(op) not in self._pure_calls
+        return not is_side_effect_free(op)
 
     def _note_loop(self, block: Block) -> None:
         around = block.parent_op()
@@ -317,13 +329,3 @@ def _captured(op: Operation) -> Iterator[SSAValue]:
     defined: set[SSAValue] = {value for inner in inside for value in inner.results}
     defined.update(value for inner in op.walk() for region in inner.regions for b in region.blocks for value in b.args)
     yield from dict.fromkeys(value for inner in inside for value in inner.operands if value not in defined)
-
-
-def _has_effect(op: Operation) -> bool:
-    """Whether `op` may do something besides giving values, so that it stays though nobody uses these.
-
-    No call of a function may: Relay is pure.
-    """
-    if kind_of(op) is not OpKind.OTHER or is_call(op) or op.has_trait(IsTerminator):
-        return False
-    return not is_side_effect_free(op)

@@ -87,6 +87,20 @@ def pure_functions(module: Operation | None) -> set[str]:
     return functions.keys() - impure
 
 
+class PureFunctions(Container[str]):
+    """What `pure_functions` gives, found when it is first asked for: most programs have no call that nothing needs."""
+
+    def __init__(self, module: ModuleOp):
+        self._module = module
+        self._names: set[str] | None = None
+
+    def __contains__(self, name: object) -> bool:
+        """Whether the function called `name` has no side effects."""
+        if self._names is None:
+            self._names = pure_functions(self._module)
+        return name in self._names
+
+
 def _only_calls(function: FuncOp) -> bool:
     """Whether `function` has a body whose ops have no side effects if the functions that it calls have none."""
     free = side_effect_free_ops(function, None)

@@ -1,15 +1,30 @@
 """Functions of the graph and the blocks in them.
 
 A function of the graph holds ops that passes may rewrite and fuse. A kernel, marked `relay.primitive`, is
-finished work.
+finished work, and so is a function at a lower level, whatever it is marked.
 """
 
 from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 
+from xrelay.dialects.levels import level_of
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.passes.graph.effects import is_pure
+from xrelay.passes.infra.verify import walk_ops
+
+
+def is_graph(function: FuncOp) -> bool:
+    """Whether the body of a function is an expression: one block of ops whose order nothing but values decides.
+
+    At lower levels it is not: their ops write to buffers, or have regions of another meaning.
+    """
+    return len(function.body.blocks) == 1 and all(op is function or _is_expression(op) for op in walk_ops(function))
+
+
+def _is_expression(op: Operation) -> bool:
+    return level_of(op) in ("relay", "func") or (not op.regions and is_pure(op))
 
 
 def fusable_blocks(function: FuncOp) -> list[Block]:

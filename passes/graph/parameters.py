@@ -9,6 +9,7 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 
 from xrelay.dialects.attribute_names import PRIMITIVE, VALUE_NAME
+from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.infra.verify import walk_ops
 
 
@@ -18,7 +19,7 @@ def free_functions(module: ModuleOp) -> Iterator[FuncOp]:
     for op in module.ops:
         if not isinstance(op, FuncOp) or op.is_declaration or PRIMITIVE in op.attributes:
             continue
-        if op.sym_name.data not in called:
+        if op.sym_name.data not in called and is_graph(op):
             yield op
 
 

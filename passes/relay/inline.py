@@ -4,7 +4,7 @@ What: every call of a function with a body becomes the ops of that body, callers
 closure that is known, directly or through lets and fields of tuples; one that a `relay.if` gives is called in a copy of
 its branches, where that runs nothing twice and nothing that may fail in vain (`chosen_closures.py`). Why: the passes
 behind it look at one function at a time, and what is called stays a wall to fusion. Recursive functions and closures
-keep their calls; kernels (`relay.primitive`) and functions without a body are never inlined.
+keep their calls; kernels (`relay.primitive`), functions of lower levels and those without a body are never inlined.
 
 Before:
 
@@ -81,6 +81,7 @@ from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
+from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
@@ -288,7 +289,7 @@ def _stays(call: AnyCall) -> bool:
 
 
 def _is_inlinable(function: FuncOp) -> bool:
-    return len(function.body.blocks) == 1 and not SEALED & function.attributes.keys()
+    return is_graph(function) and not SEALED & function.attributes.keys()
 
 
 def _only_called(calls: Mapping[str, Counter[str]], module: ModuleOp, *, marked: bool) -> Counter[str]:

@@ -41,8 +41,8 @@ Functions are read in basic block normal form; those in dataflow form stay in it
 normal form again. Public functions come first, then those that what is left calls; private functions that nothing calls
 any more stay as they are, for `relay-dead-code-elimination`.
 
-Refuses: to follow calls of what has named dimensions, kernels, functions without a body, or those for compilers from
-outside; to compute results more than a mebibyte larger than their operands, operators on quantised numbers, and what
+Refuses: to follow calls of what has named dimensions, kernels, functions of lower levels or without a body, or those
+for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on quantised numbers, and what
 `relay-fold-constant` leaves besides.
 """
 
@@ -59,6 +59,7 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.passes.graph.effects import pure_functions
+from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.fold_constant import MAX_GROWTH
@@ -117,4 +118,4 @@ def _called(body: Block) -> dict[str, None]:
 def _is_open(function: FuncOp) -> bool:
     """Whether the pass may look into a function."""
     marks = {PRIMITIVE, COMPILER, SKIP_OPTIMIZATION}
-    return len(function.body.blocks) == 1 and not marks & function.attributes.keys()
+    return is_graph(function) and not marks & function.attributes.keys()

@@ -21,7 +21,7 @@ After:
     func.return %r
 
 Constants, parameters and values that a let binds already are names as they are. Left alone: kernels
-(`relay.primitive`), the inside of fused groups, functions of several blocks. Running it twice changes nothing.
+(`relay.primitive`), the inside of fused groups, functions of several blocks and of lower levels. Running it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.passes.graph.effects import pure_functions
-from xrelay.passes.graph.functions import fusable_blocks
+from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
@@ -67,7 +67,7 @@ def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> int:
 
     `pure_calls` are the functions of the module without side effects (`pure_functions`).
     """
-    if len(function.body.blocks) != 1:
+    if not is_graph(function):
         return 0
     to_basic_block_normal_form(function, pure_calls)
     blocks = fusable_blocks(function)

@@ -35,8 +35,8 @@ After:
 
 In Relay the answer is a type variable. Types here have none: a function of the module answers with what it gave, and
 one that is called is written once more as `@f_cps`, privately, for each type of answer that its callers have; a private
-function that is called has no other form afterwards. Functions without a body, kernels, and those for compilers from
-outside are called as before.
+function that is called has no other form afterwards. Functions without a body, kernels, functions of lower levels, and those for compilers
+from outside are called as before.
 
 Functions are brought to basic block normal form before, so that position says what runs when, and are in it afterwards.
 
@@ -60,6 +60,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import pure_functions
+from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
@@ -163,4 +164,4 @@ class _Converter:
 
 def _has_style(function: FuncOp) -> bool:
     marks = {PRIMITIVE, COMPILER, SKIP_OPTIMIZATION}
-    return len(function.body.blocks) == 1 and not marks & function.attributes.keys()
+    return is_graph(function) and not marks & function.attributes.keys()
