@@ -22,8 +22,8 @@ After:
 Values from outside become parameters, each once, in order of first use; constants of rank 0 are written into every
 group that uses them; other constants are parameters unless `link-params` is set. `relay.annotation.stop_fusion` keeps
 groups apart and is replaced by its operand. Existing `relay.fused` ops and kernels (`relay.primitive`) are left
-untouched, so running the pass twice changes nothing; so are functions of several blocks. What nothing needs goes, but not what has side effects, as a call
-of a function without a body may have.
+untouched, so running the pass twice changes nothing; so are functions of several blocks. What nothing needs goes, but
+not what has side effects, as a call of a function without a body may have.
 """
 
 from __future__ import annotations
@@ -104,10 +104,10 @@ def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFus
     found: list[FunctionFusion] = []
     pure_calls = PureFunctions(module)
     for function in module.body.block.ops:
-        if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
-            if len(function.body.blocks) == 1:
-                nodes = forward_graph(function.body.block, pure_calls)
-                found.append(FunctionFusion(function.sym_name.data, nodes, partition(nodes.graph, options)))
+        if not isinstance(function, FuncOp) or PRIMITIVE in function.attributes or len(function.body.blocks) != 1:
+            continue
+        nodes = forward_graph(function.body.block, pure_calls)
+        found.append(FunctionFusion(function.sym_name.data, nodes, partition(nodes.graph, options)))
     return found
 
 

@@ -42,8 +42,8 @@ normal form again. Public functions come first, then those that what is left cal
 any more stay as they are, for `relay-dead-code-elimination`.
 
 Refuses: to follow calls of what has named dimensions, kernels, functions of lower levels or without a body, or those
-for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on quantised numbers, and what
-`relay-fold-constant` leaves besides.
+for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on quantised
+numbers, and what `relay-fold-constant` leaves besides.
 """
 
 from __future__ import annotations

@@ -21,7 +21,8 @@ After:
     func.return %r
 
 Constants, parameters and values that a let binds already are names as they are. Left alone: kernels
-(`relay.primitive`), the inside of fused groups, functions of several blocks and of lower levels. Running it twice changes nothing.
+(`relay.primitive`), the inside of fused groups, functions of several blocks and of lower levels. Running it twice
+changes nothing.
 """
 
 from __future__ import annotations

@@ -35,8 +35,8 @@ After:
 
 In Relay the answer is a type variable. Types here have none: a function of the module answers with what it gave, and
 one that is called is written once more as `@f_cps`, privately, for each type of answer that its callers have; a private
-function that is called has no other form afterwards. Functions without a body, kernels, functions of lower levels, and those for compilers
-from outside are called as before.
+function that is called has no other form afterwards. Functions without a body, kernels, functions of lower levels, and
+those for compilers from outside are called as before.
 
 Functions are brought to basic block normal form before, so that position says what runs when, and are in it afterwards.
 

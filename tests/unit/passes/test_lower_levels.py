@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from support.levels import run_passes
 
 import xrelay
-from support.levels import run_passes
 
 LOOPS = """
 func.func @main(%x: memref<8xf32>, %y: memref<8xf32>) attributes {loop.num_outputs = 1 : i64} {
