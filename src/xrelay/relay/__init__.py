@@ -29,7 +29,8 @@ from xrelay.relay.module import IRModule, Module
 from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
 from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
-from xrelay.relay.types import Any, FuncType, TensorType, TupleType, TypeVar, scalar_type
+from xrelay.relay.type_functor import TypeFunctor, TypeMutator, TypeVisitor
+from xrelay.relay.types import Any, FuncType, IncompleteType, TensorType, TupleType, TypeVar, scalar_type
 from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ __all__ = [
     "GlobalVar",
     "IRModule",
     "If",
+    "IncompleteType",
     "Let",
     "Module",
     "Op",
@@ -75,7 +77,10 @@ __all__ = [
     "Tuple",
     "TupleGetItem",
     "TupleType",
+    "TypeFunctor",
+    "TypeMutator",
     "TypeVar",
+    "TypeVisitor",
     "Var",
     "analysis",
     "annotation",

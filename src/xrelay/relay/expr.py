@@ -32,6 +32,7 @@ from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
 from xrelay.relay.arrays import as_numpy
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, variable_name
+from xrelay.relay.type_views import TypeView, as_plain, plain_type, type_view
 from xrelay.relay.types import Extent, tensor
 
 _UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
@@ -85,11 +86,11 @@ class Expr:
         return numpy_dtype(self.type.element_type)
 
     @property
-    def checked_type(self) -> Attribute:
-        """The type, known completely; `InputError` where inference has yet to find it."""
+    def checked_type(self) -> TypeView:
+        """The type by Relay's names, known completely; `InputError` where inference has yet to find it."""
         if not is_complete(self.type):
             raise InputError(f"the expression has type {self.type}, which inference has not completed", help=_UNTYPED)
-        return self.type
+        return type_view(self.type)
 
     @property
     def span(self) -> LocationAttr | None:
@@ -226,9 +227,9 @@ class Expr:
 class Var(Expr):
     """A variable: a parameter of the functions whose bodies use it, or what a let binds."""
 
-    def __init__(self, name_hint: str, type_annotation: Attribute | None = None):
+    def __init__(self, name_hint: str, type_annotation: Attribute | TypeView | None = None):
         """A variable of a type; without one its type is to be inferred."""
-        type = IncompleteType() if type_annotation is None else type_annotation
+        type = IncompleteType() if type_annotation is None else as_plain(type_annotation)
         super().__init__(VarBlock(name_hint, type).args[0])
 
     @property
@@ -242,9 +243,9 @@ class Var(Expr):
         return self.name
 
     @property
-    def type_annotation(self) -> Attribute | None:
+    def type_annotation(self) -> TypeView | None:
         """The type it was given; None where it is to be inferred."""
-        return None if isinstance(self.type, IncompleteType) else self.type
+        return None if isinstance(self.type, IncompleteType) else type_view(self.type)
 
 
 _VIEWS: dict[type[Operation], Callable[[SSAValue], Expr]] = {}
@@ -298,7 +299,7 @@ class VariableError(InputError, ValueError):
 
 def var(
     name_hint: str,
-    type_annotation: Attribute | str | None = None,
+    type_annotation: Attribute | TypeView | str | None = None,
     shape: Sequence[Extent] | None = None,
     dtype: DTypeLike = "float32",
 ) -> Var:
@@ -318,7 +319,8 @@ def var(
     return Var(name_hint, _as_type(name_hint, type_annotation))
 
 
-def _as_type(name: str, type: object) -> Attribute | None:
+def _as_type(name: str, given: object) -> Attribute | None:
+    type = plain_type(given)
     if type is not None and not isinstance(type, Attribute):
         hint = "give relay.TensorType(shape, dtype), or shape="
         raise InputError(f"variable {name!r} has the type {type!r}, which is none", help=hint)

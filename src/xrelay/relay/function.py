@@ -21,6 +21,7 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
+from xrelay.relay.type_views import FuncTypeView, TypeView, as_plain_or_none, type_view
 
 RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
 """Relay's names of the marks of functions that passes read → ours; those for other compilers keep Relay's."""
@@ -43,13 +44,13 @@ class Function(Expr):
         self,
         params: Sequence[Var],
         body: ExprLike,
-        ret_type: Attribute | None = None,
+        ret_type: Attribute | TypeView | None = None,
         type_params: Sequence[object] = (),
         attrs: Mapping[str, AttributeValue] | None = None,
     ):
         if type_params:
             raise InputError("functions here have no type parameters", help="leave types out to have them inferred")
-        self.params, self.body, self._ret_type = _checked(params), view(as_value(body)), ret_type
+        self.params, self.body, self._ret_type = _checked(params), view(as_value(body)), as_plain_or_none(ret_type)
         given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
         self._attributes = {name: attribute_of(name, value) for name, value in given.items()}
         self.itself: Var | None = None
@@ -194,10 +195,11 @@ class Function(Expr):
         return []
 
     @property
-    def ret_type(self) -> Attribute | None:
+    def ret_type(self) -> TypeView | None:
         """The type of what it gives: as it was said, or as inference found it in a module; else None."""
         found = self.body.type if self._is_inferred and is_complete(self.body.type) else None
-        return self._ret_type if self._ret_type is not None else found
+        result = self._ret_type if self._ret_type is not None else found
+        return None if result is None else type_view(result)
 
     @property
     def type(self) -> Attribute:
@@ -206,13 +208,13 @@ class Function(Expr):
         return FunctionType.from_lists([param.type for param in self.params], [result])
 
     @property
-    def checked_type(self) -> Attribute:
-        """The function's type; `InputError` where inference has yet to find it."""
+    def checked_type(self) -> FuncTypeView:
+        """The function's type by Relay's names; `InputError` where inference has yet to find it."""
         type = self.type
         if not is_complete(type):
             raise InputError(f"the function has type {type}, which inference has not completed",
                              help="infer the types of a module: transform.InferType()(module)")  # fmt: skip
-        return type
+        return FuncTypeView(type)
 
     @property
     def attrs(self) -> Mapping[str, object]:

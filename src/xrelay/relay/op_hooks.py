@@ -20,6 +20,7 @@ from xrelay.relay.attrs import Attrs
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.nodes import Call, op_of
 from xrelay.relay.replacing import insert_before, insert_behind
+from xrelay.relay.type_views import type_view
 
 
 def target_hook(function: Callable[..., object]) -> Callable[[RelayOp], object]:
@@ -35,7 +36,7 @@ def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter
     """A hook of `transform.legalize_scope` for one of Relay's, as `register_legalize` takes it."""
 
     def hook(op: RelayOp, emit: Emitter) -> SSAValue | None:
-        types = [*op.operand_types, *op.result_types]
+        types = [type_view(each) for each in (*op.operand_types, *op.result_types)]
         answer = function(Attrs(op), [view(operand) for operand in op.operands], types)
         if answer is not None and not isinstance(answer, Expr):
             raise PassError(f"it gave {answer!r}, not an expression")
@@ -67,8 +68,8 @@ def layout_hook(
 
     def hook(op: RelayOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None:
         inputs: list[Expr] = [Var(f"operand{number}") for number in range(len(op.operands))]
-        types = [operand.type for operand in op.operands]
-        answer = function(Attrs(op), inputs, types, op.results[0].type)
+        types = [type_view(operand.type) for operand in op.operands]
+        answer = function(Attrs(op), inputs, types, type_view(op.results[0].type))
         return None if answer is None else _decision(op, answer, inputs)
 
     return _named(hook, function)

@@ -30,6 +30,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.raised import also, raised
 from xrelay.registrations import note_caller, note_registration
 from xrelay.relay.attrs import Attrs
+from xrelay.relay.type_views import TypeView, type_view
 from xrelay.target import Target
 from xrelay.te.emit import emit_compute
 from xrelay.te.kernel import schedule_draft
@@ -37,7 +38,7 @@ from xrelay.te.schedule import Schedule, create_schedule
 from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, placeholder
 from xrelay.topi import generic
 
-FCompute: TypeAlias = Callable[[Attrs, list[Tensor], Attribute], object]
+FCompute: TypeAlias = Callable[[Attrs, list[Tensor], TypeView], object]
 """`f(attrs, inputs, out_type)`: the tensors that the operator gives, of `te.compute`s on the inputs."""
 
 FSchedule: TypeAlias = Callable[[Any, list[Tensor], Target], object]
@@ -111,7 +112,7 @@ def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_
     kind = get_relay_op(op_name)
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
-        def choose(attrs: Attrs, inputs: list[Tensor], out_type: Attribute) -> OpImplementation:
+        def choose(attrs: Attrs, inputs: list[Tensor], out_type: TypeView) -> OpImplementation:
             strategy = function(attrs, inputs, out_type, current_target())
             if not isinstance(strategy, OpStrategy) or not strategy.implementations:
                 raise LoweringError(f"the strategy of {kind.relay_name()} gave no implementation: {strategy!r}")
@@ -179,7 +180,7 @@ def _register(
     name: str,
     level: int,
     function: object,
-    choose: Callable[[Attrs, list[Tensor], Attribute], OpImplementation],
+    choose: Callable[[Attrs, list[Tensor], TypeView], OpImplementation],
 ) -> None:
     strategies.load()
     known = strategies.STRATEGIES.implementations(kind)
@@ -197,7 +198,7 @@ def _register(
 
 
 def _build(
-    emitter: TopiEmitter, choose: Callable[[Attrs, list[Tensor], Attribute], OpImplementation], name: str
+    emitter: TopiEmitter, choose: Callable[[Attrs, list[Tensor], TypeView], OpImplementation], name: str
 ) -> Sequence[SSAValue]:
     """The computes of the implementation that is chosen for an op."""
     operands = [
@@ -206,7 +207,7 @@ def _build(
         for value in (emitter.operands_of_tuple(index) if _is_tuple(operand) else [emitter.operand(index)])
     ]
     inputs = [_input(value, number) for number, value in enumerate(operands)]
-    attrs, out_type = Attrs(cast(RelayOp, emitter.op)), emitter.op.results[0].type
+    attrs, out_type = Attrs(cast(RelayOp, emitter.op)), type_view(emitter.op.results[0].type)
     try:
         chosen = choose(attrs, inputs, out_type)
         outs = chosen.compute(attrs, inputs, out_type)

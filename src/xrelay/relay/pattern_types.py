@@ -13,9 +13,10 @@ from xrelay.errors import TypeInferenceError, XRelayError
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.expr import ExprLike, as_value, block_for
 from xrelay.relay.graph import copy_into, detached, free_variables, post_order
+from xrelay.relay.type_views import TypeView, type_view
 
 
-def infer_type_local(expr: ExprLike) -> Attribute:
+def infer_type_local(expr: ExprLike) -> TypeView:
     """The type of an expression, of a function its function type; nothing is inferred that is known already.
 
     Raises `TypeInferenceError` where types contradict each other, or nothing decides this one.
@@ -24,7 +25,7 @@ def infer_type_local(expr: ExprLike) -> Attribute:
     found = value.type if is_complete(value.type) else _inferred(value)[value]
     if not is_complete(found):
         raise TypeInferenceError(f"not enough is known to infer the type of {expr!r}", help="give its variables types")
-    return found
+    return type_view(found)
 
 
 class InferredTypes:

@@ -13,9 +13,11 @@ from xdsl.dialects.builtin import TupleType as BuiltinTupleType
 from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.relay.core.types import IncompleteType as BuiltinIncompleteType
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, is_dim_name, symbol
+from xrelay.relay.type_views import TypeView, as_plain, plain_type
 
 Extent: TypeAlias = "Dim | str | None"
 """A dimension as users write it: a number, an expression, a name, `relay.Any()`, or `None`, which means the same."""
@@ -48,7 +50,7 @@ class _Kind(type):
     KIND: type[Attribute]
 
     def __instancecheck__(cls, instance: object) -> bool:
-        return isinstance(instance, cls.KIND)
+        return isinstance(plain_type(instance), cls.KIND)
 
 
 class TensorType(metaclass=_Kind):
@@ -66,9 +68,9 @@ class TupleType(metaclass=_Kind):
 
     KIND = BuiltinTupleType
 
-    def __new__(cls, fields: Sequence[Attribute]) -> Attribute:
+    def __new__(cls, fields: Sequence[Attribute | TypeView]) -> Attribute:
         """The type of tuples of `fields`."""
-        return BuiltinTupleType(tuple(cast(TypeAttribute, field) for field in fields))
+        return BuiltinTupleType(tuple(cast(TypeAttribute, as_plain(field)) for field in fields))
 
 
 class FuncType(metaclass=_Kind):
@@ -77,12 +79,25 @@ class FuncType(metaclass=_Kind):
     KIND = FunctionType
 
     def __new__(
-        cls, arg_types: Sequence[Attribute], ret_type: Attribute, type_params: Sequence[object] = ()
+        cls,
+        arg_types: Sequence[Attribute | TypeView],
+        ret_type: Attribute | TypeView,
+        type_params: Sequence[object] = (),
     ) -> Attribute:
         """The type of functions; `InputError` for type parameters, which are not here."""
         if type_params:
             raise InputError("functions here have no type parameters", help="give the types, or infer them")
-        return FunctionType.from_lists(list(arg_types), [ret_type])
+        return FunctionType.from_lists([as_plain(each) for each in arg_types], [as_plain(ret_type)])
+
+
+class IncompleteType(metaclass=_Kind):
+    """`IncompleteType()`: the type that is yet to be inferred, of which kind ever; it is its only instance."""
+
+    KIND = BuiltinIncompleteType
+
+    def __new__(cls, kind: object = None) -> Attribute:
+        """The type."""
+        return BuiltinIncompleteType()
 
 
 def TypeVar(name: str, kind: object = None) -> Attribute:  # noqa: N802 (Relay's name)

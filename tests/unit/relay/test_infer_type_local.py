@@ -7,6 +7,7 @@ from xdsl.dialects.builtin import FunctionType, TensorType, f32
 
 from xrelay import relay
 from xrelay.errors import TypeInferenceError, XRelayError
+from xrelay.relay.type_views import FuncTypeView
 from xrelay.transform import InferTypeLocal
 
 X = relay.var("x", shape=(1, 3, 8, 8))
@@ -29,8 +30,9 @@ def test_of_a_function() -> None:
     weight = relay.var("w")
     function = relay.Function([X, weight], relay.nn.conv2d(X, weight, channels=4, kernel_size=(3, 3)))
     found = InferTypeLocal(function)
-    assert isinstance(found, FunctionType)
-    assert found.outputs.data == (TensorType(f32, [1, 4, 6, 6]),)
+    assert isinstance(found, FuncTypeView)
+    assert found.ret_type == TensorType(f32, [1, 4, 6, 6])
+    assert isinstance(found.plain, FunctionType)
 
 
 def test_what_nothing_decides_is_refused() -> None:
