@@ -13,6 +13,7 @@ from xrelay.target.device import CPU, device_kind
 from xrelay.target.features import parse_features
 from xrelay.target.host import KIB, HostFacts, host_facts
 from xrelay.target.scope import TargetScope
+from xrelay.target.words import ALIASES, PLAIN_CPUS, architecture_of, options_in, text_of
 
 
 class Facts(TypedDict, total=False):
@@ -50,8 +51,10 @@ class Target(TargetScope):
     cores: int = 1
     threads: int = 1
 
-    def __init__(self, text: str | Target | None = None, **facts: Unpack[Facts]):
+    def __init__(self, text: str | Target | Mapping[str, object] | None = None, **facts: Unpack[Facts]):
         """The target that `parse` reads from `text`, with these facts instead of its own; without text a plain CPU.
+
+        A dictionary has the options by name, and the first word as `kind`: `{"kind": "llvm", "mcpu": "znver4"}`.
 
         Raises what `parse` raises, and `InputError` for a fact that no target has.
         """
@@ -59,7 +62,8 @@ class Target(TargetScope):
             hint = f"it has {', '.join(Facts.__annotations__)}"
             raise InputError(f"a target has no {', '.join(sorted(unknown))}", help=hint)
         if text is not None:
-            self.__dict__.update(vars(Target.parse(str(text))))
+            words = text_of(text) if isinstance(text, Mapping) else str(text)
+            self.__dict__.update(vars(Target.parse(words)))
         self.__dict__.update(facts)
 
     def lanes(self, bits: int = 32) -> int:
@@ -106,24 +110,18 @@ class Target(TargetScope):
     def parse(text: str) -> Target:
         """The target that `text` describes: `cpu -mcpu=znver4 -num-threads=2`; `llvm` means the same as `cpu`.
 
-        Options: `-mcpu` (LLVM's name; without it this machine), `-mattr` (`+avx512f,…`), `-num-threads`, `-num-cores`,
-        `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`. Raises `InputError` for another kind of device, an unknown option,
-        CPU or feature, an option given twice, or a number that is none.
+        Options: `-mcpu` (LLVM's name; without it this machine), `-mattr` (`+avx512f,…`), `-mtriple` (of a Linux on
+        x86-64 or aarch64), `-num-threads`, `-num-cores`, `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`; `words.py` says
+        in which forms, and which options of Relay's are passed over. Raises `InputError` for another kind of device, an
+        unknown option, CPU or feature, a triple that the CPU has not, an option given twice, or a number that is none.
         """
         kind, *options = text.split() or [""]
         if device_kind(kind) != CPU:
             raise InputError(
                 f"target {text!r} is of kind {kind!r}", help="write 'cpu' with options such as -mcpu=znver4"
             )
-        given: dict[str, str] = {}
-        for option in options:
-            name, value = _option(option, text)
-            if name in given:
-                raise InputError(f"target {text!r} has the option -{name} twice")
-            given[name] = value
-        mcpu = given.pop("mcpu", None)
-        target = Target.host() if mcpu is None else cpu(mcpu)
-        return _with_options(target, given, text)
+        given = options_in(options, text)
+        return _with_options(_chosen_cpu(given.pop("mcpu", None), given.pop("mtriple", None), text), given, text)
 
     def __str__(self) -> str:
         """The text that `parse` reads back as this target."""
@@ -148,9 +146,19 @@ _NUMBERS = {
 """Option in text → field, for those that are numbers."""
 
 
+def _chosen_cpu(mcpu: str | None, triple: str | None, text: str) -> Target:
+    """The CPU that a target's text names, by itself or by a triple; this machine where it names none."""
+    target = Target.host() if mcpu is None else cpu(mcpu)
+    arch = target.arch if triple is None else architecture_of(triple, text)
+    if arch != target.arch and mcpu is not None:
+        raise InputError(f"target {text!r} is for {arch}, and {mcpu} is a CPU of {target.arch}")
+    return target if arch == target.arch else cpu(PLAIN_CPUS[arch])
+
+
 def cpu(name: str) -> Target:
-    """The CPU with LLVM's name `name`; raises `InputError` with the closest known name."""
+    """The CPU with LLVM's name `name`, or another that LLVM has for it; `InputError` with the closest known name."""
     load_plugins("targets")
+    name = ALIASES.get(name, name)
     known = CPUS.get(name)
     if known is None and (host := Target.host()).mcpu == name:
         return host
@@ -200,13 +208,6 @@ def with_features(target: Target, features: tuple[str, ...]) -> Target:
     return replace(target, features=features, vector_bits=bits, vector_registers=registers)
 
 
-def _option(option: str, text: str) -> tuple[str, str]:
-    name, separator, value = option.removeprefix("-").partition("=")
-    if not option.startswith("-") or not separator or not value:
-        raise InputError(f"option {option!r} of target {text!r} is not of the form -name=value")
-    return name, value
-
-
 def _with_options(target: Target, given: Mapping[str, str], text: str) -> Target:
     numbers: dict[str, Any] = {}
     for option, value in given.items():
@@ -215,7 +216,7 @@ def _with_options(target: Target, given: Mapping[str, str], text: str) -> Target
         elif option in _NUMBERS:
             numbers[_NUMBERS[option]] = _number(option, value, text)
         else:
-            known = [f"-{name}" for name in ("mcpu", "mattr", *_NUMBERS)]
+            known = [f"-{name}" for name in ("mcpu", "mattr", "mtriple", *_NUMBERS)]
             hint = did_you_mean(f"-{option}", known, f"known are {', '.join(known)}")
             raise InputError(f"target {text!r} has an unknown option -{option}", help=hint)
     return replace(target, **numbers)

@@ -66,12 +66,38 @@ def test_the_text_of_a_target_reads_back(name: str):
         ("cpu -mcpu=haswell -mcpu=znver4", "has the option -mcpu twice"),
         ("cpu -mcpu=haswel", "no CPU is called 'haswel'; help: did you mean 'haswell'"),
         ("cuda", "is of kind 'cuda'"),
+        ("llvm -mtriple=arm-linux-gnu", "is for 'arm'; help: code is made for aarch64 and x86_64"),
+        ("llvm -mtriple=x86_64-apple-darwin", "is for another system than Linux"),
+        ("llvm -mtriple=aarch64-linux-gnu -mcpu=haswell", "is for aarch64, and haswell is a CPU of x86_64"),
+        ("llvm -mcpu -mattr=+avx2", "option '-mcpu' of target .* is not of the form -name=value"),
+        ("llvm -num-cores", "option '-num-cores' of target .* is not of the form"),
         ("", "is of kind ''"),
     ],
 )
 def test_what_no_target_is(text: str, message: str):
     with pytest.raises(InputError, match=message):
         Target(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "same"),
+    [
+        ("llvm -mtriple=x86_64-linux-gnu -mcpu=core-avx2", "cpu -mcpu=haswell"),
+        ("llvm -device=arm_cpu -mtriple=aarch64-linux-gnu", "cpu -mcpu=cortex-a72"),
+        ("llvm -mtriple=arm64-linux-gnu -mcpu=apple-m1 -model=m1", "cpu -mcpu=apple-m1"),
+        ("llvm -keys=x86,cpu -mcpu=skx -num-cores 4", "cpu -mcpu=skylake-avx512 -num-cores=4"),
+        ("llvm --mcpu=haswell --num-cores=4 -libs=cblas", "cpu -mcpu=haswell -num-cores=4"),
+    ],
+)
+def test_a_target_as_relay_writes_it(text: str, same: str):
+    assert Target(text) == Target(same)
+
+
+def test_a_target_as_a_dictionary():
+    given = {"kind": "llvm", "mcpu": "haswell", "mattr": ["+avx512f", "-fma"], "num-cores": 4, "keys": ["cpu"]}
+    assert Target(given) == Target("cpu -mcpu=haswell -mattr=+avx512f,-fma -num-cores=4")
+    with pytest.raises(InputError, match="a target of mcpu has no kind"):
+        Target({"mcpu": "haswell"})
 
 
 def test_what_no_fact_is():
