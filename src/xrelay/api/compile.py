@@ -43,11 +43,11 @@ def compile(
 ) -> CompiledModel:
     """Compile a model for the CPU.
 
-    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory, or a module; a module is not changed. It may be at
-    any level: text that `dump_stages` wrote, or a kernel at the loop level, scheduled by hand, goes through the stages
-    that are left. `target` is a `Target` or text such as `cpu -mcpu=znver4`; by default the one of `with target:`
-    around the call, else this machine. What is compiled for another kind can be saved and exported, not run.
-    `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
+    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory or its bytes, or a module; a module is not changed.
+    It may be at any level: text that `dump_stages` wrote, or a kernel at the loop level, scheduled by hand, goes
+    through the stages that are left. `target` is a `Target` or text such as `cpu -mcpu=znver4`; by default the one of
+    `with target:` around the call, else this machine. What is compiled for another kind can be saved and exported, not
+    run. `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
     graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
     `shapes` fixes open input shapes by name; of a named dimension that stays open it says the least, the greatest and
     the usual size, `shapes={"n": (1, 128, 8)}`: schedules go by them, and other sizes are refused. `dump_stages` is a

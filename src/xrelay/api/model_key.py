@@ -55,6 +55,8 @@ def _content(source: Source) -> bytes | str | None:
             return _file_key(path)
         except (OSError, ValueError, EOFError):
             return None  # absent, unreadable or empty: loading it says what is wrong
+    if isinstance(source, bytes):
+        return source
     serialize = getattr(source, "SerializeToString", None)
     if serialize is not None:
         return serialize(deterministic=True)

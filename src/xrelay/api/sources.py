@@ -20,11 +20,13 @@ from xrelay.runtime.files import beside
 if TYPE_CHECKING:
     import onnx
 
-Source: TypeAlias = "str | PathLike[str] | onnx.ModelProto | ModuleOp"
-"""A path of an `.onnx` or `.mlir` file, an ONNX model in memory, or a module."""
+Source: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto | ModuleOp"
+"""A path of an `.onnx` or `.mlir` file, an ONNX model in memory, its bytes, or a module."""
 
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
 """Shapes of inputs that the model leaves open, by name; of a named dimension its least, greatest and usual size."""
+
+_WHAT_NAMES_SAY = "name the file for what it holds; xrelay.load reads compiled models, and tools those called .xrelay"
 
 
 def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
@@ -39,7 +41,7 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
     elif path is not None and path.suffix != ".onnx":
         module = _load_text(path)
     else:
-        if not isinstance(source, str | PathLike) and not hasattr(source, "graph"):
+        if not isinstance(source, str | PathLike | bytes) and not hasattr(source, "graph"):
             kind = type(source).__name__
             raise InputError(
                 f"{with_article(kind)} is no model",
@@ -127,7 +129,7 @@ def _load_text(path: Path) -> ModuleOp:
     if path.is_dir():
         raise InputError(f"{str(path)!r} is a folder", help="give an .onnx or an .mlir file in it")
     if path.suffix != ".mlir":
-        raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help="name the file for what it holds")
+        raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_WHAT_NAMES_SAY)
     module = read_module(full_context(), path)
     resolve_side_file(module, path.parent)
     return module
