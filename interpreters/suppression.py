@@ -7,14 +7,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.errors import InterpreterError
+
 Array = NDArray[Any]
 
 
 def selected_boxes(sides: Array, order: Array, scores: Array, most: Array, overlap: Array, least: Array) -> Array:
     """For each place of one row whether its box is selected.
 
-    `sides` are 5 × n, or 6 × n with kinds, order and scores n.
+    `sides` are 5 × n, or 6 × n with kinds, order and scores n. Raises `InterpreterError` where the order has a box that
+    the sides have not.
     """
+    outside = order[(order < 0) | (order >= sides.shape[1])]
+    if outside.size:
+        raise InterpreterError(f"the order of boxes has {outside[0]}, and the row has {sides.shape[1]} boxes")
     kept = np.zeros(order.shape, np.bool_)
     boxes: list[int] = []
     for place, box in enumerate(order.tolist()):

@@ -27,6 +27,30 @@ func.func @f(%x: tensor<3x40xf32>) -> tensor<3xf32> {
 """
 
 
+SUPPRESS = """
+func.func @f(%sides: tensor<?x5x?xf32, #relay.dims<a, n>>, %order: tensor<?x1x?xi64, #relay.dims<b, n>>,
+             %scores: tensor<?x1x?xf32, #relay.dims<b, n>>, %most: tensor<i64>, %zero: tensor<f32>)
+    -> tensor<?x1x?xi1, #relay.dims<b, n>> {
+  %kept = topi.suppress(%sides, %order, %scores, %most, %zero, %zero)
+    : (tensor<?x5x?xf32, #relay.dims<a, n>>, tensor<?x1x?xi64, #relay.dims<b, n>>,
+       tensor<?x1x?xf32, #relay.dims<b, n>>, tensor<i64>, tensor<f32>, tensor<f32>)
+    -> tensor<?x1x?xi1, #relay.dims<b, n>>
+  func.return %kept : tensor<?x1x?xi1, #relay.dims<b, n>>
+}
+"""
+
+
+def test_boxes_and_rows_that_are_not_there_are_errors() -> None:
+    sides, scores = np.zeros((1, 5, 2), np.float32), np.ones((1, 1, 2), np.float32)
+    limits = [np.array(9), np.float32(0)]
+    for place in (-3, 2):
+        with pytest.raises(InterpreterError, match=f"the order of boxes has {place}, and the row has 2 boxes"):
+            run_topi_module(module(SUPPRESS), "f", [sides, np.array([[[0, place]]]), scores, *limits])
+    two = [np.concatenate([each, each]) for each in (np.zeros((1, 1, 2), np.int64), scores)]
+    with pytest.raises(InterpreterError, match="sides of 1 batches do not fit an order of shape"):
+        run_topi_module(module(SUPPRESS), "f", [sides, *two, *limits])
+
+
 def test_chunks_of_a_reduction_make_one_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     x = np.arange(120, dtype=np.float32).reshape(3, 40)
     whole = run_topi_module(module(SUM), "f", [x])
