@@ -77,7 +77,7 @@ class Plan:
 
         They must be writable, contiguous, of the right dtype and shape, and overlap neither an input nor each other.
         """
-        if isinstance(given, np.ndarray) or not hasattr(given, "__len__"):
+        if isinstance(given, np.ndarray | Mapping | str) or not hasattr(given, "__len__"):
             raise InputError(f"out takes a list of arrays, got {type(given).__name__}", help="write out=[y]")
         if len(given) != len(specs):
             raise InputError(f"out has {len(given)} arrays, the model has {len(specs)} outputs")

@@ -126,6 +126,7 @@ def test_outputs_of_the_caller(model: CompiledModel) -> None:
         ([x], "overlaps an input"),
         (np.empty((4, 8), np.float32), "out takes a list of arrays, got ndarray"),
         (3, "out takes a list of arrays, got int"),
+        ({"y": np.empty((4, 8), np.float32)}, "out takes a list of arrays, got dict"),
     ]:
         with pytest.raises(InputError, match=message):
             model.run([x, z], out=cast(Any, bad))
