@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from xrelay import __version__, environment
-from xrelay.errors import ParseError, VerificationError, XRelayError
+from xrelay.errors import ParseError, VerificationError, XRelayError, one_line
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
 from xrelay.tools.opt.excerpts import excerpt
@@ -57,7 +57,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def _shown(error: Exception, model: Path | None) -> Iterator[str]:
     """The error and its notes, each with the line of the model that it is about where that is a text."""
-    messages = [one_line(error), *(error.notes() if isinstance(error, XRelayError) else ())]
+    messages = [line_of(error), *(error.notes() if isinstance(error, XRelayError) else ())]
     sources: dict[str, str] = {}
     if model is not None and isinstance(error, ParseError | VerificationError) and model.suffix == ".mlir":
         with suppress(OSError, UnicodeDecodeError):
@@ -67,11 +67,11 @@ def _shown(error: Exception, model: Path | None) -> Iterator[str]:
         yield from excerpt(message, sources)
 
 
-def one_line(error: Exception) -> str:
+def line_of(error: Exception) -> str:
     """Returns the line for the user: an error of the project as it reads, any other as a fault of the tool."""
     if isinstance(error, XRelayError):
         return error.render()
-    text = " ".join(str(error).split())
+    text = one_line(str(error))
     return f"error: internal error, {type(error).__name__}: {text}; help: XRELAY_DEBUG=1 shows where; please report it"
 
 

@@ -9,7 +9,7 @@ import onnx
 from onnx import external_data_helper, numpy_helper
 
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import ModelImportError
+from xrelay.errors import ModelImportError, one_line
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes, plain_dtype
 
 
@@ -31,7 +31,7 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
     try:
         return numpy_helper.to_array(tensor) if data is None else _array_of(tensor, data)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
-        text = " ".join(str(error).split())
+        text = one_line(str(error))
         raise ModelImportError(f"the bytes do not fit its shape and type: {text}", location=place) from error
 
 

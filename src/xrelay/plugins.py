@@ -27,7 +27,7 @@ from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 
-from xrelay.errors import XRelayError, did_you_mean
+from xrelay.errors import XRelayError, did_you_mean, one_line
 
 GROUP = "xrelay.plugins"
 DIALECTS_GROUP = "xrelay.dialects"
@@ -98,7 +98,7 @@ def _announced() -> dict[str, tuple[EntryPoint, ...]]:
 
 
 def _fault(entry: EntryPoint, error: BaseException) -> str:
-    reason = " ".join(str(error).split()) or "no message"
+    reason = one_line(str(error)) or "no message"
     return f"{_package(entry)} cannot be loaded ({entry.group}, {entry.value}): {type(error).__name__}: {reason}"
 
 

@@ -13,7 +13,7 @@ from xrelay.dialects import topi
 from xrelay.dialects.attribute_names import PRIMITIVE, SCHEDULE, VALUE_NAME
 from xrelay.dialects.loop import ScheduleAttr
 from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.errors import InputError
+from xrelay.errors import InputError, one_line
 from xrelay.lowering.topi_to_loop.convert_topi_to_loop import ConvertTopiToLoopPass
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.loop.signature import set_argument_attrs
@@ -117,7 +117,7 @@ def _verify(compute: topi.ComputeOp, name: str) -> None:
     try:
         compute.verify()
     except VerifyException as error:
-        text = " ".join(str(error).split()).partition("; ")[0]
+        text = one_line(str(error)).partition("; ")[0]
         hint = "choose where the index is inside: te.if_then_else(i < n, A[i], 0)"
         raise InputError(f"compute {name!r}: {text}", help=hint) from error
 
