@@ -41,3 +41,20 @@ def test_lengths_that_are_expressions() -> None:
         for bounds, found in zip(SLICES, model(data, np.zeros(m, np.float32)), strict=True):
             first, last, step = (m if bound == "m" else int(bound) for bound in bounds)
             np.testing.assert_array_equal(found, data[first:last:step], err_msg=f"{bounds} {n} {m}")
+
+
+def test_places_that_are_attributes() -> None:
+    bounds = [(-3, 3, 1), (-2, FAR, 1), (-1, -FAR, -1), (4, -5, -2), (1, -1, 2), (3, 0, -1)]
+    rows = [
+        f"%r{number} = relay.strided_slice(%x) {{begin = [{first}], end = [{last}], strides = [{step}]}}"
+        f" : ({DATA}) -> !relay.incomplete"
+        for number, (first, last, step) in enumerate(bounds)
+    ]
+    results = ", ".join(f"%r{number}" for number in range(len(bounds)))
+    types, body = ", ".join(["!relay.incomplete"] * len(bounds)), "\n".join(rows)
+    text = f"func.func @main(%x: {DATA}) -> ({types}) {{\n{body}\nfunc.return {results} : {types}\n}}"
+    model = compile(parse_module(full_context(), text, "slices"), cache=False, threads=1)
+    for n in (0, 1, 2, 3, 4, 7):
+        data = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
+        for (first, last, step), found in zip(bounds, model(data), strict=True):
+            np.testing.assert_array_equal(found, data[first:last:step], err_msg=f"{first}:{last}:{step} of {n}")

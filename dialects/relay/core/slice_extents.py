@@ -43,6 +43,28 @@ def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
     return ceil_div(greatest(left, 0), stride)
 
 
+def places_of_slice(extent: Dim, begin: int, end: int, stride: int) -> tuple[Dim, Dim | None]:
+    """The first place of a slice of an axis, and the number of elements; `None` where no short expression says that.
+
+    Strides may be below 0: `x[::-1]` of `n` elements begins at `n - 1`. The first place is one of the axis wherever an
+    element is left.
+    """
+    if stride > 0:
+        first = begin if begin >= 0 else greatest(extent + begin, 0)
+        kept = kept_by_slice(extent, begin, end, stride)
+        if kept is not None:
+            return first, kept
+        stop = least(end if end >= 0 else extent + end, extent)
+        left = stop - first
+    else:
+        first = least(begin if begin >= 0 else extent + begin, extent - 1)
+        left = first - (end if end >= 0 else -1 if end <= -MAX_EXTENT else greatest(extent + end, -1))
+        first = greatest(first, 0)
+    if isinstance(left, Polynomial) and left.depth > DEEPEST // 2:
+        return first, None
+    return first, ceil_div(greatest(left, 0), abs(stride))
+
+
 def _place(extent: Dim, place: Dim) -> Dim | None:
     """A place counted from the front, which may lie outside of the axis; `None` where the side is not known."""
     if is_nonnegative(place):

@@ -25,11 +25,11 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.slice_extents import kept_by_slice
+from xrelay.dialects.relay.core.slice_extents import places_of_slice
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.index_algebra.dims import Dim, Shape, shape_text
+from xrelay.index_algebra.dims import AnyDim, Dim, Shape, shape_text
 from xrelay.index_algebra.requirement import Broadcasts
 
 FAR = 1 << 62
@@ -65,7 +65,7 @@ class StridedSliceOp(MovementOp):
     Constraints:
     - C3: `begin`, `end` and `axes` have one number for each axis that is cut, `strides` too or one in all.
     - C4: no stride is 0; with "size" they are 1.
-    - C5: an axis whose extent is no number is cut in steps from 1 on, from a place that is not negative.
+    - C5: of an axis whose extent is an expression, a short one says how many elements are left.
 
     Example:
     ```mlir
@@ -141,14 +141,16 @@ def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple
     if isinstance(extent, int):
         places = range(*slice(begin, end, step).indices(extent))
         return places[0] if places else 0, len(places), step
-    kept = kept_by_slice(extent, begin, end, step) if begin >= 0 else None
+    if isinstance(extent, AnyDim):
+        return begin, extent, step
+    first, kept = places_of_slice(extent, begin, end, step)
     facts.require(
         kept is not None,
         "C5",
         lambda: f"what {begin}:{end}:{step} leaves of an axis of extent {extent} is not known",
         help="give the model static shapes",
     )
-    return begin, 0 if kept is None else kept, step
+    return first, 0 if kept is None else kept, step
 
 
 @register_relay_op

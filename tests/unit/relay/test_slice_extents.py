@@ -6,7 +6,7 @@ from itertools import product
 
 import pytest
 
-from xrelay.dialects.relay.core.slice_extents import kept_by_slice
+from xrelay.dialects.relay.core.slice_extents import kept_by_slice, places_of_slice
 from xrelay.index_algebra.dims import Dim, evaluate, minimum, symbol
 
 n, m = symbol("n"), symbol("m")
@@ -48,3 +48,26 @@ def test_what_is_cut_again_and_again_gets_a_name() -> None:
 @pytest.mark.parametrize("step", [0, -1, m])
 def test_steps_that_are_no_numbers_from_1_on(step: Dim) -> None:
     assert kept_by_slice(n, 0, FAR, step) is None
+
+
+def test_places_are_those_of_numpy() -> None:
+    for begin, end, step in product((0, 2, 9, -1, -3, FAR), (0, 1, 5, -2, -9, FAR, -FAR), (1, 3, -1, -2)):
+        first, kept = places_of_slice(n, begin, end, step)
+        assert kept is not None
+        for size in range(8):
+            places = range(*slice(begin, end, step).indices(size))
+            assert evaluate(kept, {"n": size}) == len(places), (begin, end, step, size)
+            if places:
+                assert evaluate(first, {"n": size}) == places[0], (begin, end, step, size)
+
+
+def test_a_whole_axis_backwards_has_its_extent() -> None:
+    assert tuple(map(str, places_of_slice(n, -1, -FAR, -1))) == ("max(0, n - 1)", "n")
+
+
+def test_slices_of_slices_end_where_their_expressions_are_long() -> None:
+    extent: Dim | None = n
+    for _ in range(8):
+        if extent is not None:
+            extent = places_of_slice(extent, -3, 3, 1)[1]
+    assert extent is None
