@@ -42,7 +42,7 @@ def evaluate_reshape_like(op: ReshapeLikeOp, data: Array, shape_like: Array) -> 
 @evaluates(SliceLikeOp)
 def evaluate_slice_like(op: SliceLikeOp, data: Array, shape_like: Array) -> Array:
     """The first elements along each axis."""
-    axes = [axis % data.ndim for axis in ints(op.axes)] or range(data.ndim)
+    axes = [axis % data.ndim for axis in ints(op.axes)] or range(min(data.ndim, shape_like.ndim))
     places = [slice(None)] * data.ndim
     for axis in axes:
         if shape_like.shape[axis] > data.shape[axis]:

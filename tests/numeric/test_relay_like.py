@@ -82,6 +82,8 @@ def test_slice_like() -> None:
     np.testing.assert_array_equal(applied("slice_like", data, like), data[:2, :5])
     np.testing.assert_array_equal(applied("slice_like", data, like, axes=(-2,)), data[:, :5])
     np.testing.assert_array_equal(applied("slice_like", data, np.zeros((0, 9)), axes=(0,)), data[:0])
+    np.testing.assert_array_equal(applied("slice_like", data, np.zeros(2)), data[:2])
+    np.testing.assert_array_equal(applied("slice_like", data, np.zeros((1, 5, 3, 9))), data[:1, :5])
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "int32"])

@@ -85,6 +85,11 @@ class DepthToSpaceOp(PixelBlockOp):
     layout = string_property("NCHW")
     mode = string_property("DCR")
 
+    @classmethod
+    def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
+        """Accept "CDR", as Relay calls what ONNX calls "CRD"."""
+        return {name: "CRD" if value == "CDR" else value for name, value in attributes.items()}
+
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
         """Fewer channels, more pixels; C5."""
         block = self.block_size.value.data

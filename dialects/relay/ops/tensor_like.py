@@ -145,10 +145,10 @@ def _axes(begin: IntegerAttr[IntegerType], end: IntegerAttr[IntegerType] | None,
 @register_relay_op
 @irdl_op_definition
 class SliceLikeOp(RelayOp):
-    """The first elements of the data along `axes`, as many as `shape_like` has; along all axes where none are named.
+    """The first elements of the data along `axes`, as many as `shape_like` has; without axes, along all of both.
 
     Constraints:
-    - C1: `axes` are distinct axes of both; without them the ranks are equal.
+    - C1: `axes` are distinct axes of both.
     - C2: the data is at least as long along each.
 
     Example:
@@ -170,10 +170,10 @@ class SliceLikeOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The other's extents along the axes, the data's along the others; C1 and C2."""
         (shape, element), like = facts.operand(0), facts.shape(1)
-        axes = require_axes(self, ints(self.axes), len(shape), "C1") or tuple(range(len(shape)))
-        same = bool(ints(self.axes)) or len(like) == len(shape)
+        named = require_axes(self, ints(self.axes), len(shape), "C1")
+        axes = named or tuple(range(min(len(shape), len(like))))
         facts.require(
-            same and all(axis < len(like) for axis in axes),
+            all(axis < len(like) for axis in axes),
             "C1",
             f"axes {list(axes)} of data {shape_text(shape)} are not all axes of {shape_text(like)}",
         )

@@ -151,6 +151,7 @@ def test_attributes_stand_in_the_order_of_relay():
     """What a base class declares does not come behind what its subclasses add."""
     image, ones = relay.var("x", shape=(1, 8, 4, 6)), np.ones(8, np.float32)
     assert relay.nn.depth_to_space(image, 2, "NCHW", "CRD").shape == (1, 2, 8, 12)
+    assert relay.nn.depth_to_space(image, 2, "NCHW", "CDR").attrs.mode == "CRD"
     assert relay.nn.space_to_batch_nd(image, (2, 2), ((0, 0), (0, 0)), 1.0).shape == (4, 4, 2, 6)
     batches = relay.var("y", shape=(4, 8, 2, 3))
     assert relay.nn.batch_to_space_nd(batches, (2, 2), ((0, 0), (0, 0))).shape == (1, 16, 4, 3)
