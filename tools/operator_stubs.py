@@ -26,7 +26,12 @@ from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.relay.calls import BESIDE, OpFunction, op_function
 
 STUB = Path("src/xrelay/relay/operators.pyi")
-_BY_HAND = ("xrelay.relay.calls", "xrelay.relay.sparse_operators", "xrelay.relay.written_operators")
+_BY_HAND = (
+    "xrelay.relay.calls",
+    "xrelay.relay.padding",
+    "xrelay.relay.sparse_operators",
+    "xrelay.relay.written_operators",
+)
 _ANY_VALUE = "from xrelay.dialects.relay.core.attribute_values import AttributeValue\n"
 _HEAD = f'''"""Relay's operators as functions. Made by `make stubs` from their definitions: not to be edited."""
 

@@ -36,6 +36,7 @@ from xrelay.relay.made_operators import (
     segment_sum,
     sparse_fill_empty_rows,
 )
+from xrelay.relay.padding import pad
 from xrelay.relay.slices import strided_slice
 from xrelay.relay.sparse_operators import SPARSE
 from xrelay.relay.written_operators import WRITTEN
@@ -90,13 +91,6 @@ vision = Namespace("vision")
 
 random = Namespace("random")
 """Relay's `random` operators, and `threefry_key`."""
-
-
-def pad(
-    data: ExprLike, pad_width: Sequence[Sequence[int]] | Expr, pad_value: ExprLike = 0.0, pad_mode: str = "constant"
-) -> Expr:
-    """`nn.pad` with Relay's order of arguments: the fill value comes after the widths."""
-    return apply_operator(PadOp, (data, pad_value), {"pad_width": pad_width, "pad_mode": pad_mode})
 
 
 def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:

@@ -48,7 +48,7 @@ def apply_operator(op: type[RelayOp], operands: tuple[ExprLike, ...], attributes
 
     `ConstraintError` where one that is no constant is an attribute whose value has to be known.
     """
-    known = {name: _value(value) for name, value in attributes.items()}
+    known = {name: known_attribute(value) for name, value in attributes.items()}
     fixed = {name: value for name, value in known.items() if not isinstance(value, Expr)}
     open_names = [name for name in known if name not in fixed]
     if not open_names:
@@ -67,7 +67,7 @@ def _told(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> Attribu
     return numbers
 
 
-def _value(value: AttributeValue | Expr) -> AttributeValue | Expr:
+def known_attribute(value: AttributeValue | Expr) -> AttributeValue | Expr:
     """The number or the list that a constant is; anything else as it is."""
     return value.data.tolist() if isinstance(value, Constant) else value
 

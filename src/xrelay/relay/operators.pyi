@@ -2065,7 +2065,7 @@ def prod(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """The product over `axis`."""
+    """The product over `axis`; of truth values, whether all of them hold."""
 
 def rank_rows(
     data: ExprLike,
@@ -2202,7 +2202,7 @@ def slice_like(
     shape_like: ExprLike,
     axes: Ints | None = (),
 ) -> Expr:
-    """The first elements of the data along `axes`, as many as `shape_like` has; along all axes where none are named."""
+    """The first elements of the data along `axes`, as many as `shape_like` has; without axes, along all of both."""
 
 def sliding_window(
     data: ExprLike,
@@ -2309,7 +2309,7 @@ def sum(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """The sum over `axis`."""
+    """The sum over `axis`; of truth values, whether one of them holds."""
 
 def take(
     data: ExprLike,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -89,3 +89,34 @@ def test_suppression_has_relays_defaults() -> None:
 def test_unknown_alignments_are_refused() -> None:
     with pytest.raises(ConstraintError, match="align must be one of RIGHT_LEFT"):
         relay.matrix_set_diag(X, relay.const(NINES[0]), align="LEFT")
+
+
+def test_pad_with_widths_below_0_cuts_elements_off() -> None:
+    data = np.arange(72, dtype=np.float32).reshape(4, 6, 3)
+    cut = relay.nn.pad(relay.const(data), ((-1, -1), (2, -2), (0, -2)), pad_value=2.0)
+    assert isinstance(cut, relay.Call)
+    assert cut.op == relay.op.get("nn.pad")
+    wanted = np.pad(data[1:-1, :-2, :-2], ((0, 0), (2, 0), (0, 0)), constant_values=2)
+    np.testing.assert_array_equal(value(cut)[0], wanted)
+
+
+@pytest.mark.parametrize("mode", ["reflect", "edge"])
+def test_pad_repeats_what_is_cut_off_behind(mode: Literal["reflect", "edge"]) -> None:
+    """Elements are mirrored before others go: those of the end are seen in front."""
+    found = value(relay.nn.pad(X, ((2, -2), (0, -3)), pad_mode=mode))[0]
+    np.testing.assert_array_equal(found, np.pad(DATA, ((2, 0), (0, 0)), mode=mode)[:-2, :-3])
+
+
+def test_pad_refuses_to_cut_off_more_than_there_is() -> None:
+    with pytest.raises(ConstraintError, match=r"\[relay.nn.pad C1\] 5 elements are cut off of an axis of extent 3"):
+        relay.nn.pad(X, ((-3, -2), (0, 0)))
+
+
+def test_pad_value_may_be_a_vector_of_one_number() -> None:
+    found = value(relay.nn.pad(X, ((1, 0), (0, 0)), relay.const(np.array([7], np.float32))))[0]
+    np.testing.assert_array_equal(found, np.pad(DATA, ((1, 0), (0, 0)), constant_values=7), strict=True)
+
+
+def test_pad_takes_widths_that_are_a_constant() -> None:
+    widths = relay.const(np.array([[0, -1], [1, 0]]))
+    np.testing.assert_array_equal(value(relay.nn.pad(X, widths))[0], np.pad(DATA[:2], ((0, 0), (1, 0))))

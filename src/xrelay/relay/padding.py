@@ -1,0 +1,71 @@
+"""`relay.nn.pad`, whose widths may be below 0 and whose fill value may be a vector of one number, as in Relay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
+from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.errors import ConstraintError
+from xrelay.relay.dynamic_arguments import apply_operator, known_attribute
+from xrelay.relay.expr import Expr, ExprLike, as_value, call
+from xrelay.relay.slices import FAR
+
+Pairs: TypeAlias = "list[tuple[int, int]]"
+"""The numbers of elements before and behind of each axis."""
+
+
+def pad(
+    data: ExprLike, pad_width: Sequence[Sequence[int]] | Expr, pad_value: ExprLike = 0.0, pad_mode: str = "constant"
+) -> Expr:
+    """`nn.pad` with Relay's order of arguments: the fill value comes after the widths.
+
+    A width below 0 cuts elements off, as `strided_slice` does: before the others are filled in, where it is a value
+    that fills them, and behind that where they are elements of the data. `ConstraintError` where an axis has not as
+    many.
+    """
+    value = _number(pad_value)
+    widths = known_attribute(pad_width)
+    pairs = None if isinstance(widths, Expr) else _pairs(widths)
+    if pairs is None or all(min(pair) >= 0 for pair in pairs):
+        return apply_operator(PadOp, (data, value), {"pad_width": widths, "pad_mode": pad_mode})
+    grown = [(max(before, 0), max(behind, 0)) for before, behind in pairs]
+    if pad_mode == "constant":
+        return call(PadOp, _cut(data, pairs), value, pad_width=grown, pad_mode=pad_mode)
+    return _cut(call(PadOp, data, value, pad_width=grown, pad_mode=pad_mode), pairs)
+
+
+def _pairs(widths: object) -> Pairs | None:
+    """Widths as pairs; `None` for what is no list of pairs of numbers, which the operator refuses."""
+    rows = list(cast("Sequence[object]", widths)) if isinstance(widths, list | tuple) else []
+    pairs: Pairs = []
+    for row in rows:
+        numbers = tuple(cast("Sequence[object]", row)) if isinstance(row, list | tuple) else ()
+        if len(numbers) != 2 or not all(isinstance(number, int) for number in numbers):
+            return None
+        pairs.append(cast("tuple[int, int]", numbers))
+    return pairs
+
+
+def _cut(data: ExprLike, pairs: Pairs) -> Expr:
+    """The data without what widths below 0 take away."""
+    value = as_value(data)
+    for extent, pair in zip(shape_of(value.type) if is_complete(value.type) else (), pairs, strict=False):
+        gone = -sum(min(width, 0) for width in pair)
+        if isinstance(extent, int) and extent < gone:
+            raise ConstraintError(PadOp.name, "C1", f"{gone} elements are cut off of an axis of extent {extent}")
+    begin = [max(-before, 0) for before, _ in pairs]
+    end = [behind if behind < 0 else FAR for _, behind in pairs]
+    return call(StridedSliceOp, value, begin=begin, end=end, strides=[1] * len(pairs))
+
+
+def _number(value: ExprLike) -> ExprLike:
+    """A vector of one number as that number; anything else as it is."""
+    if isinstance(value, int | float):
+        return value
+    given = as_value(value)
+    is_vector = is_complete(given.type) and shape_of(given.type) == (1,)
+    return call(ReshapeOp, given, newshape=()) if is_vector else value
