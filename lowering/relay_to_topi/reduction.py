@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType, Signedness
+from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
@@ -101,7 +101,9 @@ def fold(
 @implements(SumOp, "sum.generic")
 @in_single
 def build_sum(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The sum over some axes."""
+    """The sum over some axes; of truth values it says whether there is one that holds."""
+    if emitter.result_type.element_type == i1:
+        return build_any(emitter)
     return [fold(emitter, "sum", 0, lambda b, total, x: b.accumulate(total, x))]
 
 
@@ -159,7 +161,9 @@ def build_variance(emitter: TopiEmitter) -> Sequence[SSAValue]:
 @implements(ProdOp, "prod.generic")
 @in_single
 def build_prod(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The product over some axes."""
+    """The product over some axes; of truth values it says whether all hold."""
+    if emitter.result_type.element_type == i1:
+        return build_all(emitter)
     return [fold(emitter, "prod", 1, lambda b, so_far, x: b.times(so_far, x))]
 
 

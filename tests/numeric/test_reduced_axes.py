@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import xrelay
+from xrelay import relay
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types
+
+Array = NDArray[Any]
 
 TEXT = """
 func.func @main(%x: tensor<2x3x4xf32>) -> !relay.incomplete {{
@@ -39,3 +45,17 @@ def test_axes(op: str, axis: tuple[int, ...] | None) -> None:
         wanted = NUMPY[op](X, axis=reduced, keepdims=keepdims)
         for found in (xrelay.interpret(module, [X]), xrelay.compile(module, cache=False, threads=1).run([X])):
             np.testing.assert_array_equal(found[0], wanted)
+
+
+@pytest.mark.parametrize(
+    ("op", "of_numpy"), [("sum", np.any), ("prod", np.all), ("max", np.any), ("min", np.all), ("mean", np.all)]
+)
+def test_truth_values(op: str, of_numpy: Callable[..., Array]) -> None:
+    """Sums and products stay truth values; a mean is cut to whole numbers, so it holds where all do."""
+    x = relay.var("x", shape=(3, 2, 4), dtype="bool")
+    module = relay.Module.from_expr(relay.op_function(op)(x, axis=(0, 2)))
+    rng = np.random.default_rng(0)
+    for data in (*(rng.random((5, 3, 2, 4)) < 0.5), np.zeros((3, 2, 4), bool), np.ones((3, 2, 4), bool)):
+        wanted = of_numpy(data, axis=(0, 2))
+        for found in (xrelay.interpret(module, [data]), xrelay.compile(module, cache=False, threads=1).run([data])):
+            np.testing.assert_array_equal(found[0], wanted, strict=True)

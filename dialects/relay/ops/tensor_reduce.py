@@ -90,7 +90,7 @@ class ReduceOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class SumOp(ReduceOp):
-    """The sum over `axis`.
+    """The sum over `axis`; of truth values, whether one of them holds.
 
     Constraints:
     - C1: `axis` names distinct axes of the data.
@@ -164,7 +164,7 @@ class MinOp(ReduceOp):
 @register_relay_op
 @irdl_op_definition
 class ProdOp(ReduceOp):
-    """The product over `axis`.
+    """The product over `axis`; of truth values, whether all of them hold.
 
     Constraints:
     - C1: `axis` names distinct axes of the data.
