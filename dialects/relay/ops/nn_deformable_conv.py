@@ -28,7 +28,7 @@ from xrelay.dialects.relay.core.properties import (
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
 from xrelay.dialects.relay.core.window_constraints import HoldsProducts, Numbers
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import Dim, Shape, quotient
 
 
 @register_relay_op
@@ -138,13 +138,17 @@ class DeformableConv2DOp(RelayOp):
         return tensor_type(result, self.element_type_property(self.out_dtype, element, "C18"))
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The offsets' type from those of data and weight."""
+        """The weight's type from data, `channels` and `kernel_size`; the offsets' from those of data and weight."""
         data, offset, weight = facts
-        if not isinstance(offset, IncompleteType) or any(isinstance(type, IncompleteType) for type in (data, weight)):
+        if isinstance(data, IncompleteType):
             return facts
-        (shape, element), window = facts.operand(0), facts.shape(2)
-        if len(shape) != 4 or len(window) != 4:
+        shape, element = facts.operand(0)
+        window = self._window(shape) if isinstance(weight, IncompleteType) else facts.shape(2)
+        if window is None or len(shape) != 4 or len(window) != 4:
             return facts
+        weight = tensor_type(window, element) if isinstance(weight, IncompleteType) else weight
+        if not isinstance(offset, IncompleteType):
+            return [data, offset, weight]
         _, _, *taps = (window[axis] for axis in self.weight_axes)
         channel, *spatial = self.image_axes
         found = list(shape)
@@ -152,6 +156,15 @@ class DeformableConv2DOp(RelayOp):
         for k, axis in enumerate(spatial):
             found[axis] = self._places(facts, k, shape[axis], taps[k])
         return [data, tensor_type(found, element), weight]
+
+    def _window(self, shape: Shape) -> Shape | None:
+        """The shape of the weight for data of `shape`; `None` where the attributes do not tell it."""
+        filters, taps = optional_int(self.channels), ints(self.kernel_size)
+        if filters is None or len(taps) != 2 or len(shape) != 4:
+            return None
+        depth = quotient(shape[self.image_axes[0]], max(self.groups.value.data, 1))
+        extents: dict[int, Dim] = dict(zip(self.weight_axes, (filters, depth, *taps), strict=True))
+        return tuple(extents[axis] for axis in range(4))
 
     def _places(self, facts: Facts, axis: int, extent: Dim, taps: Dim) -> Dim:
         """The places of the window along a spatial axis; C11."""

@@ -56,3 +56,25 @@ def test_failure_leaves_what_ops_record_alone():
     with pytest.raises(TypeInferenceError, match="cannot hold here"):
         infer_types(module)
     assert str(module) == before
+
+
+@pytest.mark.parametrize(
+    ("layouts", "image", "weight"),
+    [(("NCHW", "OIHW"), (1, 4, 8, 6), (6, 2, 3, 3)), (("NHWC", "HWIO"), (1, 8, 6, 4), (3, 3, 2, 6))],
+)
+def test_offsets_and_weight_of_a_deformable_convolution(
+    layouts: tuple[str, str], image: tuple[int, ...], weight: tuple[int, ...]
+) -> None:
+    data, offset, kernel = relay.var("data", shape=image), relay.var("offset"), relay.var("kernel")
+    call = relay.nn.deformable_conv2d(
+        data, offset, kernel, padding=(1, 1), kernel_size=(3, 3), channels=6, groups=2, deformable_groups=4,
+        data_layout=layouts[0], kernel_layout=layouts[1],
+    )  # fmt: skip
+    module = relay.Module.from_expr(relay.Function([data, offset, kernel], call))
+    infer_types(module)
+    channel = layouts[0].index("C")
+    places = tuple(72 if axis == channel else extent for axis, extent in enumerate(image))
+    result = tuple(6 if axis == channel else extent for axis, extent in enumerate(image))
+    params = [param.checked_type for param in module["main"].params]
+    assert params == [relay.TensorType(shape) for shape in (image, places, weight)]
+    assert module["main"].ret_type == relay.TensorType(result)
