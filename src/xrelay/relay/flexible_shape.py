@@ -74,14 +74,14 @@ class FlexibleShapeDispatch:
         for index in indices:
             if not 0 <= index < len(main.params):
                 raise PassError(f"FlexibleShapeDispatch: @main has {len(main.params)} parameters, none is #{index}")
-            if not 0 <= self.axis < _rank(main.params[index].checked_type):
+            if not 0 <= self.axis < _rank(main.params[index].checked_type.plain):
                 raise PassError(f"FlexibleShapeDispatch: parameter #{index} of @main has no axis {self.axis}")
         return [main.params[index] for index in indices]
 
     def _with_extent(self, param: Var, extent: Dim) -> Var:
-        shape = list(shape_of(param.checked_type))
+        shape = list(shape_of(param.checked_type.plain))
         shape[self.axis] = extent
-        return Var(param.name_hint, tensor_type(shape, element_type_of(param.checked_type)))
+        return Var(param.name_hint, tensor_type(shape, element_type_of(param.checked_type.plain)))
 
     def _called(self, module: IRModule, main: Function, name: str, extent: Dim, given: Sequence[Expr]) -> Expr:
         """A call of a copy of `@main` for an extent, which is added to the module."""
@@ -100,7 +100,7 @@ class FlexibleShapeDispatch:
         result = self._called(module, main, f"main_{bucket}", bucket, fitted)
         if self.affects_output:
             # Without padding nothing is cut off, but the branches have the open extent in common.
-            result = _each(result, main.body.checked_type, lambda value, rank: self._cut(value, rank, size))
+            result = _each(result, main.body.checked_type.plain, lambda value, rank: self._cut(value, rank, size))
         if not self.auto_pad:
             return If(operators.equal(size, const(bucket, "int64")), result, other)
         fits = operators.less_equal(size, const(bucket, "int64"))
@@ -108,7 +108,7 @@ class FlexibleShapeDispatch:
 
     def _fitted(self, value: Var, bucket: int, size: Expr) -> Expr:
         """An input in the size of the bucket."""
-        shape = shape_of(value.checked_type)
+        shape = shape_of(value.checked_type.plain)
         wanted = [extent if isinstance(extent, int) else -1 for extent in shape]
         wanted[self.axis] = bucket
         if not self.auto_pad:
