@@ -21,7 +21,7 @@ def weighted_sum(value: relay.Expr, rng: np.random.Generator) -> relay.Expr:
     total, pending = None, [value]
     while pending:
         current = pending.pop()
-        type = current.checked_type
+        type = current.checked_type.plain
         if isinstance(type, TupleType):
             pending += [relay.TupleGetItem(current, index) for index in range(len(type.types))]
             continue

@@ -47,8 +47,13 @@ def places_of_slice(extent: Dim, begin: int, end: int, stride: int) -> tuple[Dim
     """The first place of a slice of an axis, and the number of elements; `None` where no short expression says that.
 
     Strides may be below 0: `x[::-1]` of `n` elements begins at `n - 1`. The first place is one of the axis wherever an
-    element is left.
+    element is left. Of an axis of unknown extent nothing is known.
     """
+    if isinstance(extent, int):
+        places = range(*slice(begin, end, stride).indices(extent))
+        return places[0] if places else 0, len(places)
+    if isinstance(extent, AnyDim):
+        return begin, extent
     if stride > 0:
         first = begin if begin >= 0 else greatest(extent + begin, 0)
         kept = kept_by_slice(extent, begin, end, stride)

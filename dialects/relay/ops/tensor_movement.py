@@ -29,7 +29,7 @@ from xrelay.dialects.relay.core.slice_extents import places_of_slice
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.index_algebra.dims import AnyDim, Dim, Shape, shape_text
+from xrelay.index_algebra.dims import Dim, Shape, shape_text
 from xrelay.index_algebra.requirement import Broadcasts
 
 FAR = 1 << 62
@@ -138,11 +138,6 @@ def _stop_of_size(begin: int, size: int) -> int:
 
 def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple[Dim, Dim, int]:
     """First place, number of elements and step along an axis; C5."""
-    if isinstance(extent, int):
-        places = range(*slice(begin, end, step).indices(extent))
-        return places[0] if places else 0, len(places), step
-    if isinstance(extent, AnyDim):
-        return begin, extent, step
     first, kept = places_of_slice(extent, begin, end, step)
     facts.require(
         kept is not None,
