@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import AnyFloat, Float64Type, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, Resampling, ResizeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
@@ -55,7 +56,8 @@ for _op in RESIZES:
 def build_dyn_resize(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The axes in the order in which they are named, their scales and regions read where the program runs."""
     op = cast(DynResizeOp, emitter.op)
-    shape, scales, roi, named = shape_of(emitter.operand(0)), emitter.operand(2), emitter.operand(3), ints(op.axes)
+    shape, scales, roi = shape_of(emitter.operand(0)), emitter.operand(2), emitter.operand(3)
+    named = [axis_index(axis, len(shape)) for axis in ints(op.axes)]
     axes: dict[int, AxisPlaces] = {}
     for number, axis in enumerate(named):
 

@@ -41,7 +41,7 @@ def excused(found: Sequence[Array], expected: Sequence[Array], disturbed_run: Ru
     `disturbed_run(k)` runs the reference on inputs that are moved by a few units in the last place, `rounded_run(k)`
     with other roundings of what it computes (`rounded_runs`). A difference is excused where it is no larger than
     `ALLOWANCE` or `ROUNDING_ALLOWANCE` times the largest effect seen there, or where that effect makes an element NaN
-    or infinity.
+    or infinity, or turns an infinity's sign.
     """
     effects = [Effect.none(array) for array in expected]
     for runs, allowance in ((disturbed_run, ALLOWANCE), (rounded_run, ROUNDING_ALLOWANCE)):
@@ -58,7 +58,7 @@ class Effect:
     expected: Array
     allowed: NDArray[np.float64]
     unstable: NDArray[np.bool_]
-    """Where an element became a number that was none, or none any more."""
+    """Where an element became a number that was none, or none any more, or another infinity."""
     seen: bool = False
 
     @staticmethod
@@ -72,7 +72,7 @@ class Effect:
             return
         wide, mine = other.astype(np.float64), self.expected.astype(np.float64)
         with np.errstate(all="ignore"):
-            self.unstable |= np.isfinite(wide) != np.isfinite(mine)
+            self.unstable |= (np.isfinite(wide) != np.isfinite(mine)) | (np.isinf(wide) & (wide == -mine))
             away = np.abs(wide - mine)
             self.allowed = np.fmax(self.allowed, allowance * np.where(np.isfinite(away), away, 0.0))
         self.seen = True

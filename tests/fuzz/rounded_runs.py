@@ -3,8 +3,9 @@
     moved = run_rounded(module, inputs, k)        # the k-th way to round
 
 Composite ops are their parts, since it is these that native code rounds: `1 + erf(x)` keeps few digits near -1. Every
-float that an op computes is moved by a unit in the last place at most. What only moves values, as a concatenation or a
-maximum does, is exact: elements that stand in an operand, in either sign, stay.
+float that an op computes is moved by a unit in the last place at most, and a zero, which may be what is left of a
+difference of either sign, gets a sign by chance. What only moves values, as a concatenation or a maximum does, is
+exact: elements that stand in an operand, in either sign, stay.
 """
 
 from __future__ import annotations
@@ -45,7 +46,10 @@ def run_rounded(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array
 
 
 def moved(rng: np.random.Generator, value: Any, operands: Sequence[Any]) -> Any:
-    """`value` with its floats moved by a unit in the last place at most, without those that stand in an operand."""
+    """`value` with its floats moved by a unit in the last place at most, without those that stand in an operand.
+
+    Zeros get a sign by chance wherever they come from.
+    """
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray) and operand.dtype != np.bool_]
     if type(value) is tuple:
         return tuple(moved(rng, field, operands) for field in value)
@@ -56,4 +60,5 @@ def moved(rng: np.random.Generator, value: Any, operands: Sequence[Any]) -> Any:
     taken = np.isin(np.abs(wide), given) | ~np.isfinite(wide)
     with np.errstate(all="ignore"):
         away = wide * (1 + float(finfo(value.dtype).eps) * rng.uniform(-1, 1, value.shape))
-    return np.where(taken, value, away.astype(value.dtype))
+    found = np.where(taken, value, away.astype(value.dtype))
+    return np.where((wide == 0) & (rng.random(value.shape) < 0.5), -found, found)

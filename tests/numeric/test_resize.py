@@ -139,6 +139,15 @@ def test_sizes_scales_and_regions_of_the_run(method: str, antialias: int, exclud
         np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
+def test_axes_count_from_the_end_too() -> None:
+    text = DYNAMIC.format(method="linear", antialias="false", exclude=0, mode="half_pixel")
+    inputs = given((5, 6), (3, 9), (0.6, 1.5))
+    (expected,) = outputs(program(SIGNATURE, "%y", text), inputs)
+    module = program(SIGNATURE, "%y", text.replace("[1, 2]", "[-2, -1]"))
+    for (found,) in (outputs(module, inputs), compile(module, cache=False, threads=1).run(inputs)):
+        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+
+
 def test_a_negative_size_is_an_error_of_the_run() -> None:
     module = program(SIGNATURE, "%y", DYNAMIC.format(method="linear", antialias="false", exclude=0, mode="half_pixel"))
     inputs = given((2, 3), (1, -2), (0, 0))
