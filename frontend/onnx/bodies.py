@@ -34,7 +34,12 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
     for tensor in body.initializer:
         if tensor.name in graph.read_names:
             define_initializer(tensor, graph)
-    return convert_nodes(graph, body, node, f"attribute {name!r}")
+    results = convert_nodes(graph, body, node, f"attribute {name!r}")
+    for output, value in zip(body.output, results, strict=True):
+        dtype = graph.carried.of(value)
+        if dtype is not None:
+            raise node.error(f"output {output.name!r} of attribute {name!r} is of {dtype}, which does not leave a body")
+    return results
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import onnx
 from xdsl.ir import SSAValue
 
 from xrelay.errors import ConstraintError, DimensionError, ModelImportError, TypeInferenceError, XRelayError
+from xrelay.frontend.onnx.carried import moves, reads
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
 from xrelay.frontend.onnx.functions import (
     MOST_CALLS,
@@ -51,14 +52,18 @@ def try_convert(
     """
     bare = NodeView(proto, graph)
     try:
-        _, converter = way_of(bare)
+        way, converter = way_of(bare)
     except ModelImportError as error:
         return error
     if any(name in graph.missing for name in proto.input):
         return bare.depends_on_missing()
     inputs = [_input(name, bare, graph, problems) for name in proto.input]
+    node = NodeView(proto, graph, inputs)
+    foreign = _foreign_type(node) if way is Way.CONVERTER else None
+    if foreign is not None:
+        return node.unsupported(foreign)
     try:
-        _convert(NodeView(proto, graph, inputs), converter, graph)
+        _convert(node, converter, graph)
     except ModelImportError as error:
         return error
     return None
@@ -182,6 +187,16 @@ def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int
     return [next(results) if name else None for name in node.outputs[: len(function.output)]]
 
 
+def _foreign_type(node: NodeView) -> str | None:
+    """Why a converter must not take the inputs: one stands for numbers of a type that tensors here lack."""
+    carried, op_type = node.graph.carried, node.proto.op_type
+    for index, value in enumerate(node.inputs):
+        dtype = carried.of(value)
+        if dtype is not None and not reads(op_type, index):
+            return f"input #{index} is of {dtype}, which is only moved, converted and dequantised"
+    return None
+
+
 def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> None:
     last = graph.block.last_op
     try:
@@ -196,6 +211,10 @@ def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> N
         if name:
             raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
     named = {name: value for name, value in zip(wanted, values, strict=False) if name and value is not None}
+    if node.inputs and moves(node.proto.op_type):
+        for value in named.values():
+            graph.carried.note(value, graph.carried.of(node.inputs[0]))
+    stands_for = {name: graph.carried.of(value) for name, value in named.items()}
     added = graph.ops_after(last)
     folded = None
     if node.inputs and added:
@@ -209,6 +228,7 @@ def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> N
     graph.erase(added)
     for name, array in zip(named, folded, strict=True):
         graph.define_constant(name, array)
+        graph.carried.note(graph.values[name], stands_for[name])
 
 
 def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[ModelImportError]) -> SSAValue | None:

@@ -12,7 +12,6 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack
-from math import prod
 from pathlib import Path
 
 import onnx
@@ -21,7 +20,7 @@ from onnx import external_data_helper
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.model_bytes import FileBytes, opened
 from xrelay.frontend.onnx.needed import bodies_of, names_read, needed_nodes
-from xrelay.frontend.onnx.signature import numpy_type
+from xrelay.frontend.onnx.signature import stored_bytes
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 
@@ -36,7 +35,7 @@ def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -
 
 def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, at_most: int) -> None:
     """Read a weight of the model at `path` that takes no more than `at_most` bytes; raises as `bring_external_data`."""
-    if prod(tensor.dims) * numpy_type(tensor.data_type).itemsize <= at_most:
+    if stored_bytes(tensor) <= at_most:
         _bring_all([tensor], path, kept)
 
 
@@ -74,7 +73,7 @@ def _bring(tensor: onnx.TensorProto, files: _Files, kept: TensorBytes) -> None:
     file = files.get(entries.get("location", ""))
     offset, length = int(entries.get("offset", "0")), entries.get("length")
     given = file.size - offset if length is None else int(length)
-    wanted = prod(tensor.dims) * numpy_type(tensor.data_type).itemsize
+    wanted = stored_bytes(tensor)
     if given != wanted:
         raise ValueError(f"{given} bytes are given, its shape {list(tensor.dims)} and type take {wanted}")
     if not 0 <= offset <= offset + given <= file.size:

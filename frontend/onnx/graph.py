@@ -15,6 +15,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.carried import CarriedTypes, as_carried
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.needed import names_read, needed_nodes
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes
@@ -52,6 +53,8 @@ class GraphBuilder:
         """The bytes of large tensors of the model."""
         self.elements = KnownElements()
         """What is known of the elements of small integer tensors: shapes that the model computes."""
+        self.carried = CarriedTypes()
+        """What constants of types that tensors here lack stand for."""
         self._graph, self._opsets = graph, opsets
 
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
@@ -59,13 +62,13 @@ class GraphBuilder:
         graph = self._graph if body is None else body
         builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions, self.tensors)
         builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
-        builder.elements = self.elements
+        builder.elements, builder.carried = self.elements, self.carried
         return builder
 
     def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
         """A builder that goes on here with `body`, the graph of a function, which sees nothing of this graph."""
         builder = GraphBuilder(self.block, body, self.place, opsets, self.functions, self.tensors)
-        builder.elements, builder.calls = self.elements, (*self.calls, name)
+        builder.elements, builder.carried, builder.calls = self.elements, self.carried, (*self.calls, name)
         return builder
 
     @property
@@ -125,10 +128,14 @@ class GraphBuilder:
 
     def define_constant(self, name: str, array: Array) -> None:
         """Bind an ONNX name to a constant called so."""
-        op = ConstantOp.of(array, name)
-        op.location = NameLoc(StringAttr(name), NoneAttr())
-        self.block.add_op(op)
-        self.define(name, op.result)
+        self.define(name, self.insert_constant(array, name, name))
+
+    def insert_constant(self, array: Array, name: str, source: str) -> SSAValue:
+        """Append a constant called `name`, which carries the numbers of a type that tensors lack."""
+        held, dtype = as_carried(array)
+        value = self.insert(ConstantOp.of(held, name), source).result
+        self.carried.note(value, dtype)
+        return value
 
 
 def identifier(name: str) -> str | None:

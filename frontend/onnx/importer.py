@@ -190,6 +190,9 @@ def _module(
         value = builder.values.get(output.name)
         if value is None:
             raise ModelImportError(f"graph output {output.name!r} is defined nowhere in the model")
+        dtype = builder.carried.of(value)
+        if dtype is not None:
+            raise ModelImportError(f"element type {dtype} is not supported", location=f"output {output.name!r}")
         check_declared(output, value.type)
         held = without_containers(value)
         results.append(held[0] if len(held) == 1 else builder.insert(TupleOp.call(*held), output.name).results[0])

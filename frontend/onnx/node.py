@@ -306,7 +306,7 @@ class NodeView:
 
     def emit_constant(self, array: Array, suffix: str = "constant") -> SSAValue:
         """Add a constant named after this node."""
-        return self.graph.insert(ConstantOp.of(array, f"{self.name}.{suffix}"), self.name).results[0]
+        return self.graph.insert_constant(array, f"{self.name}.{suffix}", self.name)
 
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
         """Add a constant of `shape` whose every element is `element`; an error where it would be too large.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from xrelay.dialects.relay.core.container_types import OptionalType, SequenceTyp
 from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.dialects.relay.core.types import shape_of, tensor_type, with_dims
 from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
+from xrelay.frontend.onnx.carried import bits_of, carrier_of
 from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 
@@ -102,6 +104,18 @@ def numpy_type(number: int) -> np.dtype[Any]:
     except (KeyError, TypeInferenceError) as error:
         raise ModelImportError(f"element type {type_name(number)} is not supported") from error
     return dtype
+
+
+def stored_bytes(tensor: onnx.TensorProto) -> int:
+    """How many bytes the numbers of a tensor take in a file; `ModelImportError` for an element type unknown here."""
+    count = prod(tensor.dims)
+    try:
+        dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
+    except KeyError as error:
+        raise ModelImportError(f"element type {type_name(tensor.data_type)} is not supported") from error
+    if carrier_of(dtype) is None:
+        return count * numpy_type(tensor.data_type).itemsize
+    return -(-count * bits_of(dtype) // 8)
 
 
 def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:

@@ -10,6 +10,7 @@ from onnx import external_data_helper, numpy_helper
 
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ModelImportError, one_line
+from xrelay.frontend.onnx.signature import stored_bytes
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes, plain_dtype
 
 
@@ -29,10 +30,18 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
             help="give the path of the model, or load it by onnx.load",
         )
     try:
-        return numpy_helper.to_array(tensor) if data is None else _array_of(tensor, data)
+        return _own_array(tensor) if data is None else _array_of(tensor, data)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         text = one_line(str(error))
         raise ModelImportError(f"the bytes do not fit its shape and type: {text}", location=place) from error
+
+
+def _own_array(tensor: onnx.TensorProto) -> Array:
+    """The array of a tensor that holds its bytes; `ValueError` for too many, of which onnx would drop the last."""
+    array, given = numpy_helper.to_array(tensor), len(tensor.raw_data)
+    if given and given != stored_bytes(tensor):
+        raise ValueError(f"{given} bytes are given, {stored_bytes(tensor)} are expected")
+    return array
 
 
 def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
@@ -45,7 +54,7 @@ def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
     whole.ClearField("external_data")
     whole.ClearField("data_location")
     whole.raw_data = data.tobytes()
-    return numpy_helper.to_array(whole)
+    return _own_array(whole)
 
 
 def check_size(shape: tuple[int, ...], itemsize: int) -> str | None:

@@ -192,7 +192,12 @@ def convert_identity(node: NodeView) -> SSAValue:
     return node.input(0)
 
 
-@converts("Cast", since=6, attributes=("to", "saturate", "round_mode"), limits="no strings, no floats of 8 bits")
+@converts(
+    "Cast",
+    since=6,
+    attributes=("to", "saturate", "round_mode"),
+    limits="no strings; from, not to, numbers of 2 and 4 bits and floats of 8",
+)
 def convert_cast(node: NodeView) -> SSAValue:
     """`cast`; `saturate` and `round_mode` concern 8-bit floats alone."""
     target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())

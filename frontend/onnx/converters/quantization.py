@@ -3,18 +3,23 @@
 Quotients are rounded to the even one of two, the zero point is added, and what the type does not hold is saturated.
 Where scales are f32 and not in blocks, that is what `qnn.quantize` and `qnn.dequantize` mean, bit by bit, so passes
 about quantised numbers know it. In half precision and in blocks it is written in plain operators.
+
+Integers of 2 and 4 bits are carried by those of 8, within their own limits; floats of 4 and 8 bits, which weights may
+be, by f16 (`frontend/onnx/carried.py`).
 """
 
 from __future__ import annotations
 
 import numpy as np
 import onnx
+from ml_dtypes import iinfo
 from onnx import TensorProto
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.node import NodeView
@@ -24,7 +29,7 @@ from xrelay.index_algebra.dims import certainly_differ, shape_text
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
-_LIMITS = "integers of 8 bits or more"
+_LIMITS = "integers; of 2 and 4 bits, and floats of 4 and 8, only where the model dequantises them"
 
 
 @converts("QuantizeLinear", since=10, until=12, limits=_LIMITS)
@@ -36,8 +41,7 @@ _LIMITS = "integers of 8 bits or more"
 )
 def convert_quantize_linear(node: NodeView) -> SSAValue:
     """`qnn.quantize`, else its quotient, rounding and saturation; `saturate` concerns 8-bit floats alone."""
-    dtype = _dtype_attribute(node, "output_dtype") or np.dtype(np.uint8)
-    dtype = dtype if node.optional_input(2) is None else numpy_dtype(node.element_type(2))
+    dtype = _quantized_type(node)
     if numpy_dtype(node.element_type(0)) == _FLOAT32 and dtype in _NARROW and _has_steps(node, "precision"):
         return _on_steps(node, "qnn.quantize", out_dtype=dtype)
     scale, zero = _factor(node, 1), _factor(node, 2) if node.optional_input(2) is not None else None
@@ -55,13 +59,22 @@ def convert_dequantize_linear(node: NodeView) -> SSAValue:
     dtype = numpy_dtype(node.element_type(0))
     if (dtype in _NARROW or dtype == _INT32) and _has_steps(node, "output_dtype"):
         return _on_steps(node, "qnn.dequantize")
-    scale, distance = _factor(node, 1), converted(node, node.input(0), np.dtype(np.int32))
+    scale, exact = _factor(node, 1), _FLOAT32 if dtype.kind == "f" else _INT32
+    distance = converted(node, node.input(0), exact)
     if node.optional_input(2) is not None:
-        distance = node.emit("subtract", distance, converted(node, _factor(node, 2), np.dtype(np.int32)))
+        distance = node.emit("subtract", distance, converted(node, _factor(node, 2), exact))
     result = _dtype_attribute(node, "output_dtype") or numpy_dtype(node.element_type(1))
     wide = _widened(node, scale)
     product = node.emit("multiply", converted(node, distance, numpy_dtype(element_type_of(wide.type))), wide)
     return converted(node, product, result)
+
+
+def _quantized_type(node: NodeView) -> np.dtype:
+    """The type of the zero point, or which `output_dtype` asks for."""
+    zero = node.optional_input(2)
+    if zero is None:
+        return _dtype_attribute(node, "output_dtype") or np.dtype(np.uint8)
+    return node.graph.carried.of(zero) or numpy_dtype(node.element_type(2))
 
 
 def _has_steps(node: NodeView, attribute: str) -> bool:
@@ -98,13 +111,17 @@ def _parameter(node: NodeView, index: int) -> SSAValue:
 
 def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.dtype) -> SSAValue:
     """`value` rounded to the even one of two, plus the zero point, as the nearest number of an integer type."""
-    if dtype.kind not in "iu":
+    carrier = carrier_of(dtype) or dtype
+    if carrier.kind not in "iu":
         raise node.error(f"the quantized type must be an integer, found {dtype}")
     whole = node.emit("round", _widened(node, value))
     if zero is not None:
         whole = node.emit("add", whole, converted(node, zero, numpy_dtype(element_type_of(whole.type))))
-    limits = np.iinfo(dtype)
-    return node.emit("cast", node.emit("clip", whole, a_min=float(limits.min), a_max=float(limits.max)), dtype=dtype)
+    limits = iinfo(dtype)
+    clipped = node.emit("clip", whole, a_min=float(limits.min), a_max=float(limits.max))
+    result = node.emit("cast", clipped, dtype=carrier)
+    node.graph.carried.note(result, None if carrier == dtype else dtype)
+    return result
 
 
 def converted(node: NodeView, value: SSAValue, dtype: np.dtype) -> SSAValue:
@@ -176,13 +193,19 @@ def _dtype_attribute(node: NodeView, name: str) -> np.dtype | None:
     return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
 
 
-_KINDS = (
-    TensorProto.INT8,
-    TensorProto.UINT8,
-    TensorProto.INT16,
-    TensorProto.UINT16,
-    TensorProto.FLOAT,
-    TensorProto.FLOAT16,
-    TensorProto.BFLOAT16,
-    TensorProto.DOUBLE,
+_NAMES = (
+    "INT2",
+    "UINT2",
+    "INT4",
+    "UINT4",
+    "INT8",
+    "UINT8",
+    "INT16",
+    "UINT16",
+    "FLOAT",
+    "FLOAT16",
+    "BFLOAT16",
+    "DOUBLE",
 )
+_KINDS = frozenset(number for name, number in TensorProto.DataType.items() if name in _NAMES)
+"""Those of them that the installed onnx has: it has integers of 2 bits from 1.20 on."""
