@@ -23,7 +23,7 @@ from fuzz.special_values import Array, is_float
 from fuzz.time_limit import time_limit
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
-from xrelay.errors import ParseError, XRelayError
+from xrelay.errors import ParseError, TypeInferenceError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.catalogue.rounding import is_exact
@@ -36,6 +36,8 @@ SECONDS = 3
 """What a function may compute: a loop that a damaged condition does not end says nothing."""
 ATTEMPTS = 6
 """How often a text is damaged; what then is no program is taken back, as four of five times it is."""
+GIVES_MORE = "relay-first-order-gradient"
+"""The pass behind which functions give more than what they gave."""
 LARGEST = 4096
 """Elements of the largest input."""
 
@@ -79,8 +81,10 @@ def run_case(seed: int) -> None:
     if wrong:
         raise Finding("a pass makes what does not verify", f"{wrong[0]}", files)
     after = _computed(module, seed, files)
+    exact = all(map(is_exact, names))
     for function, expected in before.items():
-        if function in after and not _same(expected, after[function], exact=all(map(is_exact, names))):
+        count = len(expected) if GIVES_MORE in names else None
+        if function in after and not _same(expected, after[function][:count], exact=exact):
             found = f"@{function} {','.join(names)}: {after[function]}, before {expected}"
             raise Finding("a pass changes what a function computes", found, files)
 
@@ -125,7 +129,10 @@ def _inputs(func: FuncOp, seed: int) -> list[Array] | None:
         extents = _extents(type, sizes, rng)
         if extents is None or np.prod(extents, dtype=object) > LARGEST:
             return None
-        dtype = numpy_dtype(element_type_of(type))
+        try:
+            dtype = numpy_dtype(element_type_of(type))
+        except TypeInferenceError:
+            return None
         numbers = rng.standard_normal(extents) if is_float(dtype) else rng.integers(0, 5, extents)
         inputs.append(np.asarray(numbers).astype(dtype))
     return inputs
