@@ -5,7 +5,35 @@ from __future__ import annotations
 import numpy as np
 
 from fuzz.onnx_draft import Draft
-from fuzz.onnx_drawings_microsoft import draws_own
+from fuzz.onnx_drawings_microsoft import draws_own, rows_and_hidden
+
+
+@draws_own("QEmbedLayerNormalization")
+def embeddings_of_bytes(draft: Draft) -> None:
+    batch, places, hidden = rows_and_hidden(draft)
+    kind, segments = np.dtype(draft.pick(np.int8, np.uint8)), draft.chance(0.5)
+    draft.data((batch, places), np.int32, "whole 0 9")
+    if segments:
+        draft.data((batch, places), np.int32, "whole 0 2")
+    else:
+        draft.absent()
+    given = [True, True, segments, True, True]
+    for present, shape in zip(given, [(9, hidden), (6, hidden), (2, hidden), (hidden,), (hidden,)], strict=True):
+        if present:
+            draft.data(shape, kind, constant=0.8)
+        else:
+            draft.absent()
+    if draft.chance(0.5):
+        draft.data((batch, places), np.int32, "whole 0 2")
+    else:
+        draft.absent()
+    for dtype in (np.dtype(np.float32), kind):
+        for present in given:
+            if present:
+                draft.setting(draft.rng.uniform(0.01, 0.1) if dtype.kind == "f" else draft.integer(0, 100), dtype)
+            else:
+                draft.absent()
+    draft.outputs = 2
 
 
 @draws_own("MoE")

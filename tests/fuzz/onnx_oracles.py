@@ -62,6 +62,7 @@ _SUMS = frozenset(
         "MoE",
         "MultiHeadAttention",
         "QAttention",
+        "QEmbedLayerNormalization",
         "QMoE",
         "RotaryEmbedding",
         "STFT",

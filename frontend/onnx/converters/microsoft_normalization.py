@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.microsoft_quantization import dequantised_by
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
@@ -66,19 +69,41 @@ def _element(node: NodeView) -> Attribute:
 @converts("EmbedLayerNormalization", domain=MICROSOFT, attributes=("epsilon", "mask_index_type"))
 def convert_embed_layer_normalization(node: NodeView) -> list[SSAValue | None]:
     """The sum of the embeddings of words, positions and segments, normalised; how many words there are; and the sum."""
-    words = node.input(0)
-    total = node.emit("take", _wide(node, node.input(2)), words, axis=0, mode="raise")
-    if node.optional_input(8) is not None:
-        positions = node.emit("take", _wide(node, node.input(3)), node.input(8), axis=0, mode="raise")
-    else:
-        places = Numbers(node).arange(0, extent_value(node, words, 1))
-        positions = node.emit("take", _wide(node, node.input(3)), places, axis=0, mode="raise")
-    total = node.emit("add", total, positions)
-    if node.optional_input(1) is not None:
-        segments = node.emit("take", _wide(node, node.input(4)), node.input(1), axis=0, mode="raise")
-        total = node.emit("add", total, segments)
+
+    def rows(table: int, places: SSAValue) -> SSAValue:
+        return node.emit("take", _wide(node, node.input(table)), places, axis=0, mode="raise")
+
+    total = _embedded(node, rows, node.optional_input(8))
     result = _normalized(node, "nn.layer_norm", total, node.input(5), node.input(6))
     return [_narrow(node, result), _counted(node), _narrow(node, total)]
+
+
+@converts("QEmbedLayerNormalization", domain=MICROSOFT, attributes=("epsilon",))
+def convert_quantised_embed_layer_normalization(node: NodeView) -> list[SSAValue | None]:
+    """As EmbedLayerNormalization of what bytes stand for; only rows that are taken are dequantised.
+
+    The scales of words, positions, segments, gamma and beta follow behind the mask, and then their zero points.
+    """
+
+    def real(table: int, value: SSAValue) -> SSAValue:
+        return dequantised_by(node, value, table + 6, table + 11)
+
+    def rows(table: int, places: SSAValue) -> SSAValue:
+        return real(table, node.emit("take", node.input(table), places, axis=0, mode="raise"))
+
+    gamma, beta = (real(index, node.input(index)) for index in (5, 6))
+    epsilon = node.attribute_float("epsilon", _EPSILON)
+    result = node.emit("nn.layer_norm", _embedded(node, rows, None), gamma, beta, epsilon=epsilon)
+    return [result, _counted(node)]
+
+
+def _embedded(node: NodeView, rows: Callable[[int, SSAValue], SSAValue], places: SSAValue | None) -> SSAValue:
+    """The sum of the rows of words, of positions, which are `places` or those of the words, and of segments."""
+    if places is None:
+        places = Numbers(node).arange(0, extent_value(node, node.input(0), 1))
+    total = node.emit("add", rows(2, node.input(0)), rows(3, places))
+    segments = node.optional_input(1)
+    return total if segments is None else node.emit("add", total, rows(4, segments))
 
 
 def _counted(node: NodeView) -> SSAValue:

@@ -39,10 +39,15 @@ def number(node: NodeView, index: int) -> SSAValue:
 
 def real(node: NodeView, index: int) -> SSAValue:
     """What the quantised input `index` stands for; its scale and zero point are the inputs behind it."""
-    distance = converted(node, node.input(index), INT32)
-    if node.optional_input(index + 2) is not None:
-        distance = node.emit("subtract", distance, converted(node, number(node, index + 2), INT32))
-    return node.emit("multiply", converted(node, distance, FLOAT32), number(node, index + 1))
+    return dequantised_by(node, node.input(index), index + 1, index + 2)
+
+
+def dequantised_by(node: NodeView, value: SSAValue, scale: int, zero: int) -> SSAValue:
+    """What the numbers `value` stand for, in f32; their scale and zero point are the inputs of these numbers."""
+    distance = converted(node, value, INT32)
+    if node.optional_input(zero) is not None:
+        distance = node.emit("subtract", distance, converted(node, number(node, zero), INT32))
+    return node.emit("multiply", converted(node, distance, FLOAT32), number(node, scale))
 
 
 def requantized(node: NodeView, value: SSAValue, scale: int) -> SSAValue:

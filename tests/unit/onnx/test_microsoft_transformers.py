@@ -99,6 +99,27 @@ def test_embeddings(form: str) -> None:
         check("EmbedLayerNormalization", [ids, segments, *tables, *vectors, None, places], outputs=("y", "", "sum"))
 
 
+def table_of_bytes(*shape: int, dtype: type[Any]) -> tuple[Array, Array, Array]:
+    """Numbers, their scale and their zero point."""
+    limits = np.iinfo(dtype)
+    numbers = RNG.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+    return numbers, np.array(RNG.uniform(0.005, 0.02), np.float32), np.array(RNG.integers(0, 100), dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8])
+@pytest.mark.parametrize("whole", [True, False])
+def test_embeddings_of_bytes(dtype: type[Any], whole: bool) -> None:
+    ids, segments = RNG.integers(0, 9, (2, 4)).astype(np.int32), RNG.integers(0, 2, (2, 4)).astype(np.int32)
+    shapes: list[tuple[int, ...]] = [(9, 8), (6, 8), (2, 8), (8,), (8,)]
+    tables: list[tuple[Array | None, ...]] = [table_of_bytes(*shape, dtype=dtype) for shape in shapes]
+    mask = np.array([[1, 1, 0, 0], [1, 1, 1, 0]], np.int32) if whole else None
+    if not whole:
+        tables[2] = (None, None, None)
+    numbers, scales, points = zip(*tables, strict=True)
+    inputs: list[Array | None] = [ids, segments if whole else None, *numbers, mask, *scales, *points]
+    check("QEmbedLayerNormalization", inputs, outputs=("y", "mask_index"), dims={0: ("n", "s"), 1: ("n", "s")})
+
+
 PADDED: list[Array | None] = [
     None,
     np.array([[1, 1, 1, 0], [1, 1, 0, 0]], np.int32),
