@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 import ml_dtypes
@@ -57,6 +58,21 @@ def test_cast_like(target: str) -> None:
 def test_broadcast_to_like(shape: tuple[int, ...], target: tuple[int, ...]) -> None:
     data, like = rising(*shape, dtype="int32"), np.zeros(target, np.bool_)
     np.testing.assert_array_equal(applied("broadcast_to_like", data, like), np.broadcast_to(data, target), strict=True)
+
+
+def test_what_the_run_tells_broadcasts_one_way() -> None:
+    """Data of 4 columns does not go into one, nor data of none, of which native code would read what is not there."""
+    data, like = (relay.var(name, shape=shape, dtype="float32") for name, shape in (("x", (4, "n")), ("l", (4, "m"))))
+    module = relay.Module.from_expr(relay.broadcast_to_like(data, like))
+    native = xrelay.compile(module, cache=False)
+    for columns, wanted in product((0, 1, 4, 5), (0, 1, 4)):
+        inputs = [rising(4, columns), rising(4, wanted)]
+        for run in (native.run, lambda given: run_relay(module, given)):
+            if columns in (1, wanted):
+                np.testing.assert_array_equal(run(inputs)[0], np.broadcast_to(inputs[0], (4, wanted)))
+                continue
+            with pytest.raises((ExecutionError, InterpreterError), match="broadcast_to_like"):
+                run(inputs)
 
 
 @pytest.mark.parametrize(

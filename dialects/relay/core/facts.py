@@ -13,8 +13,8 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
 from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, joined_types, shape_of
 from xrelay.errors import ConstraintError, TensorTypeError, TypeInferenceError
-from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, shape_text, symbol
-from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement
+from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, maximum, minimum, shape_text, symbol
+from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Equal, Requirement
 
 Elements: TypeAlias = tuple[Dim, ...]
 """The elements of an integer tensor in row-major order, each a number or an expression over named dimensions."""
@@ -161,6 +161,18 @@ class Facts(Sequence[Attribute]):
             self.require(room >= 0, constraint, said)
         else:
             self.keep(AtLeast(dim, least, constraint=constraint, about=what))
+
+    def require_repeats(self, own: Dim, target: Dim, constraint: str, what: str) -> None:
+        """Demand of the run that `own` is 1 or `target`, to which an axis is repeated.
+
+        It broadcasts, is no greater unless it is 1, and is no 0 unless `target` is: of no element there is no other.
+        What broadcasts with a number other than 1 is that already.
+        """
+        self.keep(Broadcasts(own, target, constraint=constraint, about=what))
+        is_decided = isinstance(target, int) and target != 1
+        if not is_decided and not any(isinstance(side, AnyDim) for side in (own, target)):
+            self.require_at_least(maximum(1, target), own, constraint, what)
+            self.require_at_least(own, minimum(1, target), constraint, what)
 
     def keep(self, requirement: Requirement) -> None:
         """Leave a demand that names decide; of Any nothing can be demanded."""

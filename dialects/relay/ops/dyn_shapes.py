@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ, maximum, minimum
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ
 from xrelay.index_algebra.requirement import Broadcasts
 
 
@@ -194,11 +194,7 @@ def _collapsed(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
         message = f"an extent of {have} does not collapse to {want}"
         facts.require_equal(have, want, "C2", "extents", message=message)
         return want
-    # It broadcasts, is no greater unless it is 1, and is no 0 unless there are no elements: 1 or the data's.
-    about = "extents of the shape and of the data"
-    facts.keep(Broadcasts(want, have, constraint="C2", about=about))
-    facts.require_at_least(maximum(1, have), want, "C2", about)
-    facts.require_at_least(want, minimum(1, have), "C2", about)
+    facts.require_repeats(want, have, "C2", "extents of the shape and of the data")
     return 1 if have == 1 else want
 
 

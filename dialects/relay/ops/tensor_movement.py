@@ -30,7 +30,6 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
-from xrelay.index_algebra.requirement import Broadcasts
 
 FAR = 1 << 62
 """Behind the end of any axis."""
@@ -282,7 +281,7 @@ def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str
         if wanted == 1 or isinstance(own, int):
             facts.require_equal(own, wanted, constraint, "extents", message=message)
         else:
-            facts.keep(Broadcasts(own, wanted, constraint=constraint, about="extents"))
+            facts.require_repeats(own, wanted, constraint, "extents")
 
 
 @register_relay_op
