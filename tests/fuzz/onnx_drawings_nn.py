@@ -21,7 +21,10 @@ def volume(draft: Draft, rank: int, least: int = 5) -> tuple[int, ...]:
 def window(draft: Draft, kernel: tuple[int, ...], *, dilations: bool) -> None:
     rank = len(kernel)
     draft.maybe(strides=[draft.pick(1, 2, 3) for _ in range(rank)])
-    draft.maybe(auto_pad=draft.pick("SAME_UPPER", "SAME_LOWER", "VALID", "NOTSET"))
+    # Where a window is shorter than its stride, SAME asks for less than no padding, which is read in several ways.
+    strides = draft.attributes.get("strides", [1] * rank)
+    same = all(size >= stride for size, stride in zip(kernel, strides, strict=True))
+    draft.maybe(auto_pad=draft.pick(*(("SAME_UPPER", "SAME_LOWER") if same else ()), "VALID", "NOTSET"))
     if draft.attributes.get("auto_pad", "NOTSET") == "NOTSET":
         draft.maybe(pads=[draft.integer(0, size - 1) for size in (*kernel, *kernel)])
     # onnxruntime forgets dilations where it computes the padding of auto_pad; onnx's own reference does not.
