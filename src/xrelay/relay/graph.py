@@ -66,18 +66,26 @@ def steps(*roots: SSAValue) -> Iterator[tuple[Operation, bool]]:
     A let scope comes twice, with False where its variable is bound, between value and body; everything else once,
     with True. Ops that stand in a block already (of xDSL's implicit builder, say) are not entered.
     """
+    return ((value.op, done) for value, done in _met(*roots) if isinstance(value, OpResult))
+
+
+def _met(*roots: SSAValue) -> Iterator[tuple[SSAValue, bool]]:
+    """The same walk, which also gives what is computed by no op, each time where it is met as an operand."""
     done: set[Operation] = set()
     stack: list[tuple[SSAValue, int]] = [(root, 0) for root in reversed(roots)]
     while stack:
         value, state = stack.pop()
-        if not isinstance(value, OpResult) or value.op in done or value.op.parent is not None:
+        if not isinstance(value, OpResult):
+            yield value, True
             continue
         op = value.op
+        if op in done or op.parent is not None:
+            continue
         if state == 1:
-            yield op, False
+            yield value, False
         elif state == 2:
             done.add(op)
-            yield op, True
+            yield value, True
         elif isinstance(op, LetScopeOp):
             stack += [(value, 2), (op.scope, 0), (value, 1), (op.bound, 0)]
         else:
@@ -107,14 +115,18 @@ def _is_outside(value: SSAValue, inside: set[Operation]) -> bool:
 
 
 def free_variables(*roots: SSAValue) -> list[SSAValue]:
-    """The variables that `roots` use and no let among them binds, in the order a depth-first walk meets them."""
-    found = {root: None for root in roots if variable_name(root) is not None}
+    """The variables that `roots` use and no let among them binds, in the order a depth-first walk meets them.
+
+    An operand that is a variable is met before those that are computed behind it: `add(x, exp(y))` has x before y.
+    """
+    found: dict[SSAValue, None] = {}
     bound: set[SSAValue] = set()
-    for op, done in steps(*roots):
-        if isinstance(op, LetScopeOp):
-            bound.add(op.variable)
-        if done:
-            found.update((value, None) for value in captured(op) if variable_name(value) is not None)
+    for value, _ in _met(*roots):
+        if isinstance(value, OpResult):
+            if isinstance(value.op, LetScopeOp):
+                bound.add(value.op.variable)
+        elif variable_name(value) is not None:
+            found[value] = None
     return [value for value in found if value not in bound]
 
 

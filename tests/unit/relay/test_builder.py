@@ -125,6 +125,8 @@ def test_free_variables_in_order_of_use():
     a, b, c = (relay.var(name, shape=(4,)) for name in "abc")
     assert [var.name for var in relay.analysis.free_vars(relay.add(relay.exp(c), a) * b + c)] == ["c", "a", "b"]
     assert relay.analysis.free_vars(a) == [a]
+    assert relay.analysis.free_vars(relay.add(c, relay.exp(a))) == [c, a]
+    assert relay.analysis.free_vars(relay.concatenate([c, relay.exp(a), b], axis=0)) == [c, a, b]
 
 
 def test_a_function_must_bind_its_variables():
