@@ -54,7 +54,7 @@ class DimNames:
         def name(dim: DimExpr) -> Dim:
             return symbol(self.fresh(UNNAMED)) if isinstance(dim, AnyDim) else dim
 
-        return with_dims(type, name)
+        return with_dims(type, name, by_place=True)
 
     def of_extents(
         self, op: Operation, extents: Sequence[MadeExtent], inferred: Attribute, found: Attribute
@@ -178,7 +178,7 @@ class DimNames:
 
         types = [lhs, rhs, known] if is_complete(known) else [lhs, rhs]
         functions = FunctionJoin(lambda name: bool(self.unbound([name], op, type_of)), differing)
-        return joined_types(types, join, functions)
+        return joined_types(types, join, functions, by_place=True)
 
 
 def single_name(dim: Dim) -> str | None:

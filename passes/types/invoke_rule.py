@@ -2,7 +2,8 @@
 
 A name in the closure's type that is bound around the call means the same there, since a closure captures it; every
 other name of its parameters is instantiated, as `relay.call` does, and an extent that the body makes has a name
-for each call.
+for each call. A closure that calls itself captures what is bound around it, not what its own parameters and body bind:
+these are others in each call.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import FunctionType
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete, with_dims
@@ -43,12 +44,17 @@ def relate_invoke(op: InvokeOp, solver: TypeSolver) -> None:
 def _has_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> bool:
     """Whether the closure binds names, for parameters or for extents that its body makes."""
     names = names_in((*type.inputs, *type.outputs))
-    return bool(names) and bool(solver.names_around(op).unbound(names, op, solver.type_of))
+    return bool(names) and bool(solver.names_around(op).unbound(names, _capturing(op), solver.type_of))
+
+
+def _capturing(op: InvokeOp) -> Operation:
+    """The place around which is bound what the closure captures: itself where it is called in its own body."""
+    return op if op.closure_around is None else op.closure_around
 
 
 def own_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> list[str]:
     """The names that the closure's parameters bind."""
-    return solver.names_around(op).unbound(names_in(type.inputs.data), op, solver.type_of)
+    return solver.names_around(op).unbound(names_in(type.inputs.data), _capturing(op), solver.type_of)
 
 
 def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
@@ -74,7 +80,7 @@ def made_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[
     """Names here for the extents in the result that the closure's body makes."""
     (output,) = type.outputs.data
     names, known = solver.names_around(op), set(names_in(type.inputs.data))
-    made = [name for name in names.unbound(names_in([output]), op, solver.type_of) if name not in known]
+    made = [name for name in names.unbound(names_in([output]), _capturing(op), solver.type_of) if name not in known]
     return names.of_call(op, made, output, op.result.type) if made else {}
 
 

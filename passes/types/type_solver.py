@@ -20,6 +20,7 @@ from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, dims_in, has_open_functions, merge_types
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
+from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY, Dim
@@ -66,8 +67,12 @@ class TypeSolver:
                 self._name_arguments(region)
 
     def _name_arguments(self, region: Region) -> None:
-        """Give each `?` of the arguments of a function or closure a name."""
+        """Give each `?` of the arguments of a function or closure a name; a closure that knows itself has its own."""
+        around = region.parent_op()
+        itself = around.self_argument if isinstance(around, FnOp) else None
         for argument in region.blocks.first.args if region.blocks.first is not None else ():
+            if argument is itself:
+                continue
             if ANY in dims_in(argument.type) or has_open_functions([argument.type]):
                 self.types[argument] = self.names_around(argument.block).named(argument.type)
 

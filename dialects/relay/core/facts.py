@@ -200,5 +200,5 @@ class Facts(Sequence[Attribute]):
             place = next(places)
             return dims[0] if isinstance(dims[0], int) else self.new_extent("d", place)
 
-        found = joined_types([type], chosen)
+        found = joined_types([type], chosen, by_place=True)
         return type if found is None else found

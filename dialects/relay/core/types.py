@@ -121,42 +121,54 @@ def is_complete(type: Attribute) -> bool:
     return True
 
 
-def with_dims(type: Attribute, change: Callable[[DimExpr], Dim]) -> Attribute:
-    """`type` with every extent that is no integer changed, in tuples and function types too."""
+def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_place: bool = False) -> Attribute:
+    """`type` with every extent that is no integer changed, in tuples and function types too.
+
+    With `by_place`, `change` is asked in each place anew, though the same part may stand in several.
+    """
     if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr) and DYNAMIC_INDEX not in type.get_shape():
         return type
-    found = joined_types([type], lambda dims: change(dims[0]) if isinstance(dims[0], DimExpr) else dims[0])
+    changed = lambda dims: change(dims[0]) if isinstance(dims[0], DimExpr) else dims[0]  # noqa: E731
+    found = joined_types([type], changed, by_place=by_place)
     return type if found is None else found
 
 
 def joined_types(
-    types: Sequence[Attribute], choose: ChooseDim, join_functions: JoinTypes | None = None
+    types: Sequence[Attribute], choose: ChooseDim, join_functions: JoinTypes | None = None, *, by_place: bool = False
 ) -> Attribute | None:
     """The type with the extents that `choose` gives for those in the same place of all `types`.
 
     `join_functions` gives the type of functions, as part by part where it is left out. `None` where the types differ in
-    more than extents. Few types that share parts may stand for many: each is looked at once.
+    more than extents. Few types that share parts may stand for many: each is looked at once, but with `by_place` those
+    for which `choose` gives other extents than the first type has.
     """
-    return _TypeJoin(choose, join_functions).join(tuple(types))
+    return _TypeJoin(choose, join_functions, by_place).join(tuple(types))
 
 
 class _TypeJoin:
     """Joins types part by part; see `joined_types`."""
 
-    def __init__(self, choose: ChooseDim, join_functions: JoinTypes | None):
-        self._choose, self._join_functions = choose, join_functions
+    def __init__(self, choose: ChooseDim, join_functions: JoinTypes | None, by_place: bool):
+        self._choose, self._join_functions, self._by_place = choose, join_functions, by_place
         self._known: dict[tuple[int, ...], Attribute | None] = {}
+        self._changes = 0
+        """How many tensors got other extents so far."""
 
     def join(self, types: tuple[Attribute, ...]) -> Attribute | None:
-        key = tuple(map(id, types))
-        if key not in self._known:
-            self._known[key] = self._join(types)
-        return self._known[key]
+        key, before = tuple(map(id, types)), self._changes
+        if key in self._known:
+            return self._known[key]
+        made = self._join(types)
+        if not self._by_place or self._changes == before:
+            self._known[key] = made
+        return made
 
     def _join(self, types: tuple[Attribute, ...]) -> Attribute | None:
         first = types[0]
         if isinstance(first, TensorType):
-            return _joined_tensors(first, types, self._choose)
+            made = _joined_tensors(first, types, self._choose)
+            self._changes += made != first
+            return made
         if isinstance(first, SequenceType | OptionalType):
             return _joined_containers(first, types)
         if isinstance(first, FunctionType) and self._join_functions is not None:

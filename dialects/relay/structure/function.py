@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import FunctionType, UnitAttr
-from xdsl.ir import Attribute, BlockArgument, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -23,8 +23,9 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete, with_dims
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
+from xrelay.index_algebra.dims import ANY
 
 
 @irdl_op_definition
@@ -139,7 +140,8 @@ class InvokeOp(IRDLOperation):
     """The value of a function at some arguments.
 
     Named dimensions of the function's parameters that nothing around the call binds stand for dimensions of the
-    arguments; an extent that the function makes has a name of its own here, which `relay.binds` lists.
+    arguments; an extent that the function makes has a name of its own here, which `relay.binds` lists. So do those of
+    a function that calls itself: each call binds its parameters anew.
 
     Constraints:
     - C1: the callee is a function with one result.
@@ -170,9 +172,16 @@ class InvokeOp(IRDLOperation):
         """The function type that arguments and result make."""
         return FunctionType.from_lists([argument.type for argument in self.arguments], [self.result.type])
 
+    @property
+    def closure_around(self) -> FnOp | None:
+        """The closure that calls itself here; `None` where another is called."""
+        owner = self.callee.owner
+        around = owner.parent_op() if isinstance(owner, Block) else None
+        return around if isinstance(around, FnOp) and around.self_argument is self.callee else None
+
     def verify_(self) -> None:
         """Check C1 to C3."""
-        type = self.callee.type
+        type = self.callee.type if self.closure_around is None else with_dims(self.callee.type, lambda _: ANY)
         if isinstance(type, IncompleteType):
             return
         if not isinstance(type, FunctionType) or len(type.outputs) != 1:

@@ -61,3 +61,27 @@ func.func @agreeing(%c: tensor<i1>, %x: tensor<?xf32, #relay.dims<n>>) -> !relay
   %r = relay.invoke %f(%x) : (tensor<?xf32, #relay.dims<n>>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<k>>) -> !relay.incomplete
   func.return %r : !relay.incomplete
 }
+
+// A function that calls itself binds its parameters anew in each call, and gives an extent of its own.
+// CHECK-LABEL: func.func @grows(
+// CHECK: relay.fn rec(%self)(%i: tensor<i1>, %r: tensor<?xf32, #relay.dims<d0>>) -> tensor<?xf32, #relay.dims<d1>>
+// CHECK: relay.if %i : tensor<i1> -> tensor<?xf32, #relay.dims<d1>> attributes {relay.binds = #relay.bounds<d1>}
+// CHECK: relay.concatenate(%t)
+// CHECK-SAME: -> tensor<?xf32, #relay.dims<d0 + 1>>
+// CHECK: relay.invoke %self(%no, %l) {relay.binds = #relay.bounds<d1_2>}
+func.func @grows(%x: tensor<1xf32>, %more: tensor<i1>) -> !relay.incomplete {
+  %f = relay.fn rec(%self)(%i: tensor<i1>, %r: tensor<?xf32>) -> tensor<?xf32> {
+    %y = relay.if %i : tensor<i1> -> tensor<?xf32> {
+      %t = relay.tuple(%r, %x) : (tensor<?xf32>, tensor<1xf32>) -> !relay.incomplete
+      %l = relay.concatenate(%t) : (!relay.incomplete) -> tensor<?xf32>
+      %no = relay.logical_not(%i) : (tensor<i1>) -> tensor<i1>
+      %s = relay.invoke %self(%no, %l) : (tensor<i1>, tensor<?xf32>) -> !relay.incomplete of (tensor<i1>, tensor<?xf32>) -> tensor<?xf32>
+      relay.yield %s : !relay.incomplete
+    } else {
+      relay.yield %r : tensor<?xf32>
+    }
+    relay.yield %y : tensor<?xf32>
+  }
+  %z = relay.invoke %f(%more, %x) : (tensor<i1>, tensor<1xf32>) -> !relay.incomplete of (tensor<i1>, tensor<?xf32>) -> tensor<?xf32>
+  func.return %z : !relay.incomplete
+}
