@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
+from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def
 
@@ -15,7 +16,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import IncompleteType
+from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
@@ -39,12 +40,24 @@ class AlongAxisOp(RelayOp):
         return facts.tensor(0)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's."""
-        return [result_type if isinstance(facts[0], IncompleteType) else facts[0], *facts[1:]]
+        """The data's type is the result's; vectors behind the data are as long as the axis."""
+        return data_and_vectors(facts, result_type, self.axis.value.data)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""
         return follow_along_axis(self.name, self.axis.value.data, layouts)
+
+
+def data_and_vectors(facts: Facts, result_type: Attribute, axis: int) -> list[Attribute]:
+    """The types of the operands of an op that gives its data's type: operands behind it are vectors along `axis`."""
+    data = result_type if isinstance(facts[0], IncompleteType) else facts[0]
+    if not isinstance(data, TensorType):
+        return [data, *facts[1:]]
+    shape = shape_of(data)
+    if not -len(shape) <= axis < len(shape):
+        return [data, *facts[1:]]
+    vector = tensor_type([shape[axis]], data.element_type)
+    return [data, *(vector if isinstance(type, IncompleteType) else type for type in facts[1:])]
 
 
 def follow_along_axis(

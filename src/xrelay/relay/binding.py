@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast, overload
 
+from numpy.typing import ArrayLike, NDArray
+
 from xrelay.errors import InputError, with_article
 from xrelay.relay.analysis import free_vars
 from xrelay.relay.arrays import arrays_by_name
@@ -43,6 +45,8 @@ def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr:
 def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Function:
     """The function with constants in the place of the parameters of these names; other names say nothing.
 
+    Numbers of Python's, and lists of them, have 32 bits as in `relay.const`; an array keeps its type.
+
     `InputError` where two parameters have one of the names, or a value is no array of numbers.
     """
     arrays = arrays_by_name(params)
@@ -51,7 +55,12 @@ def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Functio
         if names[name] > 1:
             raise InputError(f"{names[name]} parameters are called {name!r}", help="bind the variables with relay.bind")
     found = [param for param in func.params if param.name in arrays]
-    return bind(func, {param: const(arrays[param.name]) for param in found})
+    return bind(func, {param: const(_plain(params[param.name], arrays[param.name])) for param in found})
+
+
+def _plain(value: object, array: NDArray[Any]) -> ArrayLike:
+    """What is no array yet as it was given; else the array."""
+    return cast("ArrayLike", value) if isinstance(value, int | float | list | tuple) else array
 
 
 class _Bound(ExprMutator):

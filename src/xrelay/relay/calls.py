@@ -30,6 +30,7 @@ from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
 from xrelay.relay.made_operators import (
+    contrib_conv2d_nchwc,
     dropout_raw,
     mean_std,
     mean_variance,
@@ -171,6 +172,8 @@ def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
 BESIDE: dict[str, OpFunction] = {
     "mean_std": mean_std,
     "mean_variance": mean_variance,
+    "nn.contrib_conv2d_nchwc": contrib_conv2d_nchwc,
+    "nn.contrib_depthwise_conv2d_nchwc": contrib_conv2d_nchwc,
     "nn.dropout_raw": dropout_raw,
     "random.threefry_key": threefry_key,
     "reverse_reshape": reverse_reshape,

@@ -1,14 +1,19 @@
-"""Functions of Relay's Python that stand for several operators: moments, sums by segments, rows of sparse tensors."""
+"""Functions of Relay's Python that stand for several operators: moments, sums by segments, rows of sparse tensors.
+
+And for convolutions in blocked layouts, which are `nn.conv2d` here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
 from xrelay.dialects.relay.ops.tensor_fill import OnesOp, ZerosLikeOp, ZerosOp
@@ -30,6 +35,28 @@ from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of, v
 def dropout_raw(data: ExprLike, rate: float = 0.5) -> Expr:
     """`nn.dropout` with both results: the data, and its mask."""
     return call(DropoutOp, data, rate=rate)
+
+
+def contrib_conv2d_nchwc(
+    data: ExprLike,
+    kernel: ExprLike,
+    strides: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    groups: int = 1,
+    channels: int | None = None,
+    kernel_size: int | Sequence[int] | None = None,
+    data_layout: str = "NCHW8c",
+    kernel_layout: str = "OIHW",
+    out_layout: str = "",
+    out_dtype: str = "",
+) -> Expr:
+    """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+    windows: dict[str, AttributeValue] = {"strides": strides, "padding": padding, "dilation": dilation}
+    layouts: dict[str, AttributeValue] = {"data_layout": data_layout, "kernel_layout": kernel_layout}
+    sizes: dict[str, AttributeValue] = {"groups": groups, "channels": channels, "kernel_size": kernel_size}
+    out: dict[str, AttributeValue] = {"out_layout": out_layout or None, "out_dtype": out_dtype or None}
+    return apply_operator(Conv2DOp, (data, kernel), {**windows, **sizes, **layouts, **out})
 
 
 def mean_variance(

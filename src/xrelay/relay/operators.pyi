@@ -1020,6 +1020,40 @@ class _Nn:
         """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does."""
 
     @staticmethod
+    def contrib_conv2d_nchwc(
+        data: ExprLike,
+        kernel: ExprLike,
+        strides: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+        channels: int | None = None,
+        kernel_size: int | Sequence[int] | None = None,
+        data_layout: str = 'NCHW8c',
+        kernel_layout: str = 'OIHW',
+        out_layout: str = '',
+        out_dtype: str = '',
+    ) -> Expr:
+        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+
+    @staticmethod
+    def contrib_depthwise_conv2d_nchwc(
+        data: ExprLike,
+        kernel: ExprLike,
+        strides: int | Sequence[int] = 1,
+        padding: int | Sequence[int] = 0,
+        dilation: int | Sequence[int] = 1,
+        groups: int = 1,
+        channels: int | None = None,
+        kernel_size: int | Sequence[int] | None = None,
+        data_layout: str = 'NCHW8c',
+        kernel_layout: str = 'OIHW',
+        out_layout: str = '',
+        out_dtype: str = '',
+    ) -> Expr:
+        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+
+    @staticmethod
     def dropout_raw(
         data: ExprLike,
         rate: float = 0.5,

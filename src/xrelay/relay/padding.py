@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
+from xdsl.dialects.builtin import IntegerType, TensorType
+
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
@@ -27,7 +29,7 @@ def pad(
     that fills them, and behind that where they are elements of the data. `ConstraintError` where an axis has not as
     many.
     """
-    value = _number(pad_value)
+    value = _number(pad_value, data)
     widths = known_attribute(pad_width)
     pairs = None if isinstance(widths, Expr) else _pairs(widths)
     if pairs is None or all(min(pair) >= 0 for pair in pairs):
@@ -62,10 +64,12 @@ def _cut(data: ExprLike, pairs: Pairs) -> Expr:
     return call(StridedSliceOp, value, begin=begin, end=end, strides=[1] * len(pairs))
 
 
-def _number(value: ExprLike) -> ExprLike:
-    """A vector of one number as that number; anything else as it is."""
+def _number(value: ExprLike, data: ExprLike) -> ExprLike:
+    """A vector of one number as that number, a whole one as an integer where the data has such; others as they are."""
     if isinstance(value, int | float):
-        return value
+        type = as_value(data).type
+        has_integers = isinstance(type, TensorType) and isinstance(type.element_type, IntegerType)
+        return int(value) if has_integers and value == value // 1 else value
     given = as_value(value)
     is_vector = is_complete(given.type) and shape_of(given.type) == (1,)
     return call(ReshapeOp, given, newshape=()) if is_vector else value

@@ -24,6 +24,7 @@ from xrelay.dialects.relay.ops.tensor_fourier import STFTOp
 from xrelay.dialects.relay.ops.tensor_gather import GatherOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, UnravelIndexOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
 from xrelay.dialects.relay.ops.vision_boxes import NonMaxSuppressionOp
 from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
@@ -54,6 +55,14 @@ def take(
 def gather(data: ExprLike, axis: int, indices: ExprLike) -> Expr:
     """`gather`, whose axis comes before the indices."""
     return apply_operator(GatherOp, (data, indices), {"axis": axis})
+
+
+def where(condition: ExprLike, x: ExprLike, y: ExprLike) -> Expr:
+    """`where`, whose condition may be of any type: it holds where an element is not 0."""
+    given = as_value(condition)
+    if is_complete(given.type) and view(given).dtype != "bool":
+        given = call(CastOp, given, dtype="bool").ssa_value
+    return call(WhereOp, given, x, y)
 
 
 def arange(start: ExprLike, stop: ExprLike | None = None, step: ExprLike | None = None, dtype: str = "float32") -> Expr:
@@ -239,6 +248,7 @@ WRITTEN: Mapping[type[RelayOp], Callable[..., Expr]] = {
     TakeOp: take,
     GatherOp: _around_names(gather),
     ArangeOp: arange,
+    WhereOp: where,
     FullOp: full,
     StridedSetOp: strided_set,
     UnravelIndexOp: unravel_index,

@@ -52,3 +52,10 @@ def test_binding_by_name() -> None:
         relay.build_module.bind_params_by_name(twice, {"x": [1.0, 2.0]})
     with pytest.raises(InputError, match="parameter 'x' is a str, no array of numbers"):
         relay.build_module.bind_params_by_name(function, {"x": "one"})
+
+
+def test_numbers_that_are_bound_have_32_bits() -> None:
+    count, share = relay.var("count", relay.scalar_type("int32")), relay.var("share", shape=())
+    function = relay.Function([count, share], relay.cast(count, "float32") * share)
+    bound = relay.build_module.bind_params_by_name(function, {"count": 3, "share": 0.5})
+    assert relay.create_executor("graph").evaluate(bound)().tolist() == 1.5

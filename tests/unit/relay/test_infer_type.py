@@ -78,3 +78,14 @@ def test_offsets_and_weight_of_a_deformable_convolution(
     params = [param.checked_type for param in module["main"].params]
     assert params == [relay.TensorType(shape) for shape in (image, places, weight)]
     assert module["main"].ret_type == relay.TensorType(result)
+
+
+@pytest.mark.parametrize(
+    ("name", "count", "length"),
+    [("prelu", 1, 3), ("bias_add", 1, 3), ("layer_norm", 2, 4), ("instance_norm", 2, 3), ("rms_norm", 1, 4)],
+)
+def test_vectors_along_an_axis_are_as_long_as_it(name: str, count: int, length: int) -> None:
+    data, vectors = relay.var("data", shape=(2, 3, 4)), [relay.var(f"vector{number}") for number in range(count)]
+    made = getattr(relay.nn, name)(data, *vectors)
+    module = relay.transform.InferType()(relay.IRModule.from_expr(made))
+    assert [param.type for param in module["main"].params[1:]] == [relay.TensorType((length,))] * count

@@ -96,3 +96,23 @@ def test_loops_repeat_while_a_condition_holds() -> None:
     data = [np.array([1, 2], np.float32)]
     for found in (run_relay(module, data), xrelay.compile(module, cache=False).run(data)):
         assert [each.tolist() for each in found] == [4, [7.0, 8.0]]
+
+
+def test_a_condition_of_any_type_holds_where_it_is_not_0() -> None:
+    weights, x = relay.var("weights", shape=(3,)), relay.var("x", shape=(3,))
+    chosen = relay.create_executor("graph").evaluate(relay.Function([weights, x], relay.where(weights, x, weights)))
+    assert chosen(np.array([0, -1, 2], np.float32), np.array([5, 6, 7], np.float32)).tolist() == [0, 6, 7]
+
+
+def test_convolutions_in_blocks_have_relays_name() -> None:
+    data, kernel = relay.var("data", shape=(1, 2, 5, 5, 4)), relay.var("kernel", shape=(1, 2, 3, 3, 4, 8))
+    layouts = {"data_layout": "NCHW4c", "kernel_layout": "OIHW4i8o", "out_layout": "NCHW8c"}
+    made = relay.nn.contrib_conv2d_nchwc(data, kernel, padding=(1, 1), channels=8, kernel_size=(3, 3), **layouts)
+    assert made.type == relay.TensorType((1, 1, 5, 5, 8))
+    assert made.op == relay.op.get("nn.conv2d")
+
+
+def test_the_padding_of_integers_may_be_a_whole_float() -> None:
+    x = relay.var("x", shape=(2,), dtype="int8")
+    padded = relay.create_executor("graph").evaluate(relay.Function([x], relay.nn.pad(x, [(1, 1)], 2.0)))
+    assert padded(np.array([5, 6], np.int8)).tolist() == [2, 5, 6, 2]
