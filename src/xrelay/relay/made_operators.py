@@ -51,7 +51,14 @@ def contrib_conv2d_nchwc(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Expr:
-    """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+    """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it.
+
+    Where a kernel of six axes is said to be OIHW, its blocks are as long as the last two.
+    """
+    type = as_value(kernel).type
+    blocks = shape_of(type)[4:] if is_complete(type) and kernel_layout == "OIHW" else ()
+    if len(blocks) == 2:
+        kernel_layout = f"OIHW{blocks[0]}i{blocks[1]}o"
     windows: dict[str, AttributeValue] = {"strides": strides, "padding": padding, "dilation": dilation}
     layouts: dict[str, AttributeValue] = {"data_layout": data_layout, "kernel_layout": kernel_layout}
     sizes: dict[str, AttributeValue] = {"groups": groups, "channels": channels, "kernel_size": kernel_size}

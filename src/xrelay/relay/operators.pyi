@@ -1034,7 +1034,9 @@ class _Nn:
         out_layout: str = '',
         out_dtype: str = '',
     ) -> Expr:
-        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it.
+
+Where a kernel of six axes is said to be OIHW, its blocks are as long as the last two."""
 
     @staticmethod
     def contrib_depthwise_conv2d_nchwc(
@@ -1051,7 +1053,9 @@ class _Nn:
         out_layout: str = '',
         out_dtype: str = '',
     ) -> Expr:
-        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it.
+
+Where a kernel of six axes is said to be OIHW, its blocks are as long as the last two."""
 
     @staticmethod
     def dropout_raw(

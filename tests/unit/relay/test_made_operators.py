@@ -106,10 +106,11 @@ def test_a_condition_of_any_type_holds_where_it_is_not_0() -> None:
 
 def test_convolutions_in_blocks_have_relays_name() -> None:
     data, kernel = relay.var("data", shape=(1, 2, 5, 5, 4)), relay.var("kernel", shape=(1, 2, 3, 3, 4, 8))
-    layouts = {"data_layout": "NCHW4c", "kernel_layout": "OIHW4i8o", "out_layout": "NCHW8c"}
-    made = relay.nn.contrib_conv2d_nchwc(data, kernel, padding=(1, 1), channels=8, kernel_size=(3, 3), **layouts)
-    assert made.type == relay.TensorType((1, 1, 5, 5, 8))
-    assert made.op == relay.op.get("nn.conv2d")
+    for layout in ("OIHW4i8o", "OIHW"):
+        layouts = {"data_layout": "NCHW4c", "kernel_layout": layout, "out_layout": "NCHW8c"}
+        made = relay.nn.contrib_conv2d_nchwc(data, kernel, padding=(1, 1), channels=8, kernel_size=(3, 3), **layouts)
+        assert made.type == relay.TensorType((1, 1, 5, 5, 8))
+        assert made.op == relay.op.get("nn.conv2d")
 
 
 def test_the_padding_of_integers_may_be_a_whole_float() -> None:
