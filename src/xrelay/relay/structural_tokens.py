@@ -6,16 +6,22 @@ fn(a, b) { relu(a) - b }   →   a function of two parameters, subtract, relu, v
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from xrelay.dialects.attribute_names import BINDS, REQUIRES
+from xrelay.dialects.attribute_names import BINDS, COMPILER_PRIMITIVE, REQUIRES
 from xrelay.dialects.defined_values import region_arguments
+from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.relay.attrs import Attrs
@@ -29,12 +35,27 @@ def structural_tokens(node: object, map_free_vars: bool) -> Iterator[Hashable]:
     """The tokens of an expression, a function, a module, or of what has such in it; anything else is its own token.
 
     A value comes whole where it is met first, its operands behind it, and later as the number of that place. A free
-    variable is itself, with `map_free_vars` its number and its type. Iterative.
+    variable is itself, with `map_free_vars` its number and its type. A call of several results is one of a tuple, a
+    fused group the call of a primitive function, as in Relay. Iterative.
     """
     walk = _Walk(map_free_vars)
     walk.pending.append(node)
     while walk.pending:
         yield walk.token(walk.pending.pop())
+
+
+@dataclass(eq=False)
+class _Results:
+    """All the results of a call that has several, as the tuple that Relay's call gives."""
+
+    call: Operation
+
+
+@dataclass(eq=False)
+class _Group:
+    """The function that a fused group calls."""
+
+    fused: FusedOp
 
 
 class _Walk:
@@ -43,7 +64,7 @@ class _Walk:
     def __init__(self, map_free_vars: bool):
         self.pending: list[object] = []
         self._map_free_vars = map_free_vars
-        self._numbers: dict[SSAValue | Operation, int] = {}
+        self._numbers: dict[object, int] = {}
 
     def token(self, node: object) -> Hashable:
         """The token of `node`, whose parts become pending."""
@@ -60,6 +81,10 @@ class _Walk:
                 return self._module(node)
             case FuncOp():
                 return self._func(node)
+            case _Results():
+                return self._results(node.call)
+            case _Group():
+                return self._group(node)
             case _:
                 return self._data(node)
 
@@ -69,6 +94,13 @@ class _Walk:
         if not isinstance(value, OpResult):
             return self._free(value)
         op = value.op
+        if isinstance(op, TupleGetItemOp):
+            return self._field(op)
+        if (call := _call_of_several(op, value)) is not None:
+            return self._results(call)
+        if is_call(op) and len(op.results) > 1:
+            self._push([_Results(op)])
+            return "field", value.index
         if op in self._numbers:
             return "again", self._numbers[op], value.index
         if isinstance(op, ConstantOp):
@@ -76,6 +108,17 @@ class _Walk:
         if not _means_nothing_shared(op):
             self._number(op)
         return self._op(op), value.index
+
+    def _field(self, op: TupleGetItemOp) -> Hashable:
+        self._push([op.data])
+        return "field", op.index.value.data
+
+    def _results(self, call: Operation) -> Hashable:
+        """The call as one value."""
+        if call in self._numbers:
+            return "again", self._numbers[call], 0
+        self._number(call)
+        return self._op(call), 0
 
     def _free(self, variable: SSAValue) -> Hashable:
         if not self._map_free_vars:
@@ -89,14 +132,28 @@ class _Walk:
             self._number(op.variable)
             self._push([op.bound, op.scope])
             return "let"
-        for region in reversed(op.regions):
-            for block in reversed(region.blocks):
-                self._push(_computed(block))
-        self._push(op.operands)
+        if isinstance(op, FusedOp):
+            self._push([_Group(op), *op.operands])
+            return InvokeOp, _said(op), len(op.operands) + 1, 0
+        self._push_bodies(op)
         arguments = region_arguments(op)
         for argument in arguments:
             self._number(argument)
         return type(op), _said(op), len(op.operands), len(arguments)
+
+    def _group(self, group: _Group) -> Hashable:
+        """What `_value` gives of a function that says no more than that it is primitive."""
+        self._number(group)
+        for argument in (arguments := group.fused.body.block.args):
+            self._number(argument)
+        self._push(_computed(group.fused.body.block))
+        return (FnOp, _python({COMPILER_PRIMITIVE: int_attribute(1)}), 0, len(arguments)), 0
+
+    def _push_bodies(self, op: Operation) -> None:
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                self._push(_computed(block))
+        self._push(op.operands)
 
     def _function(self, function: Function) -> Hashable:
         for param in function.params:
@@ -104,7 +161,8 @@ class _Walk:
         if function.itself is not None:
             self._number(function.itself.ssa_value)
         self._push([function.body])
-        return "function", tuple(param.type for param in function.params), _frozen(function.attrs)
+        attributes = {name: value for name, value in function.attrs.items() if name != "sym_visibility"}
+        return "function", tuple(param.type for param in function.params), _frozen(attributes)
 
     def _module(self, module: ModuleOp) -> Hashable:
         funcs = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
@@ -137,13 +195,21 @@ class _Walk:
     def _push(self, parts: Sequence[object]) -> None:
         self.pending.extend(reversed(parts))
 
-    def _number(self, node: SSAValue | Operation) -> None:
+    def _number(self, node: object) -> None:
         self._numbers[node] = len(self._numbers)
 
 
 def _means_nothing_shared(op: Operation) -> bool:
     """Whether it is the same to use a value of `op` twice or to make it twice."""
-    return isinstance(op, TupleGetItemOp) or (isinstance(op, TupleOp) and not op.operands)
+    return isinstance(op, TupleOp) and not op.operands
+
+
+def _call_of_several(op: Operation, value: SSAValue) -> Operation | None:
+    """The call whose results, several and all of them in order, are the tuple `value`; `None` for another value."""
+    first = op.operands[0].owner if isinstance(op, TupleOp) and op.operands else None
+    if not isinstance(first, Operation) or not is_call(first) or len(first.results) < 2:
+        return None
+    return first if list(op.operands) == list(first.results) else None
 
 
 def _computed(block: Block) -> list[SSAValue]:
@@ -154,9 +220,18 @@ def _computed(block: Block) -> list[SSAValue]:
 
 def _said(op: Operation) -> Hashable:
     """The attributes of an op but for the names of variables and what inference records."""
-    properties = {name: value for name, value in op.properties.items() if not isinstance(op, LetOp)}
+    properties = {} if isinstance(op, LetOp | FusedOp) else op.properties
     attributes = {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}
-    return frozenset(properties.items()), frozenset(attributes.items())
+    return (
+        _python({**properties, **attributes})
+        if isinstance(op, FnOp | FusedOp | InvokeOp)
+        else (frozenset(properties.items()), frozenset(attributes.items()))
+    )
+
+
+def _python(attributes: Mapping[str, Attribute]) -> Hashable:
+    """Attributes of functions, of which the values count, not how many bits a number has."""
+    return frozenset((name, _frozen(to_python(value))) for name, value in attributes.items())
 
 
 def _frozen(data: object) -> Hashable:

@@ -164,3 +164,43 @@ def test_types_and_constants() -> None:
     assert not agree(relay.TensorType((2,), "float32"), relay.TensorType((2,), "int32"))
     assert agree(relay.const(np.ones(3)), relay.const(np.ones(3)))
     assert not agree(relay.const(np.ones(3)), relay.const(np.zeros(3)))
+
+
+def several(by_tuple: bool, swapped: bool = False) -> xrelay.IRModule:
+    """`@pair` gives two results, and @main adds them: results of the call, or fields of the tuple that Relay knows."""
+    x = relay.var("x", shape=(2,))
+    made = xrelay.IRModule({"pair": relay.Function([x], relay.Tuple([x, relay.exp(x)]))})
+    call = made.get_global_var("pair")(x)
+    assert isinstance(call, relay.Tuple)
+    first, second = (relay.TupleGetItem(call, index) if by_tuple else call.fields[index] for index in (0, 1))
+    made["main"] = relay.Function([x], second - first if swapped else first - second)
+    return made
+
+
+def test_results_of_a_call_are_fields_of_its_tuple() -> None:
+    assert agree(several(True), several(False))
+    assert not agree(several(True), several(False, swapped=True))
+
+
+def test_a_fused_group_is_the_call_of_a_primitive_function() -> None:
+    def net(fused: bool, attribute: str = "Primitive", number: float = 2.0) -> xrelay.IRModule:
+        x, y = relay.var("x", shape=(2,)), relay.var("y", shape=(2,))
+        p, q = relay.var("p", shape=(2,)), relay.var("q", shape=(2,))
+        (a, b) = (x, y) if fused else (p, q)
+        body = relay.exp(a) * relay.const(number) - b
+        made = body if fused else relay.Function([p, q], body).with_attr(attribute, 1)(x, y)
+        return xrelay.IRModule.from_expr(relay.Function([x, y], made))
+
+    grouped = transform.FuseOps(2)(net(fused=True))
+    assert "relay.fused" in str(grouped)
+    assert agree(grouped, net(fused=False))
+    assert not agree(grouped, net(fused=False, attribute="Composite"))
+    assert not agree(grouped, net(fused=False, number=3.0))
+
+
+def test_whether_other_modules_see_a_function_does_not_count() -> None:
+    def double(visibility: str) -> ModuleOp:
+        text = f"func.func {visibility} @f(%x: tensor<2xf32>) -> tensor<2xf32> {{ func.return %x : tensor<2xf32> }}"
+        return parse_module(full_context(), text, "a test")
+
+    assert agree(double("private"), double(""))
