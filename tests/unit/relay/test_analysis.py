@@ -165,3 +165,12 @@ def test_a_graph_of_ten_thousand_expressions() -> None:
         y = relay.add(y, y)
     assert check_basic_block_normal_form(y)
     assert Feature.fGraph in detect_feature(y)
+
+
+def test_free_variables_come_as_a_walk_from_the_left_meets_them() -> None:
+    x, weight, bias, flag = (relay.var(name, shape=(2, 2)) for name in ("x", "weight", "bias", "flag"))
+    layer = relay.add(bias, relay.nn.dense(x, weight))
+    assert relay.analysis.free_vars(layer) == [bias, x, weight]
+    assert relay.analysis.free_vars(relay.Tuple([relay.exp(x), bias, layer])) == [x, bias, weight]
+    scoped = relay.Let(v := relay.var("v", shape=(2, 2)), relay.exp(weight), relay.add(flag, relay.add(v, x)))
+    assert relay.analysis.free_vars(scoped) == [weight, flag, x]
