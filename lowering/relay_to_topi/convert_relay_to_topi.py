@@ -33,7 +33,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, DenseIntOrFPElementsAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, UnrealizedConversionCastOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
@@ -54,6 +54,7 @@ from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.relay_to_topi.call_demands import record_demands
 from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, split_results
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
+from xrelay.passes.fusion.kernel_constants import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 from xrelay.passes.infra.verify import walk_ops
@@ -158,7 +159,7 @@ class LowerScalarConstant(ConversionPattern[ConstantOp]):
 
     def rewrite(self, op: ConstantOp, rewriter: ConversionRewriter) -> str | None:
         """Only constants of one element live inside kernels; others are parameters."""
-        if not isinstance(op.value, DenseIntOrFPElementsAttr) or op.array.size != 1:
+        if not is_kernel_constant(op):
             return f"a constant of type {op.result.type} is inside a kernel; it must be a parameter"
         number = op.array.reshape(-1)[0].item()
         names = {f"i{axis}": 1 for axis in range(op.array.ndim)}

@@ -16,7 +16,8 @@ After:
     …
     func.func private @fused_nn_relu(%p0: T) -> T attributes {relay.primitive, relay.pattern = "kElemWise"} {…}
 
-A `relay.call` stays one, and keeps what it binds and requires. A `relay.if` or `relay.loop` keeps its regions, of which
+Constants of more than one element, which `link-params` keeps in groups, become arguments of the kernels. A `relay.call`
+stays one, and keeps what it binds and requires. A `relay.if` or `relay.loop` keeps its regions, of which
 all that has been said is true as well. What it gives, where that is a tuple, becomes a tuple of tensors, which
 `relay.tuple` makes right in front of `relay.yield`, and `relay.tuple_get_item` takes apart right behind the op.
 
@@ -77,7 +78,9 @@ from xrelay.errors import PassError
 from xrelay.passes.fusion.flat_signatures import flat_type, flatten_arguments, repeated
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group
 from xrelay.passes.fusion.group_names import GroupNames
+from xrelay.passes.fusion.kernel_constants import with_constants_outside
 from xrelay.passes.fusion.main_as_callee import enter_main_once
+from xrelay.passes.fusion.own_buffers import copy_of, needs_copy
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import TupleLeaves, leaf_types, take_apart
@@ -155,7 +158,7 @@ class _Outliner:
 
     def _outline_op(self, function: FuncOp, op: Operation) -> None:
         if isinstance(op, FusedOp):
-            self._call_group(op)
+            self._call_group(with_constants_outside(op))
         elif self.leaves.note(op):
             self._hand_on(op)
         elif isinstance(op, LetOp | StopFusionOp | CompilerAnnotationOp):
@@ -334,28 +337,6 @@ class _Outliner:
         )
         self.kernels[key] = kernel = _Kernel(SymbolRefAttr(symbol), types)
         return kernel
-
-
-# --- buffers of their own
-
-
-def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
-    """Whether a returned value has no buffer of its own.
-
-    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise. Sequences,
-    optionals and closures have none.
-    """
-    if isinstance(value.type, SequenceType | OptionalType | ClosureType):
-        return False
-    return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp | ExtentsOp | CutOp) or value in returned
-
-
-def copy_of(value: SSAValue) -> CastOp:
-    """An op that copies a tensor: a cast to its own element type."""
-    copy = CastOp.call(value, dtype=element_type_of(value.type))
-    copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
-    copy.result.name_hint = value.name_hint
-    return copy
 
 
 # --- kernels and signatures

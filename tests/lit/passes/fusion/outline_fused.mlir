@@ -102,3 +102,33 @@ func.func @rebuilt(%x: tensor<2xf32>, %y: tensor<3xf32>) -> tensor<5xf32> {
   }
   func.return %r : tensor<5xf32>
 }
+
+// -----
+
+// A constant of several elements is an argument of the kernel, so groups that differ in it are one kernel.
+// CHECK-LABEL: func.func @constants
+// CHECK-NEXT:    %[[K:.*]] = relay.constant dense<[1.000000e+00, 2.000000e+00]>
+// CHECK-NEXT:    %[[A:.*]] = func.call @scale(%x, %[[K]])
+// CHECK-NEXT:    %[[L:.*]] = relay.constant dense<[3.000000e+00, 4.000000e+00]>
+// CHECK-NEXT:    %[[B:.*]] = func.call @scale(%[[A]], %[[L]])
+// CHECK-NEXT:    func.return %[[B]]
+// CHECK:       func.func private @scale(%p0: tensor<2xf32>, %k: tensor<2xf32>)
+// CHECK-NEXT:    %{{.*}} = relay.constant dense<5.000000e-01>
+// CHECK-NOT:   func.func
+func.func @constants(%x: tensor<2xf32>) -> tensor<2xf32> {
+  %a = relay.fused @scale(%p0 = %x : tensor<2xf32>) -> tensor<2xf32> {
+    %h = relay.constant dense<0.5> : tensor<f32>
+    %k = relay.constant dense<[1.0, 2.0]> : tensor<2xf32>
+    %m = relay.multiply(%p0, %k) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %r = relay.multiply(%m, %h) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+    relay.yield %r : tensor<2xf32>
+  }
+  %b = relay.fused @scale_1(%p0 = %a : tensor<2xf32>) -> tensor<2xf32> {
+    %h = relay.constant dense<0.5> : tensor<f32>
+    %k = relay.constant dense<[3.0, 4.0]> : tensor<2xf32>
+    %m = relay.multiply(%p0, %k) : (tensor<2xf32>, tensor<2xf32>) -> tensor<2xf32>
+    %r = relay.multiply(%m, %h) : (tensor<2xf32>, tensor<f32>) -> tensor<2xf32>
+    relay.yield %r : tensor<2xf32>
+  }
+  func.return %b : tensor<2xf32>
+}

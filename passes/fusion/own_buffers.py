@@ -1,0 +1,33 @@
+"""Values that a function returns have buffers of their own: which have none, and copies of them."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+
+from xdsl.dialects.builtin import UnknownLoc
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+
+
+def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
+    """Whether a returned value has no buffer of its own.
+
+    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise. Sequences,
+    optionals and closures have none.
+    """
+    if isinstance(value.type, SequenceType | OptionalType | ClosureType):
+        return False
+    return not isinstance(value, OpResult) or isinstance(value.op, ConstantOp | ExtentsOp | CutOp) or value in returned
+
+
+def copy_of(value: SSAValue) -> CastOp:
+    """An op that copies a tensor: a cast to its own element type."""
+    copy = CastOp.call(value, dtype=element_type_of(value.type))
+    copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
+    copy.result.name_hint = value.name_hint
+    return copy
