@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import StringAttr, TupleType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
@@ -20,6 +21,7 @@ from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import PassError
 from xrelay.passes.byoc.annotated_regions import AnnotatedRegion
 from xrelay.passes.graph.replacements import Replacements, erase_op
+from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
 from xrelay.passes.graph.value_uses import block_of
 from xrelay.passes.infra.verify import walk_ops
 
@@ -37,6 +39,8 @@ class RegionOutliner:
         """Value from outside, whatever borders lie between → what stands for it in the function."""
         self._copies: dict[Operation, None] = {}
         """Ops outside of which the function has copies."""
+        self._taken_apart: list[Operation] = []
+        """The fields of the tuples that are among the results."""
 
     def outline(self) -> FuncOp:
         """Put a call in the place of the region; gives the function, which is in no module yet."""
@@ -44,12 +48,13 @@ class RegionOutliner:
         for index, begin in enumerate(self._region.begins):
             values.add(begin.result, self._input(begin.data, index))
         values.apply()
-        results = list(dict.fromkeys(end.data for end in self._region.ends))
+        given = list(dict.fromkeys(end.data for end in self._region.ends))
+        results = self._flat(given)
         call = self._call(results)
-        given = dict(zip(results, call.results, strict=True))
         Rewriter.insert_op(call, InsertPoint.before(self._region.ends[0]))
+        known = self._given(given, results, call)
         for end in self._region.ends:
-            values.add(end.result, given[end.data])
+            values.add(end.result, known[end.data])
         values.apply()
         for annotation in (*self._region.ends, *self._region.begins):
             erase_op(annotation)
@@ -58,6 +63,34 @@ class RegionOutliner:
             if all(result.first_use is None for result in op.results):
                 erase_op(op)
         return self._function(results, call)
+
+    def _flat(self, given: list[SSAValue]) -> list[SSAValue]:
+        """The fields of tuples in their places, where a result of several, or a field of the one, is a tuple."""
+        nested = len(given) > 1 or any(isinstance(type, TupleType) for type in _fields(given[0].type))
+        if not nested:
+            return given
+        results: list[SSAValue] = []
+        for value in given:
+            leaves, ops = take_apart(value)
+            for op in ops:
+                op.location = self._region.ends[0].location
+            self._taken_apart += ops
+            results += leaves
+        return results
+
+    def _given(
+        self, given: list[SSAValue], results: list[SSAValue], call: CallOp | NamedCallOp
+    ) -> dict[SSAValue, SSAValue]:
+        """What stands behind `call` for each of the values that the region gives."""
+        if results == given:
+            return dict(zip(given, call.results, strict=True))
+        leaves, known = iter(call.results), dict[SSAValue, SSAValue]()
+        for value in given:
+            known[value], ops = rebuild(value.type, leaves)
+            for op in ops:
+                op.location = call.location
+            Rewriter.insert_op(ops, InsertPoint.before(self._region.ends[0]))
+        return known
 
     def _input(self, value: SSAValue, index: int) -> SSAValue:
         """What stands in the function for `value`, which comes in at the begin `index`."""
@@ -112,7 +145,7 @@ class RegionOutliner:
         for op in inner:
             if any(value in copies for value in op.operands):
                 op.operands = [copies.get(value, value) for value in op.operands]
-        self._body.add_ops(members)
+        self._body.add_ops([*members, *self._taken_apart])
 
     def _call(self, results: list[SSAValue]) -> CallOp | NamedCallOp:
         first, types = self._region.ends[0], [value.type for value in results]
@@ -156,3 +189,8 @@ class RegionOutliner:
         if FORM in self._home.attributes:
             function.attributes[FORM] = self._home.attributes[FORM]
         return function
+
+
+def _fields(type: Attribute) -> Sequence[Attribute]:
+    """The types of the fields of a tuple; none of another value."""
+    return type.types.data if isinstance(type, TupleType) else ()
