@@ -31,10 +31,12 @@ After:
 
 The name is Relay's: "tvmgen", `mod-name`, the compiler, the function around it, and the number of the region's first
 begin, as Relay counts them; characters that a symbol in C cannot have are underscores. Annotations for "default" go,
-and so do those with nothing between them.
+and so do those with nothing between them. Where a compiler has an optimizer (`function_optimizers.py`), its functions
+are what that makes of them.
 
 Refuses (`PassError`) annotations that contradict each other (see `annotated_regions.py`), a region that needs a value
-that needs one of its own, and one that makes an extent which is named outside of it.
+that needs one of its own, and one that makes an extent which is named outside of it; and an optimizer that fails or
+gives a function of another type.
 """
 
 from __future__ import annotations
@@ -50,6 +52,7 @@ from xdsl.passes import ModulePass
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.passes.byoc.annotated_regions import AnnotatedRegion, RegionSet
 from xrelay.passes.byoc.compiler_annotations import flatten_ends_of_tuples, remove_annotations
+from xrelay.passes.byoc.function_optimizers import optimized
 from xrelay.passes.byoc.region_function import RegionOutliner
 from xrelay.passes.byoc.target_support import DEFAULT
 from xrelay.passes.graph.replacements import Replacements, erase_op
@@ -103,7 +106,8 @@ def _partition(function: FuncOp, mod_name: str, taken: set[str], *, bind_constan
         if region.members and region.ends:
             stem = f"tvmgen_{mod_name}_{region.compiler}_{function.sym_name.data}_{region.number}"
             name = fresh_name(re.sub(r"[^A-Za-z0-9_]", "_", stem), taken)
-            made.append(RegionOutliner(region, function, name, bind_constants=bind_constants).outline())
+            outliner = RegionOutliner(region, function, name, bind_constants=bind_constants)
+            made.append(optimized(outliner.outline(), region.compiler))
         else:
             _remove_borders(region)
     _put_before_users(function)

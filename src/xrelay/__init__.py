@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from xrelay.nd import cpu as cpu
     from xrelay.relay.build_module import build as build
     from xrelay.relay.module import IRModule as IRModule
+    from xrelay.relay.registered_functions import get_global_func as get_global_func
+    from xrelay.relay.registered_functions import register_func as register_func
     from xrelay.target.target import Target as Target
     from xrelay.te.lower import lower as lower
     from xrelay.transform import PassContext as PassContext
@@ -56,6 +58,7 @@ _PUBLIC: dict[str, str] = {
     "compile": "xrelay.api.compile",
     "cpu": "xrelay.nd",
     "errors": "xrelay",
+    "get_global_func": "xrelay.relay.registered_functions",
     "import_onnx": "xrelay.frontend.onnx",
     "instrument": "xrelay",
     "interpret": "xrelay.api.interpret",
@@ -65,6 +68,7 @@ _PUBLIC: dict[str, str] = {
     "nd": "xrelay",
     "onnx_backend": "xrelay",
     "parse": "xrelay.api.interpret",
+    "register_func": "xrelay.relay.registered_functions",
     "relay": "xrelay",
     "same": "xrelay.api.same",
     "target": "xrelay",
@@ -87,6 +91,7 @@ __all__ = [
     "compile",
     "cpu",
     "errors",
+    "get_global_func",
     "import_onnx",
     "instrument",
     "interpret",
@@ -96,6 +101,7 @@ __all__ = [
     "nd",
     "onnx_backend",
     "parse",
+    "register_func",
     "relay",
     "same",
     "target",

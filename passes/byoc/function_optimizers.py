@@ -1,0 +1,94 @@
+"""What `relay-partition-graph` asks of a compiler from outside: passes of its own over each function that it gets.
+
+    @optimizes("ccompiler")
+    def hook(module: ModuleOp) -> ModuleOp:
+        return FoldConstant()(module)
+
+The module holds the function as @main, without the attributes that let passes leave it alone. Relay's users write
+`xrelay.register_func("relay.ext.ccompiler.optimize", hook)`, which comes to this.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias, TypeVar
+
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+
+from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, GLOBAL_SYMBOL
+from xrelay.errors import PassError, with_article
+from xrelay.raised import also, raised
+from xrelay.registrations import note_registration
+
+OptimizeHook: TypeAlias = Callable[[ModuleOp], object]
+"""`hook(module)`: the module with another @main in the place of the one that is given."""
+
+HookT = TypeVar("HookT", bound=OptimizeHook)
+
+_HOOKS: dict[str, OptimizeHook] = {}
+
+
+def optimizes(compiler: str) -> Callable[[HookT], HookT]:
+    """Decorator: the function optimises what is for `compiler`. It replaces an earlier one, for good."""
+
+    def register(hook: HookT) -> HookT:
+        _HOOKS[compiler] = hook
+        note_registration(hook)
+        return hook
+
+    return register
+
+
+def registered_optimizer(compiler: str) -> OptimizeHook | None:
+    """The hook that is registered for a compiler; `None` for none."""
+    return _HOOKS.get(compiler)
+
+
+def forget_optimizer(compiler: str) -> None:
+    """Take back what is registered for a compiler."""
+    _HOOKS.pop(compiler, None)
+
+
+def optimized(function: FuncOp, compiler: str) -> FuncOp:
+    """`function`, which is in no module, as the hook of `compiler` gives it; itself where there is no hook.
+
+    Raises `PassError`, naming the compiler, where the hook raises, gives no module, or one whose @main takes or gives
+    other types, or which has other functions: nobody would take them over.
+    """
+    hook = registered_optimizer(compiler)
+    if hook is None:
+        return function
+    main = function.clone()
+    for name in (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL):
+        main.attributes.pop(name, None)
+    main.sym_name, main.sym_visibility = StringAttr("main"), None
+    try:
+        made = hook(ModuleOp([main]))
+    except Exception as error:
+        raise also(PassError(f"relay-partition-graph: the optimizer of {compiler!r} {raised(error)}"), error) from error
+    new = _main_of(made, function, compiler)
+    new.detach()
+    new.attributes.update(function.attributes)
+    new.sym_name, new.sym_visibility = function.sym_name, function.sym_visibility
+    new.arg_attrs, new.res_attrs = function.arg_attrs, function.res_attrs
+    return new
+
+
+def _main_of(made: object, function: FuncOp, compiler: str) -> FuncOp:
+    if not isinstance(made, ModuleOp):
+        raise _wrong(compiler, f"gives {with_article(type(made).__name__)}, no module")
+    functions = [op for op in made.ops if isinstance(op, FuncOp)]
+    main = next((op for op in functions if op.sym_name.data == "main"), None)
+    if main is None or len(functions) > 1:
+        names = ", ".join(f"@{op.sym_name.data}" for op in functions)
+        raise _wrong(compiler, f"gives the functions {names or 'of an empty module'} instead of @main alone")
+    if main.function_type != function.function_type:
+        raise _wrong(compiler, f"makes {main.function_type} of the type {function.function_type}")
+    return main
+
+
+def _wrong(compiler: str, what: str) -> PassError:
+    return PassError(
+        f"relay-partition-graph: the optimizer of {compiler!r} {what}", help="give the module back with another @main"
+    )
