@@ -23,6 +23,7 @@ from xrelay.relay.nodes import Constant, Let, Tuple, parts
 from xrelay.relay.normal_form import check_basic_block_normal_form
 
 if TYPE_CHECKING:
+    from xrelay.relay.annotated_regions import AnnotatedRegionSet as AnnotatedRegionSet
     from xrelay.relay.calibration import get_calibration_data as get_calibration_data
     from xrelay.relay.call_graph import CallGraph as CallGraph
     from xrelay.relay.layer_count import count_layers as count_layers
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from xrelay.relay.module_analysis import list_op_freqs as list_op_freqs
 
 __all__ = [
+    "AnnotatedRegionSet",
     "CallGraph",
     "Feature",
     "all_dtypes",
@@ -56,6 +58,7 @@ __all__ = [
 
 
 _LATE = {
+    "AnnotatedRegionSet": "annotated_regions",
     "CallGraph": "call_graph",
     "count_layers": "layer_count",
     "extract_fused_functions": "module_analysis",

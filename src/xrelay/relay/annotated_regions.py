@@ -1,0 +1,125 @@
+"""`relay.analysis.AnnotatedRegionSet`: the regions that annotations enclose in an expression.
+
+    regions = relay.analysis.AnnotatedRegionSet(func)
+    regions.get_region(call).target, .args, .nodes, .rets
+
+A begin opens a region, which every expression joins that is computed of it; an expression of several open regions makes
+one of them. An end closes: what is computed of it is outside. Functions of modules are asked in `passes/byoc`; this is
+the same for expressions, before anything is a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from xrelay.errors import InputError
+from xrelay.relay.analysis import post_order_visit
+from xrelay.relay.attrs import Op
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+from xrelay.relay.nodes import Call, parts
+
+BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
+
+
+@dataclass(eq=False)
+class AnnotatedRegion:
+    """What lies between some begins and ends, in the order in which a walk meets it."""
+
+    target: str
+    """The compiler that the begins name."""
+    id: int
+    """The number of the region, from 0, in the order of the first begins."""
+    args: list[Expr] = field(default_factory=list[Expr])
+    """The begins."""
+    nodes: list[Expr] = field(default_factory=list[Expr])
+    """Everything in the region, begins and ends too."""
+    rets: list[Expr] = field(default_factory=list[Expr])
+    """The ends."""
+
+
+class AnnotatedRegionSet:
+    """The regions of `expr`, between calls of the operator `region_begin_op` and such of `region_end_op`.
+
+    Raises `InputError` for an end that closes no region, and where regions for different compilers meet without a
+    border.
+    """
+
+    def __init__(self, expr: Expr, region_begin_op: Op | None = None, region_end_op: Op | None = None):
+        self._begin = BEGIN if region_begin_op is None else region_begin_op.name
+        self._end = END if region_end_op is None else region_end_op.name
+        self._numbers: dict[Expr, int] = {}
+        """Expression → a begin, by number, the region of which it joined."""
+        self._parents: list[int] = []
+        """For each begin one of the same region, the first for itself."""
+        self._targets: list[str] = []
+        post_order_visit(expr, self._visit)
+        roots = dict.fromkeys(self._root(number) for number in self._numbers.values())
+        found = {root: AnnotatedRegion(self._targets[root], id) for id, root in enumerate(sorted(roots))}
+        self._regions = list(found.values())
+        self._of = {node: found[self._root(number)] for node, number in self._numbers.items()}
+        for node, region in self._of.items():
+            region.nodes.append(node)
+            name = _name(node)
+            if name in (self._begin, self._end):
+                (region.args if name == self._begin else region.rets).append(node)
+
+    def __len__(self) -> int:
+        return len(self._regions)
+
+    def __iter__(self) -> Iterator[AnnotatedRegion]:
+        return iter(self._regions)
+
+    def get_region(self, expr: Expr) -> AnnotatedRegion | None:
+        """The region that `expr` is in; None for one that is in none."""
+        return self._of.get(expr)
+
+    def _visit(self, node: Expr) -> None:
+        """Let `node` open a region, join the one that is open, or make one of several."""
+        if isinstance(node, Function):
+            return
+        name = _name(node)
+        if name == self._begin:
+            self._numbers[node] = len(self._parents)
+            self._parents.append(len(self._parents))
+            self._targets.append(_target(node))
+            return
+        inside = (part for part in parts(node) if _name(part) != self._end)
+        opened = [self._root(number) for part in inside if (number := self._numbers.get(part)) is not None]
+        if name == self._end and not opened:
+            raise InputError("no region is open that this annotation could end", help="begin it with compiler_begin")
+        if opened:
+            targets = [self._targets[root] for root in opened] + ([_target(node)] if name == self._end else [])
+            _require_one(targets)
+            first = min(opened)
+            for root in opened:
+                self._parents[root] = first
+            self._numbers[node] = first
+
+    def _root(self, number: int) -> int:
+        root = number
+        while self._parents[root] != root:
+            root = self._parents[root]
+        while self._parents[number] != root:
+            self._parents[number], number = root, self._parents[number]
+        return root
+
+
+def _name(node: Expr) -> str:
+    """The operator that `node` is a call of; empty for other expressions."""
+    return node.op.name if isinstance(node, Call) and isinstance(node.op, Op) else ""
+
+
+def _target(annotation: Expr) -> str:
+    """The compiler that an annotation names; empty for an operator that names none."""
+    attrs = annotation.attrs if isinstance(annotation, Call) else None
+    return "" if attrs is None else str(attrs.get("compiler", ""))
+
+
+def _require_one(targets: list[str]) -> None:
+    for target in targets:
+        if target != targets[0]:
+            raise InputError(
+                f"regions for {targets[0]!r} and {target!r} meet", help="end the one with compiler_end, begin the other"
+            )
