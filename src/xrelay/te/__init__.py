@@ -44,7 +44,7 @@ from xrelay.te.expr import (
 )
 from xrelay.te.lower import lower
 from xrelay.te.schedule import AutoInlineInjective, Schedule, Stage, create_schedule
-from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, compute, placeholder, reduce_axis, var
+from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, compute, placeholder, reduce_axis, size_var, var
 
 __all__ = [
     "AutoInlineInjective",
@@ -79,6 +79,7 @@ __all__ = [
     "rsqrt",
     "schedule",
     "sigmoid",
+    "size_var",
     "sin",
     "sqrt",
     "sum",

@@ -15,6 +15,7 @@ from typing import cast
 from numpy.typing import DTypeLike
 
 from xrelay.errors import InputError
+from xrelay.index_algebra.dims import Dim, DimExpr, is_dim_name, symbol
 from xrelay.te.expr import INDEX, IterVar, PrimExpr, Reduce, const, dtype_name
 
 
@@ -148,12 +149,25 @@ def compute(shape: Sequence[int], fcompute: Callable[..., object], name: str = "
     return op.tensor
 
 
-def var(name: str = "tindex", dtype: DTypeLike = INDEX) -> IterVar:
-    """Refuses: extents are numbers here, known when the program is written."""
-    raise InputError(f"the extent {name!r} is open", help="index spaces are static: give a number")
+def var(name: str = "tindex", dtype: DTypeLike = INDEX) -> Dim:
+    """The named dimension `name` for types of Relay, whose arithmetic gives extents: `(n, n + 1)`.
+
+    Two of one name are the same dimension, of whatever `dtype`. Tensors here have numbers for extents and refuse it.
+    """
+    if not is_dim_name(name):
+        raise InputError(f"a dimension cannot be called {name!r}", help="write a name such as n or batch_size")
+    return symbol(name)
 
 
-def _shape(shape: Sequence[int]) -> tuple[int, ...]:
+def size_var(name: str = "size", dtype: DTypeLike = INDEX) -> Dim:
+    """As `var`: named dimensions are never negative."""
+    return var(name, dtype)
+
+
+def _shape(shape: Sequence[Dim]) -> tuple[int, ...]:
+    opened = [extent for extent in shape if isinstance(extent, DimExpr)] if isinstance(shape, Sequence) else []
+    if opened:
+        raise InputError(f"the extent '{opened[0]}' is open", help="index spaces are static: give a number")
     try:
         extents = tuple(integer(extent) for extent in shape)
     except TypeError as error:

@@ -230,7 +230,8 @@ def _value_outside() -> object:
 
 K = te.reduce_axis((0, 6), "k")
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
-    "open extent": (lambda: te.var("n"), "the extent 'n' is open"),
+    "open extent": (lambda: te.placeholder((te.var("n"),)), "the extent 'n' is open"),  # pyright: ignore
+    "name of an extent": (lambda: te.size_var("a b"), "a dimension cannot be called 'a b'"),
     "shape": (lambda: te.placeholder((2.5,)), "the shape is"),  # pyright: ignore
     "negative extent": (lambda: te.placeholder((-1,)), "the shape is"),
     "dtype": (lambda: te.placeholder((2,), "float31"), "'float31' is no dtype"),
