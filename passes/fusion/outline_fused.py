@@ -33,7 +33,7 @@ values whose types do not tell their fields.
 
 from __future__ import annotations
 
-from collections.abc import Container, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import NamedTuple
@@ -45,23 +45,20 @@ from xdsl.dialects.builtin import (
     SymbolRefAttr,
     TupleType,
     UnitAttr,
-    UnknownLoc,
 )
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
 from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
-from xrelay.dialects.relay.core.types import element_type_of, function_type
+from xrelay.dialects.relay.core.types import function_type
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, StopFusionOp
 from xrelay.dialects.relay.ops.require import RequireOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
 from xrelay.dialects.relay.structure.closures import ClosureOp
 from xrelay.dialects.relay.structure.constant import ConstantOp

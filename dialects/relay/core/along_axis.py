@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import operand_def
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.axes import letter_of_axis
+from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
@@ -40,24 +39,22 @@ class AlongAxisOp(RelayOp):
         return facts.tensor(0)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's; vectors behind the data are as long as the axis."""
-        return data_and_vectors(facts, result_type, self.axis.value.data)
+        """The data's type is the result's; vectors are as long as the axis."""
+        data = result_type if isinstance(facts[0], IncompleteType) else facts[0]
+        return vectors_along(self, self.axis.value.data, [data, *facts[1:]])
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""
         return follow_along_axis(self.name, self.axis.value.data, layouts)
 
 
-def data_and_vectors(facts: Facts, result_type: Attribute, axis: int) -> list[Attribute]:
-    """The types of the operands of an op that gives its data's type: operands behind it are vectors along `axis`."""
-    data = result_type if isinstance(facts[0], IncompleteType) else facts[0]
-    if not isinstance(data, TensorType):
-        return [data, *facts[1:]]
-    shape = shape_of(data)
-    if not -len(shape) <= axis < len(shape):
-        return [data, *facts[1:]]
-    vector = tensor_type([shape[axis]], data.element_type)
-    return [data, *(vector if isinstance(type, IncompleteType) else type for type in facts[1:])]
+def vectors_along(op: RelayOp, axis: int, types: Sequence[Attribute]) -> Sequence[Attribute]:
+    """`types` in which those after the first that are open are vectors as long as its `axis`, of its element type."""
+    if not (is_complete(types[0]) and any(isinstance(type, IncompleteType) for type in types[1:])):
+        return types
+    shape, element = Facts(op.name, types).operand(0)
+    vector = tensor_type([shape[require_axis(op, axis, len(shape), "C1")]], element)
+    return [types[0], *(vector if isinstance(type, IncompleteType) else type for type in types[1:])]
 
 
 def follow_along_axis(

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from xrelay.relay import frontend as frontend
     from xrelay.relay import loops as loops
     from xrelay.relay import op as op
+    from xrelay.relay import types as ty
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay.build_module import build as build
     from xrelay.relay.build_module import optimize as optimize
@@ -109,6 +110,7 @@ __all__ = [
     "save_param_dict",
     "scalar_type",
     "transform",
+    "ty",
     "var",
     "vision",
     "while_loop",
@@ -128,6 +130,7 @@ _LATE = {
     "optimize": ("xrelay.relay.build_module", "optimize"),
     "save_param_dict": ("xrelay.api.param_dict", "save_param_dict"),
     "transform": ("xrelay.relay.transform", ""),
+    "ty": ("xrelay.relay.types", ""),
     "while_loop": ("xrelay.relay.loops", "while_loop"),
 }
 """Names that stand above the builder: module, and the name in it."""

@@ -6,8 +6,11 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any, cast, overload
 
-from numpy.typing import ArrayLike, NDArray
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import TensorType
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.errors import InputError, with_article
 from xrelay.relay.analysis import free_vars
 from xrelay.relay.arrays import arrays_by_name
@@ -45,9 +48,8 @@ def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr:
 def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Function:
     """The function with constants in the place of the parameters of these names; other names say nothing.
 
-    Numbers of Python's, and lists of them, have 32 bits as in `relay.const`; an array keeps its type.
-
-    `InputError` where two parameters have one of the names, or a value is no array of numbers.
+    Python's numbers, and lists of them, take the dtype of the parameter. `InputError` where two parameters have one of
+    the names, or a value is no array of numbers or does not fit.
     """
     arrays = arrays_by_name(params)
     names = Counter(param.name for param in func.params)
@@ -55,12 +57,20 @@ def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Functio
         if names[name] > 1:
             raise InputError(f"{names[name]} parameters are called {name!r}", help="bind the variables with relay.bind")
     found = [param for param in func.params if param.name in arrays]
-    return bind(func, {param: const(_plain(params[param.name], arrays[param.name])) for param in found})
+    return bind(func, {param: _constant(param, params[param.name], arrays[param.name]) for param in found})
 
 
-def _plain(value: object, array: NDArray[Any]) -> ArrayLike:
-    """What is no array yet as it was given; else the array."""
-    return cast("ArrayLike", value) if isinstance(value, int | float | list | tuple) else array
+def _constant(param: Var, given: object, array: NDArray[Any]) -> Expr:
+    """The array as a constant: of the parameter's dtype, where numbers were given that have none."""
+    if not isinstance(given, int | float | list | tuple):
+        return const(array)
+    if not isinstance(param.type, TensorType):
+        return const(array.tolist())
+    dtype = numpy_dtype(param.type.element_type)
+    found = array.astype(dtype)
+    if dtype.kind in "iub" and not np.array_equal(found, array):
+        raise InputError(f"parameter {param.name!r} is {param.type}, its value {given!r}", help="give integers")
+    return const(found)
 
 
 class _Bound(ExprMutator):

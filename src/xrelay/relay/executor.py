@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias, cast
 
 import numpy as np
+from numpy.typing import NDArray
 from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
@@ -159,10 +160,19 @@ def _given(value: object, type: Attribute) -> Any:
         return [_given(each, inner) for each, inner in zip(values, type.types, strict=True)]
     if not isinstance(type, TensorType):
         return value
-    array, dtype = as_array("an argument", value), numpy_dtype(type.element_type)
-    # Numbers take the parameter's dtype; what does not fit is refused as an array of a dtype of its own.
-    keeps = isinstance(value, np.ndarray) or not np.can_cast(array.dtype, dtype, "same_kind")
-    return array if keeps else array.astype(dtype)
+    return _in_dtype(as_array("an argument", value), numpy_dtype(type.element_type))
+
+
+def _in_dtype(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Values in the parameter's dtype, as Relay's executors take them; what does not fit is refused as it is.
+
+    Floats are rounded to another precision, integers and whole numbers keep their value.
+    """
+    if array.dtype == dtype or (array.dtype.kind == dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")):
+        return array.astype(dtype, copy=False)
+    with np.errstate(invalid="ignore"):
+        found = array.astype(dtype)
+    return found if np.array_equal(found, array) else array
 
 
 def _flat(given: Any, type: Attribute) -> Iterator[object]:

@@ -2155,8 +2155,8 @@ def reverse(
 def reverse_sequence(
     data: ExprLike,
     seq_lengths: ExprLike,
-    seq_axis: int | None = 1,
-    batch_axis: int | None = 0,
+    seq_axis: int = 1,
+    batch_axis: int = 0,
 ) -> Expr:
     """The first elements of each sequence backwards, the others as they are."""
 
@@ -2393,7 +2393,7 @@ def transpose(
 def trilu(
     data: ExprLike,
     k: ExprLike,
-    upper: bool | None = True,
+    upper: bool = True,
 ) -> Expr:
     """The upper triangle of each matrix (the lower one where `upper` is false), zeros elsewhere."""
 

@@ -27,9 +27,9 @@ def pad(
 
     A width below 0 cuts elements off, as `strided_slice` does: before the others are filled in, where it is a value
     that fills them, and behind that where they are elements of the data. `ConstraintError` where an axis has not as
-    many.
+    many. A Python number that is an integer, as 2.0, fills tensors of integers too.
     """
-    value = _number(pad_value, data)
+    value = _number(data, pad_value)
     widths = known_attribute(pad_width)
     pairs = None if isinstance(widths, Expr) else _pairs(widths)
     if pairs is None or all(min(pair) >= 0 for pair in pairs):
@@ -64,12 +64,12 @@ def _cut(data: ExprLike, pairs: Pairs) -> Expr:
     return call(StridedSliceOp, value, begin=begin, end=end, strides=[1] * len(pairs))
 
 
-def _number(value: ExprLike, data: ExprLike) -> ExprLike:
-    """A vector of one number as that number, a whole one as an integer where the data has such; others as they are."""
+def _number(data: ExprLike, value: ExprLike) -> ExprLike:
+    """A vector of one number as that number, a number that is an integer as one of integers; others as they are."""
     if isinstance(value, int | float):
         type = as_value(data).type
-        has_integers = isinstance(type, TensorType) and isinstance(type.element_type, IntegerType)
-        return int(value) if has_integers and value == value // 1 else value
+        is_integral = isinstance(type, TensorType) and isinstance(type.element_type, IntegerType)
+        return int(value) if is_integral and float(value).is_integer() else value
     given = as_value(value)
     is_vector = is_complete(given.type) and shape_of(given.type) == (1,)
     return call(ReshapeOp, given, newshape=()) if is_vector else value

@@ -18,10 +18,11 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.qnn_unary import QnnLeakyReluOp
 from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MaximumOp, MinimumOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp
 from xrelay.dialects.relay.ops.tensor_fourier import STFTOp
 from xrelay.dialects.relay.ops.tensor_gather import GatherOp, TakeOp
+from xrelay.dialects.relay.ops.tensor_movement import ReverseSequenceOp, TriluOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, UnravelIndexOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
@@ -122,6 +123,25 @@ def _length(places: ExprLike | Sequence[int]) -> int | None:
     value = as_value(cast("ExprLike", places))
     extents = shape_of(value.type) if is_complete(value.type) else ()
     return extents[0] if extents and isinstance(extents[0], int) else None
+
+
+def trilu(data: ExprLike, k: ExprLike, upper: bool = True) -> Expr:
+    """`trilu`, whose `k` may be a Python number."""
+    return call(TriluOp, data, _number(k, "int64"), upper=upper)
+
+
+def reverse_sequence(data: ExprLike, seq_lengths: ExprLike, seq_axis: int = 1, batch_axis: int = 0) -> Expr:
+    """`reverse_sequence`, where lengths below 0 and beyond the extent are the nearest that there is, as in Relay.
+
+    The operator refuses them; where the extent is open, they go to it as they are.
+    """
+    value, lengths = as_value(data), view(as_value(seq_lengths))
+    shape = shape_of(value.type) if is_complete(value.type) else ()
+    extent = shape[seq_axis] if -len(shape) <= seq_axis < len(shape) else None
+    if isinstance(extent, int) and is_complete(lengths.type):
+        kept = call(MaximumOp, call(MinimumOp, lengths, const(extent, lengths.dtype)), const(0, lengths.dtype))
+        return call(ReverseSequenceOp, data, kept, seq_axis=seq_axis, batch_axis=batch_axis)
+    return call(ReverseSequenceOp, data, lengths, seq_axis=seq_axis, batch_axis=batch_axis)
 
 
 def unravel_index(indices: ExprLike, shape: ExprLike) -> Expr:
@@ -253,6 +273,8 @@ WRITTEN: Mapping[type[RelayOp], Callable[..., Expr]] = {
     StridedSetOp: strided_set,
     UnravelIndexOp: unravel_index,
     MatrixSetDiagOp: matrix_set_diag,
+    TriluOp: trilu,
+    ReverseSequenceOp: reverse_sequence,
     STFTOp: _around_names(stft),
     NonMaxSuppressionOp: non_max_suppression,
     AllClassNonMaxSuppressionOp: all_class_non_max_suppression,

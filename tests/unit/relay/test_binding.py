@@ -54,8 +54,12 @@ def test_binding_by_name() -> None:
         relay.build_module.bind_params_by_name(function, {"x": "one"})
 
 
-def test_numbers_that_are_bound_have_32_bits() -> None:
-    count, share = relay.var("count", relay.scalar_type("int32")), relay.var("share", shape=())
-    function = relay.Function([count, share], relay.cast(count, "float32") * share)
-    bound = relay.build_module.bind_params_by_name(function, {"count": 3, "share": 0.5})
-    assert relay.create_executor("graph").evaluate(bound)().tolist() == 1.5
+def test_numbers_take_the_dtype_of_their_parameter() -> None:
+    n, row, free = relay.var("n", shape=(), dtype="int64"), relay.var("row", shape=(2,)), relay.var("free")
+    function = relay.Function([n, row, free], relay.Tuple([n, row, free]))
+    bound = relay.build_module.bind_params_by_name(function, {"n": 3.0, "row": [1, 2], "free": 2})
+    assert bound.params == []
+    found = relay.create_executor().evaluate(bound)()
+    assert [(str(each.dtype), each.tolist()) for each in found] == [("int64", 3), ("float32", [1, 2]), ("int32", 2)]
+    with pytest.raises(InputError, match=r"parameter 'n' is tensor<i64>, its value 3\.5; help: give integers"):
+        relay.build_module.bind_params_by_name(function, {"n": 3.5})

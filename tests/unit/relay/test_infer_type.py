@@ -80,12 +80,28 @@ def test_offsets_and_weight_of_a_deformable_convolution(
     assert module["main"].ret_type == relay.TensorType(result)
 
 
-@pytest.mark.parametrize(
-    ("name", "count", "length"),
-    [("prelu", 1, 3), ("bias_add", 1, 3), ("layer_norm", 2, 4), ("instance_norm", 2, 3), ("rms_norm", 1, 4)],
-)
-def test_vectors_along_an_axis_are_as_long_as_it(name: str, count: int, length: int) -> None:
-    data, vectors = relay.var("data", shape=(2, 3, 4)), [relay.var(f"vector{number}") for number in range(count)]
-    made = getattr(relay.nn, name)(data, *vectors)
-    module = relay.transform.InferType()(relay.IRModule.from_expr(made))
-    assert [param.type for param in module["main"].params[1:]] == [relay.TensorType((length,))] * count
+DATA = relay.var("x", shape=(2, 3, 5))
+VECTORS = [relay.var(name) for name in "ab"]
+SCALED = {
+    "layer_norm": (relay.nn.layer_norm(DATA, *VECTORS), 5),
+    "instance_norm": (relay.nn.instance_norm(DATA, *VECTORS), 3),
+    "group_norm": (relay.nn.group_norm(DATA, *VECTORS, 3), 3),
+    "rms_norm": (relay.nn.rms_norm(DATA, VECTORS[0]), 5),
+    "prelu": (relay.nn.prelu(DATA, VECTORS[0]), 3),
+    "prelu along another axis": (relay.nn.prelu(DATA, VECTORS[0], axis=-1), 5),
+}
+
+
+@pytest.mark.parametrize("name", SCALED)
+def test_vectors_along_an_axis_are_as_long_as_it(name: str) -> None:
+    expr, extent = SCALED[name]
+    module = relay.Module.from_expr(expr)
+    infer_types(module)
+    main = module.ops.first
+    assert isinstance(main, FuncOp)
+    assert {str(type) for type in main.function_type.inputs.data[1:]} == {f"tensor<{extent}xf32>"}
+
+
+def test_an_axis_that_is_not_there_has_no_vectors() -> None:
+    with pytest.raises(TypeInferenceError, match=r"\[relay.nn.prelu C1\] axis 9 is out of range for rank 3"):
+        infer_types(relay.Module.from_expr(relay.nn.prelu(DATA, VECTORS[0], axis=9)))

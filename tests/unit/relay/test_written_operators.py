@@ -9,7 +9,7 @@ import pytest
 from numpy.typing import NDArray
 
 from xrelay import relay
-from xrelay.errors import ConstraintError
+from xrelay.errors import ConstraintError, InputError
 from xrelay.interpreters.relay import run_relay
 from xrelay.relay.expr import Expr
 
@@ -120,3 +120,24 @@ def test_pad_value_may_be_a_vector_of_one_number() -> None:
 def test_pad_takes_widths_that_are_a_constant() -> None:
     widths = relay.const(np.array([[0, -1], [1, 0]]))
     np.testing.assert_array_equal(value(relay.nn.pad(X, widths))[0], np.pad(DATA[:2], ((0, 0), (1, 0))))
+
+
+def test_pad_takes_numbers_for_tensors_of_integers() -> None:
+    data = relay.const(np.array([[3, 4]], np.int8))
+    found = value(relay.nn.pad(data, ((1, 0), (0, 0)), 2.0))[0]
+    np.testing.assert_array_equal(found, np.array([[2, 2], [3, 4]], np.int8), strict=True)
+    assert value(relay.nn.pad(data, ((1, 0), (0, 0))))[0].tolist() == [[0, 0], [3, 4]]
+    with pytest.raises(InputError, match=r"the number 2\.5 is not of dtype int8"):
+        relay.nn.pad(data, ((1, 0), (0, 0)), 2.5)
+
+
+@pytest.mark.parametrize("k", [-1, 0, 2])
+def test_trilu_takes_a_number(k: int) -> None:
+    np.testing.assert_array_equal(value(relay.trilu(X, k))[0], np.triu(DATA, k), strict=True)
+    np.testing.assert_array_equal(value(relay.trilu(X, k, upper=False))[0], np.tril(DATA, k), strict=True)
+
+
+def test_lengths_of_sequences_outside_of_the_extent_are_the_nearest() -> None:
+    lengths = relay.const(np.array([-1, 3, 9]))
+    found = value(relay.reverse_sequence(X, lengths, 1, 0))[0]
+    np.testing.assert_array_equal(found, [DATA[0], [*DATA[1, 2::-1], DATA[1, 3]], DATA[2, ::-1]])

@@ -87,3 +87,16 @@ def test_refused():
     pair = relay.var("pair", type_annotation=relay.TupleType([n.type, n.type]))
     with pytest.raises(InputError, match="must be tuple<"):
         relay.create_executor("graph").evaluate(relay.Function([pair], pair[0]))(2)
+
+
+@kinds
+def test_values_of_another_dtype_are_converted_where_they_fit(kind):
+    n, x = relay.var("n", shape=(2,), dtype="uint8"), relay.var("x", shape=())
+    run = relay.create_executor(kind).evaluate(relay.Function([n, x], relay.Tuple([n, x])))
+    bytes_, number = run(np.array([1, 255]), 0.1)
+    assert (str(bytes_.dtype), bytes_.tolist()) == ("uint8", [1, 255])
+    assert (str(number.dtype), float(number)) == ("float32", float(np.float32(0.1)))
+    assert run(np.array([2.0, 3.0]), np.float64(0.5))[0].tolist() == [2, 3]
+    for others in (np.array([1, 256]), np.array([-1, 0]), np.array([1.5, 0]), np.array([np.nan, 0])):
+        with pytest.raises(InputError, match=r"expected uint8|must be tensor<2xui8>"):
+            run(others, 0.1)
