@@ -4,7 +4,8 @@ What: what stands between the `relay.annotation.compiler_begin`s and `compiler_e
 function with Relay's attributes `Compiler`, `Primitive`, `Inline` and `global_symbol`, and a call stands for it. Its
 parameters are the values that come in, each once; constants among them, and tuples of constants, are part of the
 function unless `bind-constants` is false. Its results are the values that go out, each once, those of a tuple that is
-made in the region, or that is not the only result, one by one. Why: a code generator from outside gets functions of its own, which other passes leave alone.
+made in the region, or that is not the only result, one by one. Why: a code generator from outside gets functions of
+its own, which other passes leave alone.
 
 Before:
 

@@ -45,7 +45,7 @@ class PrecisionRewriter:
             if isinstance(op, TupleOp | TupleGetItemOp | LetOp):
                 self._set_type(op.result, op.inferred_type(op.operand_types))
             elif isinstance(op, RelayOp):
-                if not (all(map(is_complete, op.operand_types)) and self._lower(op)):
+                if not (all(map(is_complete, (*op.operand_types, *op.result_types))) and self._lower(op)):
                     self._restore(op)
             elif keeps_results or not isinstance(op, ReturnOp):
                 self._restore(op)

@@ -29,8 +29,8 @@ type in which they are computed, unless `keep-orig-output-dtype` asks for casts 
 
 Of an operator that says nothing of itself, `missing-op-mode` 0 makes an error, 1 a remark, and 2 nothing; it follows.
 Left alone: floats of other types than f32, and integers; what functions, closures, branches and loops take and give;
-groups and kernels. An op that does not take the mixed type stays in f32, with a remark; so does a clip with a finite
-bound that the mixed type does not hold.
+groups and kernels; ops whose types are not inferred, as nobody knows what a result was. An op that does not take the
+mixed type stays in f32, with a remark; so does a clip with a finite bound that the mixed type does not hold.
 """
 
 from __future__ import annotations

@@ -66,6 +66,18 @@ def test_transpose(size: int, index: str):
     np.testing.assert_array_equal(dense_of(expected, size), dense_of(parts, size).T)
 
 
+@pytest.mark.parametrize("open_one", [0, 1])
+def test_as_many_columns_as_values(open_one: int):
+    """Where one of the two has a name for its extent, the results are as long as the values say."""
+    parts = sparse(6, 6, None, "float32")
+    shapes: list[tuple[int | str]] = [part.shape for part in parts]
+    shapes[open_one] = ("n",)
+    names = [relay.var(name, shape=s, dtype=str(p.dtype)) for name, s, p in zip("dip", shapes, parts, strict=True)]
+    module = relay.Module.from_expr(relay.Function(names, transposed(*names)))
+    for found, wanted in zip(xrelay.compile(module, cache=False).run(parts), outputs(module, parts), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+
+
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize(("size", "block"), [(1, (4, 1)), (3, (4, 3)), (3, (2, 1)), (5, (1, 2))])

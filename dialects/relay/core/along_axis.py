@@ -40,16 +40,16 @@ class AlongAxisOp(RelayOp):
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's; vectors are as long as the axis."""
-        data = result_type if isinstance(facts[0], IncompleteType) else facts[0]
-        return vectors_along(self, self.axis.value.data, [data, *facts[1:]])
+        return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""
         return follow_along_axis(self.name, self.axis.value.data, layouts)
 
 
-def vectors_along(op: RelayOp, axis: int, types: Sequence[Attribute]) -> Sequence[Attribute]:
-    """`types` in which those after the first that are open are vectors as long as its `axis`, of its element type."""
+def data_and_vectors(op: RelayOp, axis: int, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
+    """The operand types of an op that keeps the type of its data: the others are vectors as long as its `axis`."""
+    types = [result_type if isinstance(facts[0], IncompleteType) else facts[0], *facts[1:]]
     if not (is_complete(types[0]) and any(isinstance(type, IncompleteType) for type in types[1:])):
         return types
     shape, element = Facts(op.name, types).operand(0)

@@ -8,7 +8,7 @@ from typing import ClassVar
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
-from xrelay.dialects.relay.core.along_axis import vectors_along
+from xrelay.dialects.relay.core.along_axis import data_and_vectors
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis, require_axis
 from xrelay.dialects.relay.core.facts import Facts
@@ -135,8 +135,7 @@ class BiasAddOp(RelayOp):
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data's type is the result's; the bias is as long as the axis."""
-        data = result_type if isinstance(facts[0], IncompleteType) else facts[0]
-        return vectors_along(self, self.axis.value.data, [data, *facts[1:]])
+        return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
         """Follow the data where the axis stays whole."""

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.along_axis import follow_along_axis, vectors_along
+from xrelay.dialects.relay.core.along_axis import data_and_vectors, follow_along_axis
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, int_array, ints
 from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements, SameElements
@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
@@ -52,8 +52,7 @@ class ScaledAlongAxisOp(CompositeOp):
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The data has the result's type; the vectors are as long as the axis."""
-        data = facts[0] if is_complete(facts[0]) else result_type
-        return vectors_along(self, self.axis.value.data, [data, *facts[1:]])
+        return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
     def along_axis(self, parts: Parts, vector: SSAValue, data: SSAValue) -> SSAValue:
         """A vector in the shape in which it broadcasts along `axis` of `data`."""

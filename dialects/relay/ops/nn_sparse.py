@@ -279,4 +279,5 @@ class SparseTransposeOp(RelayOp):
         """The types of the parts; C6."""
         facts.require_equal(facts.shape(0)[0], facts.shape(1)[0], "C6", "values, and their columns:")
         facts.require_at_least(facts.shape(2)[0], 1, "C6", "elements of indptr")
-        return TupleType((facts.tensor(0), facts.tensor(1), facts.tensor(2)))
+        (shape, _), (_, column) = facts.operand(0), facts.operand(1)
+        return TupleType((facts.tensor(0), tensor_type(shape, column), facts.tensor(2)))

@@ -158,3 +158,11 @@ func.func @bounds(%x: tensor<2xf32>) -> tensor<2xf32> {
   %c = relay.clip(%b) {a_min = -128000.0, a_max = 128000.0} : (tensor<2xf32>) -> tensor<2xf32>
   func.return %c : tensor<2xf32>
 }
+
+// What a result is that has no type yet, nobody knows.
+// CHECK-LABEL: @not_inferred(
+// CHECK-NEXT:    relay.nn.dense(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> !relay.incomplete
+func.func @not_inferred(%x: tensor<2x2xf32>) -> !relay.incomplete {
+  %a = relay.nn.dense(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> !relay.incomplete
+  func.return %a : !relay.incomplete
+}
