@@ -28,12 +28,13 @@ Functions of one tensor of 8 bits that have no such form become a table of 256 n
 they consist of.
 
 Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op that
-has no integer form; sums that may leave 32 bits; scales that are no finite numbers, or not one where an op mixes them;
+has no integer form; sums that may leave 32 bits; scales that are no finite numbers, or along two axes of one op;
 ops that choose among numbers whose scale is not known to be positive. Where floats overflow, integers do not.
 Left alone: regions that begin with floats, as the quantisation of an input, and what ops outside of a region read.
 
 `use-qat` goes on where the first step ends: any op that has an integer form of its own, because its operands are
-dequantised, takes it, and its result is dequantised. `optional-qnn-ops` names ops that stay in floats unless they are
+dequantised, takes it, and its result is dequantised. A constant that is added there has to be one of the steps, but for
+that of `nn.bias_add`, which is rounded to one. `optional-qnn-ops` names ops that stay in floats unless they are
 named here: `nn.softmax`. Rules that are registered from outside (`integer_hooks.py`) go before the pass's own.
 """
 

@@ -18,6 +18,7 @@ from xrelay.passes.qnn.integer_movement import require_order
 from xrelay.passes.qnn.integer_rules import Result, integer_rule
 from xrelay.passes.qnn.quantized import (
     MOST_SUM,
+    NEAR,
     IntegerWriter,
     NoIntegerFormError,
     Quantized,
@@ -101,8 +102,12 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     shape = (*numbers.shape, *[1] * (rank - 1 - bias_axis)) if bias_axis is not None else numbers.shape
     scales = scale.reshape(()) if total.steps.is_single else scale.reshape(-1, *[1] * (rank - 1 - total.steps.axis))
     with np.errstate(all="ignore"):
-        steps = np.round(numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64))
+        places = numbers.reshape(shape).astype(np.float64) / scales.astype(np.float64)
+    steps = np.round(places)
     if not (np.abs(steps) <= MOST_SUM).all():
+        return None
+    # Where nothing rounds the sum afterwards, only a bias may be rounded, as it stands for numbers of these steps.
+    if w.steps is None and bias_axis is None and not np.allclose(places, steps, rtol=NEAR, atol=NEAR):
         return None
     return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
 
@@ -154,16 +159,27 @@ def multiply(w: IntegerWriter) -> StandIn:
         factor = float_constant(w.op.operands[index])
         if factor is not None and w.operands[index] is None:
             return _rescaled(w, 1 - index, factor)
-    left, right = w.single(0), w.single(1)
-    if w.steps is not None and left.steps.dtype == right.steps.dtype == w.steps.dtype and w.steps.dtype in NARROW:
+    left, right = w.tensor(0), w.tensor(1)
+    of_one_type = w.steps is not None and left.steps.dtype == right.steps.dtype == w.steps.dtype
+    if of_one_type and left.steps.dtype in NARROW and left.steps.is_single and right.steps.is_single:
         goal = w.goal()
         parameters = (left.steps.scale, left.steps.zero_point, right.steps.scale, right.steps.zero_point)
         value = w.call("qnn.mul", left.value, right.value, *parameters, goal.scale, goal.zero_point)
         return Quantized(value, goal)
     if left.dtype.itemsize > 1 or right.dtype.itemsize > 1:
         raise NoIntegerFormError("the products of its operands may need more than 32 bits")
+    axis = _axis_of_scales(w, left, right)
     value = w.call("multiply", w.distance(left), w.distance(right))
-    return Quantized(value, Steps(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, 0))
+    return Quantized(value, Steps(w.product("multiply", left.steps.scale, right.steps.scale), w.zero(), i32, axis))
+
+
+def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
+    """The axis of the result along which both have their scales; 0 where these are one number each."""
+    rank = len(shape_of(w.op.results[0].type))
+    axes = {side.steps.axis + rank - side.rank for side in sides if not side.steps.is_single}
+    if len(axes) > 1:
+        raise NoIntegerFormError("its operands have their scales along different axes")
+    return axes.pop() if axes else 0
 
 
 @integer_rule("divide", result=Result.ROUNDED, data=2, constants=True)
@@ -196,8 +212,9 @@ def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
 @integer_rule("maximum", "minimum", result=Result.SHARED, data=2)
 def extreme(w: IntegerWriter) -> StandIn:
     """The op itself, both sides in the same steps."""
-    left, right = w.single(0), w.single(1)
-    goal = left.steps if left.steps.is_like(right.steps) else w.goal()
+    left, right = w.tensor(0), w.tensor(1)
+    alike = left.steps.is_like(right.steps) and (left.steps.is_single or left.rank == right.rank)
+    goal = left.steps if alike else w.goal()
     require_order(Quantized(left.value, goal))
     return Quantized(w.call(w.op.relay_name(), w.in_steps(left, goal), w.in_steps(right, goal)), goal)
 

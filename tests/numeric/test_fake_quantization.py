@@ -192,6 +192,26 @@ def _compare_binary(op: str, dtypes: tuple[str, str]) -> None:
     compared([x, y], [first, second], relay.nn.relu(relay.op_function(op)(left, right)), 0.1, 5, "int8")
 
 
+@pytest.mark.parametrize("op", ["minimum", "maximum", "multiply"])
+@pytest.mark.parametrize("second", ["like the first", "along the axis", "one number"])
+def test_ops_of_two_tensors_with_scales_for_each_place(op: str, second: str) -> None:
+    data, rows = numbers("int8", 4, 3, 9), numbers("int8", 1 if second == "one number" else 4, 3, 9, seed=1)
+    scales, zeros = np.linspace(0.03, 0.05, 3), [17, 0, -4]
+    x, left = floats("x", data, scales, zeros, axis=1)
+    others = {"like the first": (scales, zeros), "along the axis": (scales[::-1], 3), "one number": (0.06, -5)}
+    y, right = floats("y", rows, *others[second], axis=1)
+    result = relay.op_function(op)(left, right)
+    compared([x, y], [data, rows], result, 0.1, 5, "int8")
+
+
+def test_scales_along_different_axes_stay_floats_in_a_product() -> None:
+    _, left = floats("x", numbers("int8", 4, 3), np.linspace(0.03, 0.05, 4), axis=0)
+    _, right = floats("y", numbers("int8", 4, 3), np.linspace(0.03, 0.05, 3), axis=1)
+    module = relay.Module.from_expr(qnn.quantize(left * right, 0.1, 5))
+    with pytest.raises(PassError, match="scales along different axes"):
+        on_integers(module, hard_fail=True)
+
+
 def test_concatenate_and_pools_round_to_the_result() -> None:
     first, second = numbers("int8", 1, 2, 4, 4), numbers("int8", 1, 3, 4, 4, seed=1)
     (x, left), (y, right) = floats("x", first, 0.04, 17), floats("y", second, 0.06, -5)
@@ -299,6 +319,17 @@ def test_single_ops_are_dequantised_with_use_qat() -> None:
     text = str(changed)
     assert text.index("relay.qnn.dense") < text.index("relay.maximum") < text.index("relay.qnn.dequantize")
     assert "relay.nn.relu" not in text
+    np.testing.assert_allclose(natively(changed, [data, weight]), run_relay(module, [data, weight])[0], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("added", "becomes_integer"), [(0.3, False), (24.0, True), (-12.0, True)])
+def test_what_is_added_is_not_rounded_where_nothing_rounds_the_sum(added: float, becomes_integer: bool) -> None:
+    data, weight = numbers("int8", 2, 8), numbers("int8", 5, 8, seed=1)
+    (_, left), (_, right) = floats("x", data, 2.0), floats("w", weight, 6.0)
+    module = relay.Module.from_expr(relay.cumsum(relay.nn.dense(left, right) + relay.const(added), axis=0))
+    changed = on_integers(module, use_qat=True)
+    text = str(changed)
+    assert (text.index("relay.add") < text.index("relay.qnn.dequantize")) == becomes_integer
     np.testing.assert_allclose(natively(changed, [data, weight]), run_relay(module, [data, weight])[0], rtol=1e-6)
 
 
