@@ -128,7 +128,10 @@ def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_place: bo
     """
     if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr) and DYNAMIC_INDEX not in type.get_shape():
         return type
-    changed = lambda dims: change(dims[0]) if isinstance(dims[0], DimExpr) else dims[0]  # noqa: E731
+
+    def changed(dims: Sequence[Dim]) -> Dim:
+        return change(dims[0]) if isinstance(dims[0], DimExpr) else dims[0]
+
     found = joined_types([type], changed, by_place=by_place)
     return type if found is None else found
 
