@@ -5,9 +5,10 @@ of constants, of `shape_of`, and of what is computed from them. `dyn.reshape`, `
 `dyn.tile`, `dyn.nn.pad`, `dyn.strided_slice`, `dyn.topk`, `dyn.sparse_to_dense` and `dyn.image.resize` become the ops
 without `dyn` where what their operands say is known, the last where it resizes all axes but batch and channels, without
 a scale. Any other op whose elements are all known numbers becomes a constant, so that `arange` and its like have
-constant operands, which `relay-fold-constant` evaluates. Why: layouts, fusion and native code take shapes that stand in
-the op. The elements are told by the rules of the ops, so the shape of a tensor is known without its data, and extents
-with names are followed too. It changes no value. Relay's DynamicToStatic.
+constant operands, which `relay-fold-constant` evaluates. A constant shape in floats, which is cast to integers, counts
+too. Why: layouts, fusion and native code take shapes that stand in the op. The elements are told by the rules of the
+ops, so the shape of a tensor is known without its data, and extents with names are followed too. It changes no value.
+Relay's DynamicToStatic.
 
 Refuses, with a remark: a shape of which some elements are not known; a shape with names that the static op has no
 codes for; a static op that would demand other things of named dimensions than the op itself.
@@ -24,10 +25,10 @@ from typing import TypeAlias
 
 import numpy as np
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IntegerType, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
-from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -43,6 +44,7 @@ from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullOp
 from xrelay.dialects.relay.ops.tensor_movement import BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
@@ -54,9 +56,12 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.rewriting import Emitter, rewrite_once
+from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite_once
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
+
+MOST_EXTENTS = 64
+"""A vector of more numbers is no shape."""
 
 
 @dataclass(frozen=True)
@@ -73,10 +78,38 @@ class RelayDynamicToStaticPass(ModulePass):
 def dynamic_to_static(module: ModuleOp) -> list[Remark]:
     """Rewrite `module`; says what became static, and of what shapes too little is known."""
     if any(type(op) in STATIC for op in walk_ops(module)):
+        rewrite_once(module, CastOp, FoldCast())
         infer_types(module)
     pattern = MakeStatic()
     rewrite_once(module, RelayOp, pattern)
     return pattern.remarks.all
+
+
+class FoldCast(RewritePattern):
+    """Floats that are cast to integers → the integers, so that a shape in floats is known. Exact.
+
+    Before:
+
+        %s = relay.constant dense<[2.0, 6.0]> : tensor<2xf32>
+        %i = relay.cast(%s) {dtype = i64} : (tensor<2xf32>) -> tensor<2xi64>
+
+    After:
+
+        %i = relay.constant dense<[2, 6]> : tensor<2xi64>
+    """
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+        """Leave alone what is no vector of whole numbers, or too long for a shape."""
+        floats = constant_of(op.data)
+        is_shape = floats is not None and floats.dtype.kind == "f" and floats.ndim <= 1 and floats.size <= MOST_EXTENTS
+        if floats is None or not is_shape or not isinstance(op.dtype, IntegerType):
+            return
+        with np.errstate(invalid="ignore"):
+            numbers = floats.astype(numpy_dtype(op.dtype))
+        if np.array_equal(numbers.astype(np.float64), floats.astype(np.float64)):
+            emit = Emitter(rewriter, op)
+            emit.replace(emit.insert(ConstantOp.of(numbers)).result)
 
 
 class MakeStatic(RewritePattern):

@@ -201,3 +201,28 @@ func.func @sparse_to_dense(%x: tensor<2x6xf32>, %i: tensor<3x2xi64>, %v: tensor<
   %y = relay.dyn.sparse_to_dense(%i, %s, %v, %d) : (tensor<3x2xi64>, tensor<2xi64>, tensor<3xf32>, tensor<f32>) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// A constant shape in floats, cast to integers, is known.
+// CHECK-LABEL: func.func @shape_in_floats
+// CHECK:         relay.image.resize2d(%x) {size = [8, 8]} : (tensor<1x3x4x4xf32>) -> tensor<1x3x8x8xf32>
+func.func @shape_in_floats(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x?x?xf32> {
+  %f = relay.constant dense<8.0> : tensor<2xf32>
+  %s = relay.cast(%f) {dtype = i64} : (tensor<2xf32>) -> tensor<2xi64>
+  %scale = relay.constant dense<0.0> : tensor<2xf32>
+  %roi = relay.constant dense<0.0> : tensor<4xf32>
+  %y = relay.dyn.image.resize(%x, %s, %scale, %roi) {axes = [2, 3]} : (tensor<1x3x4x4xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<1x3x?x?xf32>
+  func.return %y : tensor<1x3x?x?xf32>
+}
+
+// One that is not whole is cast when the program runs.
+// CHECK-LABEL: func.func @no_shape
+// CHECK:         relay.cast
+// CHECK:         relay.dyn.image.resize
+func.func @no_shape(%x: tensor<1x3x4x4xf32>) -> tensor<1x3x?x?xf32> {
+  %f = relay.constant dense<8.5> : tensor<2xf32>
+  %s = relay.cast(%f) {dtype = i64} : (tensor<2xf32>) -> tensor<2xi64>
+  %scale = relay.constant dense<0.0> : tensor<2xf32>
+  %roi = relay.constant dense<0.0> : tensor<4xf32>
+  %y = relay.dyn.image.resize(%x, %s, %scale, %roi) {axes = [2, 3]} : (tensor<1x3x4x4xf32>, tensor<2xi64>, tensor<2xf32>, tensor<4xf32>) -> tensor<1x3x?x?xf32>
+  func.return %y : tensor<1x3x?x?xf32>
+}
