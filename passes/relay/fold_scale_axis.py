@@ -5,16 +5,17 @@ and what is added on the way (backward); a constant factor in front of one scale
 factor behind another factor joins it. Why: after `relay-simplify-inference` every batch norm is such a factor; moved
 into a constant weight it costs nothing at run time. Re-associating: equal within rounding, so level 3 only.
 
-Between the factor and the heavy op may stand values used once only: additions of constants, `nn.bias_add`, and, where
-all factors are positive, `nn.relu` and maxima of windows. What is added behind a factor is divided by it (forward). A
-scaled value that several heavy ops read, and nothing else, scales the weights of all of them (forward).
+Between the factor and the heavy op may stand values used once only: sums and differences with constants, `nn.bias_add`,
+and, where all factors are positive, `nn.relu` and maxima of windows. What is added behind a factor is divided by it
+(forward). Where several heavy ops read the value in front of them, and nothing else does, the weights of all of them
+are scaled (forward).
 
 With `weights=any`, as in Relay, weights and what is added may be any values: an op scales them when the program runs,
 until they are bound and folded. That pays where they will be constants; else the factor was cheaper where it was.
 
 Refuses, with a remark: factors that vary along another axis; weights that are no constants, unless `weights` is `any`;
 a value used elsewhere too; a factor that is not positive across a relu, or too small to divide by; grouped convolutions
-(forward); blocked layouts; integers.
+that are not one filter for each channel (forward); blocked layouts; integers.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.nn_pool import MaxPool1DOp, MaxPool2DOp, MaxPool3DOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
@@ -46,9 +47,10 @@ from xrelay.passes.relay.scale_axis import LEAST, Scaling
 
 HeavyOp: TypeAlias = ConvOp | DenseOp
 MaxPoolOp: TypeAlias = MaxPool1DOp | MaxPool2DOp | MaxPool3DOp
-Step: TypeAlias = ConvOp | DenseOp | AddOp | BiasAddOp | ReluOp | MaxPoolOp
+SumOp: TypeAlias = AddOp | SubtractOp
+Step: TypeAlias = ConvOp | DenseOp | SumOp | BiasAddOp | ReluOp | MaxPoolOp
 
-BACKWARD: tuple[type[Step], ...] = (AddOp, BiasAddOp, ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
+BACKWARD: tuple[type[Step], ...] = (AddOp, SubtractOp, BiasAddOp, ReluOp, MaxPool1DOp, MaxPool2DOp, MaxPool3DOp)
 FORWARD: tuple[type[Step], ...] = BACKWARD
 """What may stand between a heavy op and a factor."""
 
@@ -136,7 +138,7 @@ class ScaleBackward(RewritePattern):
         for step in [*path, top]:
             if isinstance(step, HeavyOp):
                 scaling.weight(step, "O")
-            elif isinstance(step, AddOp | MultiplyOp):
+            elif isinstance(step, SumOp | MultiplyOp):
                 scaling.added(step, _side_index(step, any_value=self.any_value) or 0)
             elif isinstance(step, BiasAddOp):
                 scaling.bias(step)
@@ -173,10 +175,11 @@ class ScaleForward(RewritePattern):
             pass
 
     def _fold_one(self, op: HeavyOp, rewriter: PatternRewriter) -> bool:
-        path, top = _climb(op.data, FORWARD, any_value=self.any_value)
-        scaled, readers = owner_of(top, MultiplyOp), _readers(op, path, top)
-        operands = None if scaled is None or not readers else _data_and_factor(scaled)
-        if scaled is None or operands is None:
+        path, top = _climb(op.data, FORWARD, any_value=self.any_value, shared=True)
+        scaled = owner_of(top, MultiplyOp)
+        operands = None if scaled is None or (path and not top.has_one_use()) else _data_and_factor(scaled)
+        readers = [] if operands is None else _readers(op)
+        if scaled is None or operands is None or not readers:
             return False
         data, factor = operands
         try:
@@ -186,9 +189,9 @@ class ScaleForward(RewritePattern):
             return False
         scalings = [Scaling(rewriter, scaled, factor, vector, axis) for vector, axis in found]
         for reader, scaling in zip(readers, scalings, strict=True):
-            scaling.weight(reader, "I")
+            scaling.weight(reader, "O" if _is_filter_for_each(reader) else "I")
         for step in path:
-            if isinstance(step, AddOp):
+            if isinstance(step, SumOp):
                 scalings[0].added(step, _side_index(step, any_value=self.any_value) or 0, divide=True)
             elif isinstance(step, BiasAddOp):
                 scalings[0].bias(step, divide=True)
@@ -201,12 +204,12 @@ class ScaleForward(RewritePattern):
         self, op: HeavyOp, path: Sequence[Step], scaled: MultiplyOp, factor: Array
     ) -> tuple[Array, int]:
         """The factor in front of `op` along its in-channels, and their axis; `_Refused` where it cannot be moved."""
-        if isinstance(op, ConvOp) and op.groups.value.data != 1:
+        if isinstance(op, ConvOp) and op.groups.value.data != 1 and not _is_filter_for_each(op):
             raise _Refused("the convolution behind it is grouped")
         axis = _in_channel_axis(op)
         vector = _vector(scaled, factor, axis)
         _check([*path, op], vector, axis, any_value=self.any_value)
-        if any(isinstance(step, AddOp | BiasAddOp) for step in path) and not (np.abs(vector) >= LEAST).all():
+        if any(isinstance(step, SumOp | BiasAddOp) for step in path) and not (np.abs(vector) >= LEAST).all():
             raise _Refused("something is added behind it, and a factor is too small to divide by")
         return vector, axis
 
@@ -215,13 +218,16 @@ class _Refused(Exception):
     """A factor cannot be moved; the message says why."""
 
 
-def _readers(op: HeavyOp, path: Sequence[Step], value: SSAValue) -> list[HeavyOp]:
-    """The heavy ops whose data `value` alone is, `op` among them; none where something else reads it too."""
-    if value.has_one_use():
-        return [op]
-    uses = list(value.uses)[::-1]
+def _readers(op: HeavyOp) -> list[HeavyOp]:
+    """The heavy ops that read the data of `op`, itself among them; none where something else reads it too."""
+    uses = list(op.data.uses)[::-1]
     readers = [use.operation for use in uses if isinstance(use.operation, HeavyOp) and use.index == 0]
-    return readers if not path and len(readers) == len(uses) else []
+    return readers if len(readers) == len(uses) else []
+
+
+def _is_filter_for_each(op: HeavyOp) -> bool:
+    """Whether a convolution has one filter for each channel, which gives one channel."""
+    return isinstance(op, ConvOp) and op.is_depthwise
 
 
 def _data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
@@ -233,10 +239,17 @@ def _data_and_factor(op: MultiplyOp) -> tuple[SSAValue, Array] | None:
     return None
 
 
-def _climb(value: SSAValue, through: tuple[type[Step], ...], *, any_value: bool) -> tuple[list[Step], SSAValue]:
-    """The ops of `through` from `value` up, each used once only, and the value they start from."""
+def _climb(
+    value: SSAValue, through: tuple[type[Step], ...], *, any_value: bool, shared: bool = False
+) -> tuple[list[Step], SSAValue]:
+    """The ops of `through` from `value` up, each used once only, and the value they start from.
+
+    The first, `value`, may be used more often where it is `shared`.
+    """
     path: list[Step] = []
-    while isinstance(value, OpResult) and isinstance(value.op, through) and value.has_one_use():
+    while isinstance(value, OpResult) and isinstance(value.op, through):
+        if not value.has_one_use() and (path or not shared):
+            break
         above = _above(value.op, any_value=any_value)
         if above is None:
             break
@@ -251,14 +264,14 @@ def _above(op: Step, *, any_value: bool) -> SSAValue | None:
         return op.data
     if isinstance(op, BiasAddOp):
         return op.data if any_value or constant_of(op.bias) is not None else None
-    if isinstance(op, AddOp):
+    if isinstance(op, SumOp):
         index = _side_index(op, any_value=any_value)
         other = None if index is None else op.operands[1 - index]
         return other if other is not None and other.type == op.result.type else None
     return None
 
 
-def _side_index(op: AddOp | MultiplyOp, *, any_value: bool) -> int | None:
+def _side_index(op: SumOp | MultiplyOp, *, any_value: bool) -> int | None:
     """Which operand is a constant, or else, with `any_value`, is smaller than the result."""
     found = next((index for index in (1, 0) if constant_of(op.operands[index]) is not None), None)
     if found is None and any_value:

@@ -9,7 +9,7 @@ from xdsl.pattern_rewriter import PatternRewriter
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, SqueezeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
@@ -50,7 +50,7 @@ class Scaling:
         axis = op.layouts[1].index(letter) if isinstance(op, ConvOp) else "OI".index(letter)
         self._scale(op, 1, len(shape_of(op.weight.type)) - 1 - axis)
 
-    def added(self, op: AddOp | MultiplyOp, index: int, *, divide: bool = False) -> None:
+    def added(self, op: AddOp | SubtractOp | MultiplyOp, index: int, *, divide: bool = False) -> None:
         """Multiply or divide operand `index`, which broadcasts with the result."""
         if self._axis is not None:
             self._scale(op, index, len(shape_of(op.result.type)) - 1 - self._axis, divide=divide)

@@ -138,6 +138,58 @@ func.func @shared_with_others(%x: tensor<1x2x4x4xf32>) -> (tensor<1x3x4x4xf32>, 
   func.return %a, %m : tensor<1x3x4x4xf32>, tensor<1x2x4x4xf32>
 }
 
+// The convolutions may share what stands between; one of them has a filter for each channel.
+// CHECK-LABEL: @shared_behind_relu(
+// CHECK-NOT:     relay.multiply
+// CHECK:         %[[B:.*]] = relay.constant dense<{{\[\[\[}}2.000000e+00]], {{\[\[}}1.500000e+00]]]> : tensor<2x1x1xf32>
+// CHECK:         %[[A:.*]] = relay.subtract(%x, %[[B]])
+// CHECK:         %[[R:.*]] = relay.nn.relu(%[[A]])
+// CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[\[\[}}3.000000e+00]], {{\[\[}}4.000000e+00]]]]> : tensor<1x2x1x1xf32>
+// CHECK:         relay.nn.conv2d(%[[R]], %[[W]])
+// CHECK:         %[[F:.*]] = relay.constant dense<{{\[\[\[\[}}6.000000e+00]]], {{\[\[\[}}8.000000e+00]]]]> : tensor<2x1x1x1xf32>
+// CHECK:         relay.nn.conv2d(%[[R]], %[[F]]) {groups = 2}
+func.func @shared_behind_relu(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %v = relay.constant dense<1.0> : tensor<1x2x1x1xf32>
+  %w = relay.constant dense<2.0> : tensor<2x1x1x1xf32>
+  %b = relay.constant dense<6.0> : tensor<2x1x1xf32>
+  %s = relay.constant dense<[[[3.0]], [[4.0]]]> : tensor<2x1x1xf32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %d = relay.subtract(%m, %b) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %r = relay.nn.relu(%d) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %y = relay.nn.conv2d(%r, %v) : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %z = relay.nn.conv2d(%r, %w) {groups = 2} : (tensor<1x2x4x4xf32>, tensor<2x1x1x1xf32>) -> tensor<1x2x4x4xf32>
+  func.return %y, %z : tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// Something else reads what stands between, so that the factor stays.
+// CHECK-LABEL: @relu_for_others(
+// CHECK:         relay.multiply(%x, %s)
+// CHECK:         %[[R:.*]] = relay.nn.relu
+// CHECK:         func.return %{{.*}}, %[[R]]
+func.func @relu_for_others(%x: tensor<1x2x4x4xf32>) -> (tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>) {
+  %v = relay.constant dense<1.0> : tensor<1x2x1x1xf32>
+  %s = relay.constant dense<3.0> : tensor<2x1x1xf32>
+  %m = relay.multiply(%x, %s) : (tensor<1x2x4x4xf32>, tensor<2x1x1xf32>) -> tensor<1x2x4x4xf32>
+  %r = relay.nn.relu(%m) : (tensor<1x2x4x4xf32>) -> tensor<1x2x4x4xf32>
+  %y = relay.nn.conv2d(%r, %v) : (tensor<1x2x4x4xf32>, tensor<1x2x1x1xf32>) -> tensor<1x1x4x4xf32>
+  func.return %y, %r : tensor<1x1x4x4xf32>, tensor<1x2x4x4xf32>
+}
+
+// A difference behind a convolution is scaled as a whole.
+// CHECK-LABEL: @difference(
+// CHECK-NOT:     relay.multiply
+// CHECK:         %[[B:.*]] = relay.constant dense<1.000000e+01> : tensor<1x1x1xf32>
+// CHECK:         relay.subtract(%[[B]], %{{.*}})
+func.func @difference(%x: tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32> {
+  %w = relay.constant dense<3.0> : tensor<1x1x1x1xf32>
+  %b = relay.constant dense<5.0> : tensor<1x1x1xf32>
+  %s = relay.constant dense<2.0> : tensor<1x1x1xf32>
+  %c = relay.nn.conv2d(%x, %w) : (tensor<1x1x4x4xf32>, tensor<1x1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  %d = relay.subtract(%b, %c) : (tensor<1x1x1xf32>, tensor<1x1x4x4xf32>) -> tensor<1x1x4x4xf32>
+  %y = relay.multiply(%d, %s) : (tensor<1x1x4x4xf32>, tensor<1x1x1xf32>) -> tensor<1x1x4x4xf32>
+  func.return %y : tensor<1x1x4x4xf32>
+}
+
 // What is added between a factor and a convolution is divided by the factor, unless that is 0.
 // CHECK-LABEL: func.func @divided
 // CHECK:         %[[B:.*]] = relay.constant dense<{{\[\[\[}}2.000000e+00]], {{\[\[}}1.500000e+00]]]> : tensor<2x1x1xf32>
