@@ -24,7 +24,10 @@ def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
 
 
 def as_numpy(value: Any) -> Any:
-    """What `numpy()` or `asnumpy()` of a value gives; a value without these as it is."""
+    """What `numpy()` or `asnumpy()` of a value gives; a value without these, and what cannot be written, as it is."""
+    if isinstance(value, np.ndarray) and not value.flags.writeable:
+        # The data of a constant: a copy of weights would only take memory.
+        return cast("NDArray[Any]", value).view(np.ndarray)
     for method in ("numpy", "asnumpy"):
         convert = getattr(value, method, None)
         if callable(convert):

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import FunctionType, LocationAttr
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
+from xrelay.api.tensor import Tensor
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import IncompleteType, dims_in, is_complete
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
@@ -155,10 +155,10 @@ class Constant(Expr):
         super().__init__(const(cast(Any, data)).ssa_value)
 
     @property
-    def data(self) -> NDArray[Any]:
-        """Its value as an array that cannot be written."""
+    def data(self) -> Tensor:
+        """Its value as a numpy array that cannot be written; `numpy()` gives a copy that can."""
         array = cast(ConstantOp, op_of(self)).array
-        copy = np.asarray(array).view()
+        copy = np.asarray(array).view(Tensor)
         copy.flags.writeable = False
         return copy
 

@@ -86,6 +86,9 @@ def test_tuples_fields_branches_and_constants() -> None:
     assert relay.Constant(2.5).data == np.float32(2.5)
     with pytest.raises(ValueError, match="read-only"):
         relay.Constant([1, 2]).data[0] = 3
+    copy = relay.Constant([1, 2]).data.numpy()
+    copy[0] = 3
+    assert (type(copy), copy.tolist()) == (np.ndarray, [3, 2])
 
 
 def test_a_program_is_what_printing_an_expression_shows() -> None:
