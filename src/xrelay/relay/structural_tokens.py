@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
@@ -222,11 +222,22 @@ def _said(op: Operation) -> Hashable:
     """The attributes of an op but for the names of variables and what inference records."""
     properties = {} if isinstance(op, LetOp | FusedOp) else op.properties
     attributes = {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}
-    return (
-        _python({**properties, **attributes})
-        if isinstance(op, FnOp | FusedOp | InvokeOp)
-        else (frozenset(properties.items()), frozenset(attributes.items()))
+    if isinstance(op, FnOp | FusedOp | InvokeOp):
+        return _python({**properties, **attributes})
+    return _exact(properties), _exact(attributes)
+
+
+def _exact(attributes: Mapping[str, Attribute]) -> Hashable:
+    """Attributes of operators, floats as far as a float of 32 bits tells them: 1e-5 may have been read out of one."""
+    return frozenset(
+        (name, _rounded(value.value.data) if isinstance(value, FloatAttr) else value)
+        for name, value in attributes.items()
     )
+
+
+def _rounded(value: float) -> Hashable:
+    with np.errstate(over="ignore"):
+        return np.float32(value).tobytes()
 
 
 def _python(attributes: Mapping[str, Attribute]) -> Hashable:

@@ -204,3 +204,11 @@ def test_whether_other_modules_see_a_function_does_not_count() -> None:
         return parse_module(full_context(), text, "a test")
 
     assert agree(double("private"), double(""))
+
+
+def test_attributes_that_a_float_of_32_bits_does_not_tell_apart() -> None:
+    def net(slope: float) -> relay.Expr:
+        return relay.nn.leaky_relu(relay.var("x", shape=(2,)), alpha=slope)
+
+    assert agree(net(1e-5), net(float(np.float32(1e-5))), map_free_vars=True)
+    assert not agree(net(1e-5), net(1.000001e-5), map_free_vars=True)
