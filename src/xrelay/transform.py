@@ -42,6 +42,7 @@ from xrelay.passes.relay_api.named_passes import (
 from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass, Pass
 from xrelay.passes.relay_api.print_ir import PrintIRPass as PrintIR
 from xrelay.passes.relay_api.sequential import Sequential
+from xrelay.relay.change_batch import ChangeBatch
 from xrelay.relay.defunctionalization import defunctionalize
 from xrelay.relay.expr_transforms import fold_constant_expr as FoldConstantExpr  # noqa: N812 (Relay's name)
 from xrelay.relay.expr_transforms import to_a_normal_form_expr as ToANormalFormExpr  # noqa: N812 (Relay's name)
@@ -49,10 +50,12 @@ from xrelay.relay.flexible_shape import FlexibleShapeDispatch
 from xrelay.relay.function_styles import to_cps, un_cps
 from xrelay.relay.gradients import gradient
 from xrelay.relay.pattern_types import infer_type_local as InferTypeLocal  # noqa: N812 (Relay's name)
+from xrelay.relay.recast import recast
 from xrelay.relay.replacing import replace_each
 
 __all__ = [
     "ApplyPassToFunction",
+    "ChangeBatch",
     "Defunctionalization",
     "FlexibleShapeDispatch",
     "FoldConstantExpr",
@@ -76,6 +79,7 @@ __all__ = [
     "legalizes",
     "module_pass",
     "prim_func_pass",
+    "recast",
     "register_config",
     "register_pass",
     "replace_each",

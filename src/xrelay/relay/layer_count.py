@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -15,21 +15,32 @@ from xrelay.relay.function import Function
 from xrelay.relay.nodes import Call, parts
 
 
-def count_layers(expr: Expr | ModuleOp, valid_ops: Sequence[str]) -> int:
+def count_layers(expr: Expr | ModuleOp, valid_ops: Collection[str]) -> int:
     """The most operators of the names `valid_ops` that stand one behind another in an expression, or in `@main`.
 
     What stands side by side counts once. Raises `InputError` for a module without `@main`.
     """
     root = _main(expr) if isinstance(expr, ModuleOp) else expr
-    deepest: dict[Expr, int] = {}
+    return layers_before(root, valid_ops)[root] + is_layer(root, valid_ops)
+
+
+def layers_before(root: Expr, valid_ops: Collection[str]) -> dict[Expr, int]:
+    """For each expression in `root` the most operators of these names that stand one behind another before it."""
+    before: dict[Expr, int] = {}
+    through: dict[Expr, int] = {}
 
     def note(node: Expr) -> None:
-        op = node.op if isinstance(node, Call) else None
-        here = int(isinstance(op, Op) and op.name in valid_ops)
-        deepest[node] = here + max((deepest[part] for part in parts(node)), default=0)
+        before[node] = max((through[part] for part in parts(node)), default=0)
+        through[node] = before[node] + is_layer(node, valid_ops)
 
     post_order_visit(root, note)
-    return deepest[root]
+    return before
+
+
+def is_layer(node: Expr, valid_ops: Collection[str]) -> bool:
+    """Whether `node` is the call of an operator of one of the names."""
+    op = node.op if isinstance(node, Call) else None
+    return isinstance(op, Op) and op.name in valid_ops
 
 
 def _main(module: ModuleOp) -> Function:
