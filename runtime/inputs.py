@@ -120,6 +120,8 @@ def _is_integral(dtype: np.dtype[Any]) -> bool:
 
 
 def _same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
+    if {source.kind, target.kind} <= {"i", "u"}:
+        return True
     return source.kind == target.kind or (source.kind == "f" and target.kind == "V" and target.itemsize <= 2)
 
 

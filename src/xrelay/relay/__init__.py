@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from xrelay.relay import op as op
     from xrelay.relay import types as ty
     from xrelay.relay import visitor as expr_functor
+    from xrelay.relay import vm as vm
     from xrelay.relay.build_module import build as build
     from xrelay.relay.build_module import optimize as optimize
     from xrelay.relay.executor import create_executor as create_executor
@@ -113,6 +114,7 @@ __all__ = [
     "ty",
     "var",
     "vision",
+    "vm",
     "while_loop",
 ]
 
@@ -131,6 +133,7 @@ _LATE = {
     "save_param_dict": ("xrelay.api.param_dict", "save_param_dict"),
     "transform": ("xrelay.relay.transform", ""),
     "ty": ("xrelay.relay.types", ""),
+    "vm": ("xrelay.relay.vm", ""),
     "while_loop": ("xrelay.relay.loops", "while_loop"),
 }
 """Names that stand above the builder: module, and the name in it."""

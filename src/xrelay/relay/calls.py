@@ -20,6 +20,7 @@ from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, re
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
+from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
 from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
 from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
@@ -38,6 +39,7 @@ from xrelay.relay.made_operators import (
     sparse_fill_empty_rows,
 )
 from xrelay.relay.padding import pad
+from xrelay.relay.quantized import requantize, simulated_dequantize, simulated_quantize
 from xrelay.relay.slices import strided_slice
 from xrelay.relay.sparse_operators import SPARSE
 from xrelay.relay.written_operators import WRITTEN
@@ -157,6 +159,7 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
     VarianceOp: variance,
     UniformOp: uniform,
     NormalOp: normal,
+    RequantizeOp: requantize,
     StridedSliceOp: strided_slice,
     **SPARSE,
     **WRITTEN,
@@ -175,6 +178,8 @@ BESIDE: dict[str, OpFunction] = {
     "nn.contrib_conv2d_nchwc": contrib_conv2d_nchwc,
     "nn.contrib_depthwise_conv2d_nchwc": contrib_conv2d_nchwc,
     "nn.dropout_raw": dropout_raw,
+    "qnn.simulated_dequantize": simulated_dequantize,
+    "qnn.simulated_quantize": simulated_quantize,
     "random.threefry_key": threefry_key,
     "reverse_reshape": reverse_reshape,
     "segment_sum": segment_sum,

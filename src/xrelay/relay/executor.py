@@ -6,7 +6,8 @@ relay.create_executor("debug").evaluate(relay.const(1.0) + relay.const(2.0))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -65,6 +66,36 @@ def create_executor(
     return Executor(module, None if kind == "debug" else target, interprets=kind == "debug")
 
 
+@dataclass(frozen=True)
+class Signature:
+    """What a function takes and gives: arguments in order and converted, tuples flat for native code and back."""
+
+    names: Sequence[str]
+    inputs: Sequence[Attribute]
+    outputs: Sequence[Attribute]
+
+    @staticmethod
+    def of(module: IRModule) -> Signature:
+        """That of the @main of a module whose types are known."""
+        type = main_function(module).function_type
+        return Signature([param.name for param in module[MAIN].params], type.inputs.data, type.outputs.data)
+
+    def in_order(self, arguments: Sequence[object], named: Mapping[str, object]) -> list[Any]:
+        """The arguments of a call as programs take them; `InputError` where one is missing, too many, or no value."""
+        given = _in_order(self.names, arguments, named)
+        return [_given(value, type) for value, type in zip(given, self.inputs, strict=True)]
+
+    def flat(self, arguments: Sequence[Any]) -> list[object]:
+        """The arrays of arguments in order, those of tuples one after the other: native code has no tuples."""
+        return [each for value, type in zip(arguments, self.inputs, strict=True) for each in _flat(value, type)]
+
+    def grouped(self, results: Iterable[Any]) -> Any:
+        """The value of the function of flat results: lists for tuples, and for several results."""
+        rest = iter(results)
+        values = [_grouped(type, rest) for type in self.outputs]
+        return values[0] if len(values) == 1 else values
+
+
 class Executor:
     """Evaluates expressions and functions that may call those of a module."""
 
@@ -90,15 +121,9 @@ class Executor:
     def _callable(self, function: Function | GlobalVar | None) -> Evaluated:
         module = self._program(function)
         infer_types(module)
-        main, names = main_function(module), [param.name for param in module[MAIN].params]
-        run, outputs = self._runner(module, main), main.function_type.outputs.data
-
-        def evaluated(*arguments: object, **named: object) -> Any:
-            results = iter(run(_in_order(names, arguments, named)))
-            values = [_grouped(type, results) for type in outputs]
-            return values[0] if len(values) == 1 else values
-
-        return evaluated
+        signature = Signature.of(module)
+        run = self._runner(module, signature)
+        return lambda *arguments, **named: signature.grouped(run(signature.in_order(arguments, named)))
 
     def _program(self, function: Function | GlobalVar | None) -> IRModule:
         """A copy of the module with `function` as its @main."""
@@ -113,17 +138,11 @@ class Executor:
             module[MAIN] = function
         return module
 
-    def _runner(self, module: IRModule, main: FuncOp) -> Runner:
-        inputs = main.function_type.inputs.data
+    def _runner(self, module: IRModule, signature: Signature) -> Runner:
         if self._interprets:
-            return lambda arguments: run_relay_values(module, list(map(_given, arguments, inputs)))
+            return lambda arguments: run_relay_values(module, list(arguments))
         model = compile(module, target=self._target)
-
-        def run(arguments: Sequence[object]) -> list[Any]:
-            given = zip(map(_given, arguments, inputs), inputs, strict=True)
-            return model.run([each for value, type in given for each in _flat(value, type)])
-
-        return run
+        return lambda arguments: model.run(signature.flat(arguments))
 
 
 def _set_main_aside(module: IRModule) -> None:

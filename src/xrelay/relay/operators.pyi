@@ -1370,6 +1370,29 @@ class _Qnn:
     ) -> Expr:
         """The hyperbolic tangent of what each quantised number stands for, quantised."""
 
+    @staticmethod
+    def simulated_dequantize(
+        data: ExprLike,
+        input_scale: ExprLike,
+        input_zero_point: ExprLike,
+        axis: int = -1,
+        in_dtype: str | Expr = 'int8',
+    ) -> Expr:
+        """What `qnn.dequantize` makes of numbers in floats; the data itself where `in_dtype` is `disable` or 0."""
+
+    @staticmethod
+    def simulated_quantize(
+        data: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        axis: int = -1,
+        out_dtype: str | Expr = 'int8',
+    ) -> Expr:
+        """The numbers that `qnn.quantize` gives, in floats of the data's type.
+
+`out_dtype` is `int8`, `uint8` or `int32`, `disable` for the data itself, or an expression that is 1, 2, 3 or 0 for
+these when the program runs. Scale and zero point are one number each, or one for each place along `axis`."""
+
 
 qnn: _Qnn
 

@@ -6,11 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from xrelay.relay.operators import qnn as op
+from xrelay.relay.quantized import current_requantize_config, requantize_config
 
 if TYPE_CHECKING:
     from xrelay.relay.qnn import transform as transform
 
-__all__ = ["op", "transform"]
+__all__ = ["current_requantize_config", "op", "requantize_config", "transform"]
 
 
 def __getattr__(name: str) -> object:

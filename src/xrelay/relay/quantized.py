@@ -1,0 +1,164 @@
+"""Quantised operators of Relay's Python beside the definitions: defaults of `requantize`, and simulated quantisation.
+
+with relay.qnn.requantize_config(rounding="TONEAREST"):
+    y = relay.qnn.op.requantize(x, s, z, t, u)
+x = relay.qnn.op.simulated_quantize(x, s, z, out_dtype=relay.var("code", shape=(), dtype="int32"))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp
+from xrelay.dialects.relay.ops.tensor_elementwise import (
+    AddOp,
+    CastOp,
+    DivideOp,
+    MaximumOp,
+    MinimumOp,
+    MultiplyOp,
+    SubtractOp,
+)
+from xrelay.dialects.relay.ops.tensor_rounding import RoundOp
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.errors import InputError, did_you_mean
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+
+CODES: Final = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
+"""The numbers by which a program chooses, while it runs, what simulated quantisation stands for."""
+
+
+@dataclass(frozen=True)
+class RequantizeConfig:
+    """What `requantize` does where it is not told."""
+
+    rounding: str = "UPWARD"
+    compute_dtype: str = "int64"
+
+
+_CURRENT: ContextVar[RequantizeConfig | None] = ContextVar("requantize_config", default=None)
+
+
+@contextmanager
+def requantize_config(rounding: str = "UPWARD", compute_dtype: str = "int64") -> Iterator[RequantizeConfig]:
+    """A context in which calls of `requantize` round and compute so, unless they say otherwise themselves."""
+    config = RequantizeConfig(rounding, compute_dtype)
+    token = _CURRENT.set(config)
+    try:
+        yield config
+    finally:
+        _CURRENT.reset(token)
+
+
+def current_requantize_config() -> RequantizeConfig:
+    """The innermost configuration that was entered, or the default."""
+    return _CURRENT.get() or RequantizeConfig()
+
+
+def requantize(
+    data: ExprLike,
+    input_scale: ExprLike,
+    input_zero_point: ExprLike,
+    output_scale: ExprLike,
+    output_zero_point: ExprLike,
+    axis: int = -1,
+    rounding: str | None = None,
+    compute_dtype: str | None = None,
+    out_dtype: DTypeLike = "int8",
+) -> Expr:
+    """`qnn.requantize`, which rounds and computes as `requantize_config` says where it is not told, or told "None"."""
+    current = current_requantize_config()
+    return call(
+        RequantizeOp,
+        data,
+        input_scale,
+        input_zero_point,
+        output_scale,
+        output_zero_point,
+        axis=axis,
+        rounding=current.rounding if rounding in (None, "None") else rounding,
+        compute_dtype=current.compute_dtype if compute_dtype in (None, "None") else compute_dtype,
+        out_dtype=out_dtype,
+    )
+
+
+def simulated_quantize(
+    data: ExprLike,
+    output_scale: ExprLike,
+    output_zero_point: ExprLike,
+    axis: int = -1,
+    out_dtype: str | Expr = "int8",
+) -> Expr:
+    """The numbers that `qnn.quantize` gives, in floats of the data's type.
+
+    `out_dtype` is `int8`, `uint8` or `int32`, `disable` for the data itself, or an expression that is 1, 2, 3 or 0 for
+    these when the program runs. Scale and zero point are one number each, or one for each place along `axis`.
+    """
+    value, code = _typed(data), _code(out_dtype)
+    scale, zero_point = (_along(value, _typed(each), axis) for each in (output_scale, output_zero_point))
+    shifted = call(AddOp, call(RoundOp, call(DivideOp, value, scale)), zero_point)
+    bounds = {name: np.iinfo(name) for name in ("int8", "uint8", "int32")}
+    least = _by_code(code, {name: bounds[name].min for name in bounds}, value)
+    greatest = _by_code(code, {name: bounds[name].max for name in bounds}, value)
+    return _unless_disabled(code, call(MinimumOp, call(MaximumOp, shifted, least), greatest), value)
+
+
+def simulated_dequantize(
+    data: ExprLike,
+    input_scale: ExprLike,
+    input_zero_point: ExprLike,
+    axis: int = -1,
+    in_dtype: str | Expr = "int8",
+) -> Expr:
+    """What `qnn.dequantize` makes of numbers in floats; the data itself where `in_dtype` is `disable` or 0."""
+    value, code = _typed(data), _code(in_dtype)
+    scale, zero_point = (_along(value, _typed(each), axis) for each in (input_scale, input_zero_point))
+    return _unless_disabled(code, call(MultiplyOp, call(SubtractOp, value, zero_point), scale), value)
+
+
+def _typed(value: ExprLike) -> Expr:
+    given = view(as_value(value))
+    if not is_complete(given.type):
+        raise InputError("simulated quantisation has to know the types of its operands", help="write them")
+    return given
+
+
+def _code(dtype: str | Expr) -> Expr:
+    if isinstance(dtype, Expr):
+        return dtype
+    if dtype not in CODES:
+        hint = did_you_mean(dtype, CODES, f"they are {', '.join(CODES)}")
+        raise InputError(f"nothing is quantised to {dtype!r}", help=hint)
+    return const(CODES[dtype], "int32")
+
+
+def _along(data: Expr, parameter: Expr, axis: int) -> Expr:
+    """A scale or zero point in the data's element type, broadcasting along `axis`."""
+    converted = call(CastOp, parameter, dtype=str(data.dtype))
+    behind = len(data.shape) - 1 - axis_index(axis, len(data.shape))
+    is_vector = len(parameter.shape) == 1
+    return call(ExpandDimsOp, converted, axis=1, num_newaxis=behind) if is_vector and behind else converted
+
+
+def _by_code(code: Expr, values: dict[str, int], data: Expr) -> Expr:
+    """The value that belongs to `code`, that of `int32` for any other."""
+    numbers = {name: const(float(value), data.dtype) for name, value in values.items()}
+    result = numbers["int32"]
+    for name in ("uint8", "int8"):
+        result = call(WhereOp, call(EqualOp, code, const(CODES[name], code.dtype)), numbers[name], result)
+    return result
+
+
+def _unless_disabled(code: Expr, quantized: Expr, data: Expr) -> Expr:
+    return call(WhereOp, call(EqualOp, code, const(CODES["disable"], code.dtype)), data, quantized)

@@ -1,0 +1,168 @@
+"""Relay's virtual machine by its names: `@main` of a module compiled once, inputs set or given, and called.
+
+exe = relay.vm.compile(mod, target="llvm", params=params)
+vm = relay.vm.VirtualMachine(exe, xrelay.cpu(0))
+result = vm.invoke("main", x)
+code, lib = exe.save()
+exe = relay.vm.Executable.load_exec(code, lib)
+
+There are no instructions to interpret: an executable is native code, which takes open shapes, control flow and tuples.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, cast
+
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+
+from xrelay.api.compile import compile as compile_model
+from xrelay.api.model import CompiledModel
+from xrelay.errors import InputError, did_you_mean
+from xrelay.passes.infra.source import full_context
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.binding import bind_params_by_name
+from xrelay.relay.build_module import optimize as optimize_module
+from xrelay.relay.executor import Signature
+from xrelay.relay.function import Function
+from xrelay.relay.module import MAIN, IRModule
+from xrelay.target.target import Target
+
+
+class Executable:
+    """A compiled `@main`, with what its arguments and its value are."""
+
+    def __init__(self, signature: Signature, lib: CompiledModel):
+        """An executable of native code; `save` and `compile` make these."""
+        self.signature, self.lib = signature, lib
+
+    @property
+    def globals(self) -> list[str]:
+        """The names of the functions that can be called: `main`."""
+        return [MAIN]
+
+    def get_function_params(self, func_name: str) -> list[str]:
+        """The names of the parameters of a function."""
+        _check(func_name)
+        return list(self.signature.names)
+
+    def save(self) -> tuple[bytearray, CompiledModel]:
+        """What is called how, as bytes, and the library, which has a `save` of its own."""
+        held = self.signature
+        types = {"inputs": [str(each) for each in held.inputs], "outputs": [str(each) for each in held.outputs]}
+        return bytearray(json.dumps({"names": list(held.names), **types}).encode()), self.lib
+
+    @staticmethod
+    def load_exec(bytecode: bytes | bytearray, lib: CompiledModel) -> Executable:
+        """The executable that `save` gave; `InputError` for other bytes."""
+        try:
+            read = cast("Mapping[str, list[str]]", json.loads(bytes(bytecode)))
+            names, inputs, outputs = read["names"], read["inputs"], read["outputs"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise InputError("the bytes are no saved executable", help="give those of Executable.save") from error
+        return Executable(Signature(names, [*map(_type, inputs)], [*map(_type, outputs)]), lib)
+
+
+def compile(
+    mod: IRModule | Function,
+    target: str | Target | None = None,
+    target_host: object = None,
+    params: Mapping[str, object] | None = None,
+) -> Executable:
+    """Compile `@main` of a module, or a function, which stay as they are.
+
+    `params` become constants in the place of parameters, by name. `target_host` has no meaning: it is the same CPU.
+    Raises what `xrelay.compile` raises.
+    """
+    module = IRModule.from_expr(mod) if isinstance(mod, Function) else IRModule.of(mod)
+    if params:
+        module[MAIN] = bind_params_by_name(module[MAIN], params)
+    infer_types(module)
+    return Executable(Signature.of(module), compile_model(module, target=target))
+
+
+class VMCompiler:
+    """`compile` in Relay's steps: `set_params`, `lower`, `codegen`, `get_exec`."""
+
+    def __init__(self) -> None:
+        self._params: dict[str, object] = {}
+        self._exe: Executable | None = None
+
+    def set_params(self, params: Mapping[str, object]) -> None:
+        """Constants in the place of parameters, by name, of the module that is lowered next."""
+        self._params.update(params)
+
+    def lower(self, mod: IRModule | Function, target: str | Target | None = None, target_host: object = None) -> None:
+        """Compile `@main` of a module."""
+        self._exe = compile(mod, target, target_host, self._params)
+
+    def codegen(self) -> None:
+        """Nothing is left to do: what is lowered has its code."""
+
+    def optimize(
+        self, mod: IRModule | Function, target: str | Target | None = None, target_host: object = None,
+        params: Mapping[str, object] | None = None,
+    ) -> tuple[IRModule, dict[str, Any]]:  # fmt: skip
+        """As `relay.optimize`."""
+        return optimize_module(mod, target, params)
+
+    def get_exec(self) -> Executable:
+        """The executable; `InputError` where nothing was lowered."""
+        if self._exe is None:
+            raise InputError("nothing was lowered", help="call lower(mod, target) before")
+        return self._exe
+
+
+class VirtualMachine:
+    """Calls the functions of an executable, with arguments given or set before. One object serves one thread."""
+
+    def __init__(self, exe: Executable, device: object = None, memory_cfg: object = None):
+        """A machine for an executable; the device is the CPU, whose memory needs no configuration."""
+        if not isinstance(cast("object", exe), Executable):
+            raise InputError(f"{exe!r} is no executable", help="compile one: relay.vm.compile(mod)")
+        self._exe = exe
+        self._set: list[Any] | None = None
+        self._value: Any = None
+
+    def set_input(self, func_name: str, *args: object, **kwargs: object) -> None:
+        """Set all arguments of a function, in order or by name."""
+        _check(func_name)
+        self._set = self._exe.signature.in_order(args, kwargs)
+
+    def invoke(self, func_name: str, *args: object, **kwargs: object) -> Any:
+        """The value of a function at arguments, or at those that were set, where none are given."""
+        _check(func_name)
+        if args or kwargs or self._set is None:
+            self.set_input(func_name, *args, **kwargs)
+        signature = self._exe.signature
+        self._value = signature.grouped(self._exe.lib.run(signature.flat(self._set or ())))
+        return self._value
+
+    def run(self, *args: object, **kwargs: object) -> Any:
+        """`invoke` of `main`."""
+        return self.invoke(MAIN, *args, **kwargs)
+
+    def invoke_stateful(self, func_name: str) -> None:
+        """`invoke` with the arguments that were set, whose value `get_outputs` gives."""
+        self.invoke(func_name)
+
+    def get_outputs(self) -> list[Any]:
+        """The last value, as a list of its fields, or of itself."""
+        return self._value if isinstance(self._value, list) else [self._value]
+
+    def get_input_index(self, input_name: str, func_name: str = MAIN) -> int:
+        """The number of a parameter, -1 where none is called so."""
+        names = self._exe.get_function_params(func_name)
+        return names.index(input_name) if input_name in names else -1
+
+
+def _check(func_name: str) -> None:
+    if func_name != MAIN:
+        hint = did_you_mean(func_name, [MAIN], "@main is what is compiled: call the others from it")
+        raise InputError(f"the executable has no function {func_name!r}", help=hint)
+
+
+def _type(text: str) -> Attribute:
+    return Parser(full_context(), text).parse_type()
