@@ -76,13 +76,17 @@ def operator_stubs() -> str:
     return text if text.count("AttributeValue") > 1 else text.replace(_ANY_VALUE, "")
 
 
+def _first_paragraph(doc: str | None) -> str:
+    """The first paragraph of a docstring in one line."""
+    return " ".join(inspect.cleandoc(doc or "").split("\n\n")[0].split())
+
+
 def _stub(name: str, op: type[RelayOp]) -> Iterator[str]:
     """The lines of one function."""
     yield f"def {name}("
     yield from (f"    {parameter}," for parameter in _parameters(op))
     yield ") -> Expr:"
-    summary = " ".join(inspect.cleandoc(op.__doc__ or "").split("\n\n")[0].split())
-    yield f'    """{summary}"""'
+    yield f'    """{_first_paragraph(op.__doc__)}"""'
     yield ""
 
 
@@ -93,7 +97,7 @@ def _beside(space: str) -> Iterator[str]:
             yield from (("@staticmethod",) if space else ())
             yield f"def {name.rpartition('.')[2]}("
             yield from (f"    {parameter}," for parameter in _written(function))
-            yield from (") -> Expr:", f'    """{inspect.getdoc(function)}"""', "")
+            yield from (") -> Expr:", f'    """{_first_paragraph(function.__doc__)}"""', "")
 
 
 def _written(function: OpFunction) -> Iterator[str]:

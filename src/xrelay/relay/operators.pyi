@@ -1034,9 +1034,7 @@ class _Nn:
         out_layout: str = '',
         out_dtype: str = '',
     ) -> Expr:
-        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it.
-
-Where a kernel of six axes is said to be OIHW, its blocks are as long as the last two."""
+        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
 
     @staticmethod
     def contrib_depthwise_conv2d_nchwc(
@@ -1053,9 +1051,7 @@ Where a kernel of six axes is said to be OIHW, its blocks are as long as the las
         out_layout: str = '',
         out_dtype: str = '',
     ) -> Expr:
-        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it.
-
-Where a kernel of six axes is said to be OIHW, its blocks are as long as the last two."""
+        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
 
     @staticmethod
     def dropout_raw(
@@ -1388,10 +1384,7 @@ class _Qnn:
         axis: int = -1,
         out_dtype: str | Expr = 'int8',
     ) -> Expr:
-        """The numbers that `qnn.quantize` gives, in floats of the data's type.
-
-`out_dtype` is `int8`, `uint8` or `int32`, `disable` for the data itself, or an expression that is 1, 2, 3 or 0 for
-these when the program runs. Scale and zero point are one number each, or one for each place along `axis`."""
+        """The numbers that `qnn.quantize` gives, in floats of the data's type."""
 
 
 qnn: _Qnn
@@ -2506,10 +2499,7 @@ def segment_sum(
     segment_ids: ExprLike,
     num_segments: int | Expr | None = None,
 ) -> Expr:
-    """Row s is the sum of the rows of the data whose number in `segment_ids` is s.
-
-There are `num_segments` rows, else one more than the greatest number. `InputError` where the data's type or that of
-the numbers has to be inferred."""
+    """Row s is the sum of the rows of the data whose number in `segment_ids` is s."""
 
 def sparse_fill_empty_rows(
     sparse_indices: ExprLike,
@@ -2517,10 +2507,7 @@ def sparse_fill_empty_rows(
     dense_shape: ExprLike,
     default_value: ExprLike,
 ) -> Expr:
-    """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none.
-
-The places are in the order of their rows. Gives the tuple of all places, row by row, their values, and a vector
-that has 1 for each row that was empty, else 0, as i64. `default_value` has one element."""
+    """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none."""
 
 __all__ = [
     "abs",

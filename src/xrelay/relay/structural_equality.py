@@ -11,10 +11,10 @@ def structural_equal(lhs: object, rhs: object, map_free_vars: bool = False) -> b
     """Whether two expressions, functions, modules or types are the same but for the names of variables.
 
     Operators, attributes, floats among them as f32, constants, attributes of functions and the types of parameters
-    count, the order of bindings, and whether a value is used twice or computed twice: of constants and fields of tuples that means nothing. Types
-    that inference finds do not count. Free variables are equal where they are the same, with `map_free_vars` in the
-    order in which they are met. The functions of modules go by name. Lists, tuples and dictionaries of these, and
-    arrays, are compared by their parts.
+    count, the order of bindings, and whether a value is used twice or computed twice: of constants and fields of tuples
+    that means nothing. Types that inference finds do not count. Free variables are equal where they are the same, with
+    `map_free_vars` in the order in which they are met. The functions of modules go by name. Lists, tuples and
+    dictionaries of these, and arrays, are compared by their parts.
     """
     pairs = zip_longest(structural_tokens(lhs, map_free_vars), structural_tokens(rhs, map_free_vars))
     return all(one == other for one, other in pairs)

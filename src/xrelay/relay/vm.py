@@ -17,6 +17,7 @@ from typing import Any, cast
 
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError
 
 from xrelay.api.compile import compile as compile_model
 from xrelay.api.model import CompiledModel
@@ -58,11 +59,14 @@ class Executable:
     def load_exec(bytecode: bytes | bytearray, lib: CompiledModel) -> Executable:
         """The executable that `save` gave; `InputError` for other bytes."""
         try:
-            read = cast("Mapping[str, list[str]]", json.loads(bytes(bytecode)))
-            names, inputs, outputs = read["names"], read["inputs"], read["outputs"]
-        except (ValueError, KeyError, TypeError) as error:
+            read = json.loads(bytes(bytecode))
+            names, inputs, outputs = (_texts(read[key]) for key in ("names", "inputs", "outputs"))
+            signature = Signature(names, [*map(_type, inputs)], [*map(_type, outputs)])
+        except (ValueError, KeyError, TypeError, RecursionError, ParseError) as error:
             raise InputError("the bytes are no saved executable", help="give those of Executable.save") from error
-        return Executable(Signature(names, [*map(_type, inputs)], [*map(_type, outputs)]), lib)
+        if len(names) != len(inputs):
+            raise InputError(f"the saved executable has {len(names)} names for {len(inputs)} parameters")
+        return Executable(signature, lib)
 
 
 def compile(
@@ -162,6 +166,14 @@ def _check(func_name: str) -> None:
     if func_name != MAIN:
         hint = did_you_mean(func_name, [MAIN], "@main is what is compiled: call the others from it")
         raise InputError(f"the executable has no function {func_name!r}", help=hint)
+
+
+def _texts(value: object) -> list[str]:
+    """A list of texts; `TypeError` for anything else."""
+    texts = cast("list[object]", value) if isinstance(value, list) else [None]
+    if not all(isinstance(each, str) for each in texts):
+        raise TypeError(f"{value!r} is no list of texts")
+    return cast("list[str]", texts)
 
 
 def _type(text: str) -> Attribute:

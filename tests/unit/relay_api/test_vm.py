@@ -65,7 +65,11 @@ def test_refused() -> None:
         machine.invoke("main")
     with pytest.raises(InputError, match="nothing was lowered"):
         relay.vm.VMCompiler().get_exec()
-    with pytest.raises(InputError, match="the bytes are no saved executable"):
-        relay.vm.Executable.load_exec(b"{}", exe.lib)
+    texts = (b"{}", b"[" * 100_000, b"[]", b"\xff", b'{"names": 1, "inputs": [], "outputs": []}')
+    for code in (*texts, b'{"names": [], "inputs": ["tensor<"], "outputs": []}'):
+        with pytest.raises(InputError, match="the bytes are no saved executable"):
+            relay.vm.Executable.load_exec(code, exe.lib)
+    with pytest.raises(InputError, match="has 1 names for 0 parameters"):
+        relay.vm.Executable.load_exec(b'{"names": ["x"], "inputs": [], "outputs": []}', exe.lib)
     with pytest.raises(InputError, match="is no executable; help: compile one"):
         relay.vm.VirtualMachine(None)  # pyright: ignore
