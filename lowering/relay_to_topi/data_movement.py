@@ -26,11 +26,13 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 @implements(SqueezeOp, "squeeze.generic")
 @implements(ExpandDimsOp, "expand_dims.generic")
 def build_reshape(emitter: TopiEmitter) -> Sequence[SSAValue]:
-    """The element at the same row-major position."""
+    """The element at the same row-major position; what has no elements is not read, whatever the run says."""
     data = emitter.operand(0)
     source, target = shape_of(data), emitter.result_shape
 
     def fill(b: Body) -> SSAValue:
+        if 0 in source:
+            return b.constant(0, element_of(data))
         return b.read(data, *reshaped_indices(b, b.spatial, target, source))
 
     return [emitter.compute("reshape", variables("i", target), element_of(data), fill)]

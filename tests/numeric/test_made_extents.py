@@ -18,6 +18,23 @@ from xrelay.passes.infra.verify import verify_module
 
 X = np.linspace(-1, 1, 12, dtype=np.float32).reshape(3, 4)
 
+EMPTY = program(
+    "%x: tensor<2x0xf32>, %s: tensor<2xi64>",
+    "%y",
+    "%y = relay.dyn.reshape(%x, %s) : (tensor<2x0xf32>, tensor<2xi64>) -> U",
+)
+
+
+def test_what_has_no_elements_is_reshaped() -> None:
+    """An extent of 0 in the shape is that of the data."""
+    native = xrelay.compile(EMPTY, cache=False)
+    for shape in ((5, 0), (0, 0)):
+        inputs = [np.zeros((2, 0), np.float32), np.array(shape)]
+        assert native.run(inputs)[0].shape == outputs(EMPTY, inputs)[0].shape
+    with pytest.raises(ExecutionError, match=r"relay\.dyn\.reshape C3"):
+        native.run([np.zeros((2, 0), np.float32), np.array((1, 3))])
+
+
 # Extents that only the run tells: a branch gives one of two, a loop appends, values change places, rows are stacked.
 CHOOSING = program(
     "%c: tensor<i1>, %x: tensor<?x4xf32, #relay.dims<n>>",

@@ -36,7 +36,7 @@ from xrelay.target.target import Target
 
 Evaluated: TypeAlias = Callable[..., Any]
 """A function on arrays, in order or by name of parameter."""
-Runner: TypeAlias = Callable[[Sequence[object]], list[Any]]
+Runner: TypeAlias = Callable[[Sequence[Any]], list[Any]]
 """What gives the results of a program on its arguments: the values in tuples one after the other."""
 
 KINDS = ("debug", "graph", "aot", "vm")

@@ -7,7 +7,7 @@ x = relay.qnn.op.simulated_quantize(x, s, z, out_dtype=relay.var("code", shape=(
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -51,7 +51,7 @@ _CURRENT: ContextVar[RequantizeConfig | None] = ContextVar("requantize_config", 
 
 
 @contextmanager
-def requantize_config(rounding: str = "UPWARD", compute_dtype: str = "int64") -> Iterator[RequantizeConfig]:
+def requantize_config(rounding: str = "UPWARD", compute_dtype: str = "int64") -> Generator[RequantizeConfig]:
     """A context in which calls of `requantize` round and compute so, unless they say otherwise themselves."""
     config = RequantizeConfig(rounding, compute_dtype)
     token = _CURRENT.set(config)
@@ -89,7 +89,7 @@ def requantize(
         axis=axis,
         rounding=current.rounding if rounding in (None, "None") else rounding,
         compute_dtype=current.compute_dtype if compute_dtype in (None, "None") else compute_dtype,
-        out_dtype=out_dtype,
+        out_dtype=np.dtype(out_dtype),
     )
 
 

@@ -154,7 +154,7 @@ class VirtualMachine:
 
     def get_outputs(self) -> list[Any]:
         """The last value, as a list of its fields, or of itself."""
-        return self._value if isinstance(self._value, list) else [self._value]
+        return cast("list[Any]", self._value) if isinstance(self._value, list) else [self._value]
 
     def get_input_index(self, input_name: str, func_name: str = MAIN) -> int:
         """The number of a parameter, -1 where none is called so."""

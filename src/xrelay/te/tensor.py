@@ -164,12 +164,15 @@ def size_var(name: str = "size", dtype: DTypeLike = INDEX) -> Dim:
     return var(name, dtype)
 
 
+def _extent(extent: Dim) -> int:
+    if isinstance(extent, DimExpr):
+        raise InputError(f"the extent '{extent}' is open", help="index spaces are static: give a number")
+    return integer(extent)
+
+
 def _shape(shape: Sequence[Dim]) -> tuple[int, ...]:
-    opened = [extent for extent in shape if isinstance(extent, DimExpr)] if isinstance(shape, Sequence) else []
-    if opened:
-        raise InputError(f"the extent '{opened[0]}' is open", help="index spaces are static: give a number")
     try:
-        extents = tuple(integer(extent) for extent in shape)
+        extents = tuple(_extent(extent) for extent in shape)
     except TypeError as error:
         raise InputError(f"the shape is {shape!r}", help="it is a sequence of numbers, such as (1, 3)") from error
     if any(extent < 0 for extent in extents):
