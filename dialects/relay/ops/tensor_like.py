@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import IntegerAttr, IntegerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def
 
-from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.axes import axis_index, require_axes
+from xrelay.dialects.relay.core.attribute_values import int_array, ints
+from xrelay.dialects.relay.core.axes import axis_index, letter_of_axis, require_axes
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.element_rules import converted
 from xrelay.dialects.relay.core.facts import Elements, Facts
@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, ints_property, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
-from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
+from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor_shape import ReshapingOp
@@ -182,6 +182,19 @@ class SliceLikeOp(RelayOp):
             facts.require_at_least(shape[axis], like[axis], "C2", "data, and elements that are kept,")
             result[axis] = like[axis]
         return tensor_type(result, element)
+
+    def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
+        """Follow where both come in one layout, in which the axes that are cut stay whole."""
+        layout, other = layouts
+        if layout is None or other is None or str(layout) != str(other):
+            return LayoutRefusal(f"{self.name} follows where both operands come in one layout")
+        axes = ints(self.axes)
+        letters = [letter_of_axis(layout, axis) for axis in axes] or list(layout.primal)
+        split = next((letter for letter in letters if layout.factor(letter) is not None), None)
+        if split is not None:
+            return LayoutRefusal(f"layout {layout} splits the axis {split}, which is cut")
+        places = [layout.index(letter) for letter in letters] if axes else []
+        return LayoutDecision((layout, layout), layout, {"axes": int_array(places)})
 
 
 @register_relay_op
