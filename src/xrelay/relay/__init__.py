@@ -26,7 +26,7 @@ from xrelay.relay.calls import NoOperatorError, OpFunction, op_function
 from xrelay.relay.expr import Expr, ExprLike, Var, const, var
 from xrelay.relay.function import Function, invoke
 from xrelay.relay.module import IRModule, Module
-from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, let
+from xrelay.relay.nodes import Call, Constant, GlobalVar, If, Let, Tuple, TupleGetItem, TupleWrapper, let
 from xrelay.relay.operators import annotation, image, nn, random, vision
 from xrelay.relay.scope_builder import ScopeBuilder
 from xrelay.relay.type_functor import TypeFunctor, TypeMutator, TypeVisitor
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     # From the stub: the operators with the types of their parameters.
     from xrelay.api.param_dict import load_param_dict as load_param_dict
     from xrelay.api.param_dict import save_param_dict as save_param_dict
+    from xrelay.passes.infra.pass_context import PassContext
     from xrelay.relay import build_module as build_module
     from xrelay.relay import data_dep_optimization as data_dep_optimization
     from xrelay.relay import dataflow_pattern as dataflow_pattern
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from xrelay.relay.loops import while_loop as while_loop
     from xrelay.relay.operators import *  # noqa: F403
 
+    build_config = PassContext
     transform: ModuleType
     """`xrelay.relay.transform`; most of its names stand above this package, in `xrelay.transform`."""
 
@@ -79,6 +81,7 @@ __all__ = [
     "Tuple",
     "TupleGetItem",
     "TupleType",
+    "TupleWrapper",
     "TypeFunctor",
     "TypeMutator",
     "TypeVar",
@@ -89,6 +92,7 @@ __all__ = [
     "astext",
     "bind",
     "build",
+    "build_config",
     "build_module",
     "const",
     "create_executor",
@@ -120,6 +124,7 @@ __all__ = [
 
 _LATE = {
     "build": ("xrelay.relay.build_module", "build"),
+    "build_config": ("xrelay.transform", "PassContext"),
     "build_module": ("xrelay.relay.build_module", ""),
     "create_executor": ("xrelay.relay.executor", "create_executor"),
     "data_dep_optimization": ("xrelay.relay.data_dep_optimization", ""),

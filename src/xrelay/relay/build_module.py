@@ -55,6 +55,24 @@ class Library(CompiledModel):
         """`graph, lib, params = relay.build(…)`, the older form: the name of its entry, itself, and no parameters."""
         return iter((DEFAULT, self, self.get_params()))
 
+    @property
+    def lib(self) -> Library:
+        """The library itself, which in Relay holds another."""
+        return self
+
+    def get_lib(self) -> Library:
+        """The library itself."""
+        return self
+
+    @property
+    def graph_json(self) -> str:
+        """What stands for the graph, which is in the library: the name of its entry."""
+        return DEFAULT
+
+    def get_graph_json(self) -> str:
+        """As `graph_json`."""
+        return DEFAULT
+
     def get_params(self) -> dict[str, NDArray[Any]]:
         """The parameters that are still to be set: none, for they became constants."""
         return {}

@@ -35,6 +35,7 @@ from xrelay.relay.made_operators import (
     dropout_raw,
     mean_std,
     mean_variance,
+    on_device,
     segment_sum,
     sparse_fill_empty_rows,
 )
@@ -173,6 +174,7 @@ def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
 
 
 BESIDE: dict[str, OpFunction] = {
+    "annotation.on_device": on_device,
     "mean_std": mean_std,
     "mean_variance": mean_variance,
     "nn.contrib_conv2d_nchwc": contrib_conv2d_nchwc,

@@ -8,6 +8,7 @@ put their ops into the builder's block at once. The classes by kind of expressio
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from operator import index as integer
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -397,3 +398,13 @@ def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
         raise InputError(f"the expression has type {type}, not that of a function", help="call functions alone")
     result: Attribute = type.outputs.data[0] if isinstance(type, FunctionType) else IncompleteType()
     return view(InvokeOp(function, [as_value(argument) for argument in arguments], result).result)
+
+
+def __getattr__(name: str) -> Any:
+    """The classes by kind of expression, which Relay has here: `relay.expr.Call` is `relay.Call`."""
+    if name not in _KINDS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module("xrelay.relay.nodes"), name)
+
+
+_KINDS = ("Call", "Constant", "GlobalVar", "If", "Let", "Tuple", "TupleGetItem", "TupleWrapper")

@@ -32,6 +32,14 @@ from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of, view
 
 
+def on_device(
+    body: ExprLike, virtual_device: object = None, constrain_result: bool = False, constrain_body: bool = True
+) -> Expr:
+    """The expression itself: there is one device, the CPU, on which everything is."""
+    del virtual_device, constrain_result, constrain_body
+    return view(as_value(body))
+
+
 def dropout_raw(data: ExprLike, rate: float = 0.5) -> Expr:
     """`nn.dropout` with both results: the data, and its mask."""
     return call(DropoutOp, data, rate=rate)

@@ -36,7 +36,7 @@ MAIN = "main"
 class IRModule(ModuleOp):
     """A module of functions. Raises `InputError` for names that no function has, and for what is no function."""
 
-    def __init__(self, functions: Mapping[GlobalVar | str, Function | FuncOp] | Sequence[Operation] = ()):
+    def __init__(self, functions: Mapping[GlobalVar | str, Expr | FuncOp] | Sequence[Operation] = ()):
         """A module of functions by name, or of ops as xDSL's `ModuleOp` takes them."""
         if isinstance(functions, Mapping):
             super().__init__([])
@@ -47,7 +47,7 @@ class IRModule(ModuleOp):
     @staticmethod
     def from_expr(
         expr: Function | ExprLike,
-        functions: Mapping[GlobalVar | str, Function | FuncOp] | None = None,
+        functions: Mapping[GlobalVar | str, Expr | FuncOp] | None = None,
         *,
         name: str = MAIN,
     ) -> IRModule:
@@ -102,8 +102,11 @@ class IRModule(ModuleOp):
         """The function of a name, as expressions that share nothing with the module."""
         return Function.of_func(self._func(var))
 
-    def __setitem__(self, var: GlobalVar | str, function: Function | FuncOp) -> None:
-        """Put a function in the place of the one of the same name, or behind all others."""
+    def __setitem__(self, var: GlobalVar | str, function: Expr | FuncOp) -> None:
+        """Put a function in the place of the one of the same name, or behind all others.
+
+        Of an expression it is the function whose parameters are its free variables.
+        """
         self.update({var: function})
 
     def __contains__(self, var: object) -> bool:
@@ -127,7 +130,7 @@ class IRModule(ModuleOp):
         """The global variables of all functions, in order."""
         return [self.get_global_var(name) for name in self._funcs()]
 
-    def update(self, other: ModuleOp | Mapping[GlobalVar | str, Function | FuncOp]) -> None:
+    def update(self, other: ModuleOp | Mapping[GlobalVar | str, Expr | FuncOp]) -> None:
         """Take over the functions of another module, or those given by name; those of the same name are replaced.
 
         A global variable that a function is given by knows its type from here on, as after inference in Relay.
@@ -142,7 +145,7 @@ class IRModule(ModuleOp):
                 type = self._func(var).function_type
                 var.function_type = type if is_complete(type) else None
 
-    def update_func(self, var: GlobalVar | str, function: Function | FuncOp) -> None:
+    def update_func(self, var: GlobalVar | str, function: Expr | FuncOp) -> None:
         """Replace a function, or add one, as `mod[var] = function` does."""
         self[var] = function
 
@@ -169,8 +172,8 @@ class IRModule(ModuleOp):
         if isinstance(function, FuncOp):
             func = function.clone()
             func.sym_name = StringAttr(name)
-        elif isinstance(function, Function):
-            func = function.to_func(name)
+        elif isinstance(function, Expr):
+            func = _as_function(function).to_func(name)
         else:
             found = with_article(type(function).__name__)
             raise InputError(f"@{name} is {found}, no function", help="give a relay.Function")

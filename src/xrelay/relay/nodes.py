@@ -308,3 +308,11 @@ def let(name: str, value: ExprLike) -> Expr:
     op = LetOp.call(bound, variable=name)
     set_name(op.result, name)
     return view(op.result)
+
+
+def TupleWrapper(tuple_value: ExprLike, size: int) -> Expr:  # noqa: N802 (Relay's name)
+    """The tuple itself, of `size` fields: expressions here are unpacked and read at numbers without a wrapper."""
+    tuple_expr = view(as_value(tuple_value))
+    if is_complete(tuple_expr.type) and len(tuple_expr) != size:
+        raise InputError(f"the tuple is {tuple_expr.type}, not one of {size} fields")
+    return tuple_expr

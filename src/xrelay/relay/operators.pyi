@@ -43,6 +43,15 @@ class _Annotation:
     ) -> Expr:
         """The operand itself; `relay-fuse-ops` puts nothing before it and nothing after it into one group, and removes it."""
 
+    @staticmethod
+    def on_device(
+        body: ExprLike,
+        virtual_device: object = None,
+        constrain_result: bool = False,
+        constrain_body: bool = True,
+    ) -> Expr:
+        """The expression itself: there is one device, the CPU, on which everything is."""
+
 
 annotation: _Annotation
 

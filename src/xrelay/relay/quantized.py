@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import DTypeLike
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
@@ -75,7 +75,7 @@ def requantize(
     axis: int = -1,
     rounding: str | None = None,
     compute_dtype: str | None = None,
-    out_dtype: DTypeLike = "int8",
+    out_dtype: AttributeValue = "int8",
 ) -> Expr:
     """`qnn.requantize`, which rounds and computes as `requantize_config` says where it is not told, or told "None"."""
     current = current_requantize_config()

@@ -128,12 +128,23 @@ class VirtualMachine:
             raise InputError(f"{exe!r} is no executable", help="compile one: relay.vm.compile(mod)")
         self._exe = exe
         self._set: list[Any] | None = None
+        self._one: dict[int, object] = {}
         self._value: Any = None
 
     def set_input(self, func_name: str, *args: object, **kwargs: object) -> None:
         """Set all arguments of a function, in order or by name."""
         _check(func_name)
         self._set = self._exe.signature.in_order(args, kwargs)
+
+    def set_one_input(self, func_name: str, tag: str | int, value: object) -> None:
+        """Set one argument, by name or number; `InputError` where there is none."""
+        names = self._exe.get_function_params(func_name)
+        number = self.get_input_index(tag) if isinstance(tag, str) else tag
+        if not 0 <= number < len(names):
+            raise InputError(f"no parameter is called {tag!r}", help=f"parameters: {', '.join(names)}")
+        self._one[number] = value
+        if len(self._one) == len(names):
+            self.set_input(func_name, *(self._one[each] for each in range(len(names))))
 
     def invoke(self, func_name: str, *args: object, **kwargs: object) -> Any:
         """The value of a function at arguments, or at those that were set, where none are given."""

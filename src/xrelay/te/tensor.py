@@ -164,15 +164,9 @@ def size_var(name: str = "size", dtype: DTypeLike = INDEX) -> Dim:
     return var(name, dtype)
 
 
-def _extent(extent: Dim) -> int:
-    if isinstance(extent, DimExpr):
-        raise InputError(f"the extent '{extent}' is open", help="index spaces are static: give a number")
-    return integer(extent)
-
-
 def _shape(shape: Sequence[Dim]) -> tuple[int, ...]:
     try:
-        extents = tuple(_extent(extent) for extent in shape)
+        extents = tuple(_number(extent) for extent in shape)
     except TypeError as error:
         raise InputError(f"the shape is {shape!r}", help="it is a sequence of numbers, such as (1, 3)") from error
     if any(extent < 0 for extent in extents):
@@ -215,3 +209,9 @@ def _checked_reads(op: ComputeOp) -> list[Tensor]:
             found.append(expr.tensor)
         stack.extend(reversed(expr.operands))
     return found
+
+
+def _number(extent: Dim) -> int:
+    if isinstance(extent, DimExpr):
+        raise InputError(f"the extent '{extent}' is open", help="index spaces are static: give a number")
+    return integer(extent)

@@ -13,6 +13,7 @@ from xdsl.ir import Block, Region
 
 import xrelay
 from xrelay import relay, transform
+from xrelay.contrib import graph_executor
 from xrelay.errors import InputError
 
 X = relay.var("x", shape=(2, 3))
@@ -178,3 +179,40 @@ def test_relays_passes_and_ours_have_the_same_names() -> None:
     assert relay.transform.PassContext is transform.PassContext
     with pytest.raises(AttributeError, match="has no pass 'FoldConstants'; did you mean 'FoldConstant'"):
         _ = relay.transform.FoldConstants
+
+
+def test_an_expression_is_put_into_a_module_as_a_function() -> None:
+    module = relay.IRModule({"double": X + X})
+    module["main"] = relay.const(2.0)
+    assert [len(module[name].params) for name in ("double", "main")] == [1, 0]
+    with pytest.raises(InputError, match="@main is an int, no function; help: give"):
+        module["main"] = 2  # pyright: ignore
+
+
+def test_relays_older_places_have_the_same_names() -> None:
+    assert (relay.expr.Call, relay.expr.TupleGetItem) == (relay.Call, relay.TupleGetItem)
+    with pytest.raises(AttributeError, match="no attribute 'Match'"):
+        _ = relay.expr.Match
+    assert relay.op.op.get("add") == relay.op.get("add")
+    assert (relay.ty.TensorType, relay.build_config) == (relay.TensorType, transform.PassContext)
+
+
+def test_a_tuple_needs_no_wrapper() -> None:
+    left, _, right = relay.TupleWrapper(relay.split(X, 3, axis=1), 3)
+    assert isinstance(left + right, relay.Call)
+    with pytest.raises(InputError, match="not one of 2 fields"):
+        relay.TupleWrapper(relay.split(X, 3, axis=1), 2)
+
+
+def test_what_is_put_on_a_device_is_itself() -> None:
+    assert relay.annotation.on_device(X, xrelay.cpu(0), constrain_result=True) == X
+    assert relay.op.annotation.on_device(X, xrelay.cpu(0)) == X
+
+
+def test_a_library_is_its_own_library_and_graph() -> None:
+    lib = relay.build(relay.Function([X], X + X), "llvm")
+    assert lib.lib is lib.get_lib() is lib
+    graph = graph_executor.create(lib.get_graph_json(), lib.lib, xrelay.cpu(0))
+    graph.run(x=np.ones((2, 3), np.float32))
+    assert graph.get_output(0).tolist() == [[2, 2, 2]] * 2
+    assert lib.graph_json == lib.get_graph_json()

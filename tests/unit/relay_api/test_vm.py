@@ -36,6 +36,12 @@ def test_main_is_called_with_arguments_or_those_set_before() -> None:
     machine.invoke_stateful("main")
     assert machine.get_outputs()[0].tolist() == [2, 4, 6]
     assert machine.run()[0].tolist() == [2, 4, 6]
+    machine.set_one_input("main", 1, [ROW, 5])
+    machine.set_one_input("main", "x", ROW[:1])
+    doubled, (number, _) = machine.invoke("main")
+    assert (doubled.tolist(), number.tolist()) == ([2], 5)
+    with pytest.raises(InputError, match="no parameter is called 'z'; help: parameters: x, both"):
+        machine.set_one_input("main", "z", ROW)
     assert (machine.get_input_index("both"), machine.get_input_index("b")) == (1, -1)
 
 

@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.passes.relay.legalize_hooks import LEGALIZE
 from xrelay.relay import operators
 from xrelay.relay.attrs import Op
-from xrelay.relay.calls import OpFunction
 from xrelay.relay.op import contrib
 from xrelay.relay.op_attributes import ALTER_OP_LAYOUT, INTEGERS, MIXED_PRECISION, OPTIONAL_INTEGERS, register_op_attr
 from xrelay.relay.op_gradients import register_gradient
@@ -64,8 +64,10 @@ __all__ = [
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 
-def __getattr__(name: str) -> OpFunction:
-    """The operator called so, as a function: `relay.op.concatenate` is `relay.concatenate`."""
+def __getattr__(name: str) -> Any:
+    """The operator called so, as a function: `relay.op.concatenate` is `relay.concatenate`; `op` is this module."""
+    if name == "op":
+        return sys.modules[__name__]
     return getattr(operators, name)
 
 
