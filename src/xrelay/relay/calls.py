@@ -39,6 +39,7 @@ from xrelay.relay.made_operators import (
     segment_sum,
     sparse_fill_empty_rows,
 )
+from xrelay.relay.mixed_integers import of_one_type
 from xrelay.relay.padding import pad
 from xrelay.relay.quantized import requantize, simulated_dequantize, simulated_quantize
 from xrelay.relay.slices import strided_slice
@@ -218,7 +219,8 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
         twice = next((name for name in named if name in positional or name in operand_names), None)
         if twice is not None:
             raise ConstraintError(op.name, "C0", f"argument {twice!r} is given twice")
-        return apply_operator(op, tuple(operands), cast("dict[str, AttributeValue | Expr]", positional | named))
+        attributes = cast("dict[str, AttributeValue | Expr]", positional | named)
+        return apply_operator(op, of_one_type(op, operands, attributes), attributes)
 
     apply.__name__ = op.relay_name().rpartition(".")[2]
     apply.__qualname__ = op.relay_name()

@@ -1,0 +1,39 @@
+"""Products of integers of two types, as `nn.conv2d` of u8 and i8, which Relay's programs write with an `out_dtype`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import numpy as np
+from xdsl.dialects.builtin import IntegerType, TensorType
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp
+from xrelay.dialects.relay.ops.nn_dense import DenseOp
+from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.relay.expr import ExprLike, as_value, call
+
+PRODUCTS: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, DenseOp, MatmulOp, BatchMatmulOp)
+"""The operators whose operands may be integers of two types."""
+
+
+def of_one_type(
+    op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
+) -> tuple[ExprLike, ...]:
+    """The operands, cast to the narrowest type that holds both where they are integers of two types.
+
+    So u8 and i8 become i16, whose products and sums are exact in an `out_dtype` of i32, and without one they stay.
+    """
+    if op not in PRODUCTS or attributes.get("out_dtype") in (None, "") or len(operands) != 2:
+        return tuple(operands)
+    types = [as_value(operand).type for operand in operands]
+    elements = [type.element_type for type in types if isinstance(type, TensorType)]
+    if len(elements) != 2 or elements[0] == elements[1] or not all(isinstance(each, IntegerType) for each in elements):
+        return tuple(operands)
+    wide = np.promote_types(*map(numpy_dtype, elements))
+    return (
+        tuple(call(CastOp, operand, dtype=str(wide)) for operand in operands) if wide.kind in "iu" else tuple(operands)
+    )
