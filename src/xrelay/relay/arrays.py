@@ -41,3 +41,14 @@ def as_array(name: str, value: object) -> NDArray[Any]:
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
         raise InputError(f"{name} is {with_article(type(value).__name__)}, no array of numbers")
     return array
+
+
+def in_32_bits(array: NDArray[Any]) -> NDArray[Any]:
+    """Python's numbers in 32 bits where they fit."""
+    if array.dtype.kind == "f":
+        return array.astype(np.float32)
+    if array.dtype.kind != "i":
+        return array
+    limits = np.iinfo(np.int32)
+    fits = array.size == 0 or (limits.min <= array.min() and array.max() <= limits.max)
+    return array.astype(np.int32) if fits else array

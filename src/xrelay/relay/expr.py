@@ -31,7 +31,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp, fiel
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
-from xrelay.relay.arrays import as_numpy
+from xrelay.relay.arrays import as_numpy, in_32_bits
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, variable_name
 from xrelay.relay.type_views import TypeView, as_plain, plain_type, type_view
 from xrelay.relay.types import Extent, tensor
@@ -344,19 +344,8 @@ def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "cons
         kind = with_article(type(value).__name__)
         raise InputError(f"{kind} is neither an expression nor a number or array of them: {value!r}")
     if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
-        array = _narrowed(array)
+        array = in_32_bits(array)
     return view(ConstantOp.of(array, name).result)
-
-
-def _narrowed(array: Array) -> Array:
-    """Python's numbers in 32 bits where they fit."""
-    if array.dtype.kind == "f":
-        return array.astype(np.float32)
-    if array.dtype.kind != "i":
-        return array
-    limits = np.iinfo(np.int32)
-    fits = array.size == 0 or (limits.min <= array.min() and array.max() <= limits.max)
-    return array.astype(np.int32) if fits else array
 
 
 def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
