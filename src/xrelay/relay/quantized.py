@@ -89,7 +89,7 @@ def requantize(
         axis=axis,
         rounding=current.rounding if rounding in (None, "None") else rounding,
         compute_dtype=current.compute_dtype if compute_dtype in (None, "None") else compute_dtype,
-        out_dtype=np.dtype(out_dtype),
+        out_dtype=out_dtype,
     )
 
 
