@@ -48,7 +48,7 @@ class _Routing:
 def convert_moe(node: NodeView) -> SSAValue:
     """A token keeps the `k` largest of the softmax over all experts."""
     mixture = _Mixture.of(node, [float_layer(node, index, index + 1) for index in (2, 4, 6)])
-    values, experts = mixture.largest(node, node.emit("nn.softmax", _scores(node, 1), axis=1))
+    values, experts = mixture.largest(node, node.emit("nn.softmax", mixture.scores(node, 1), axis=1))
     return mixture.summed(node, _Routing(experts, _normalized(node, values)))
 
 
@@ -66,18 +66,11 @@ def convert_qmoe(node: NodeView) -> SSAValue:
         raise node.unsupported("weights in a layout of one processor are not supported")
     node.attribute_int("accuracy_level", 0)
     mixture = _Mixture.of(node, [byte_layer(node, number) for number in range(3)])
-    values, experts = mixture.largest(node, _scores(node, 1))
+    values, experts = mixture.largest(node, mixture.scores(node, 1))
     if node.optional_input(_ROUTER_WEIGHTS) is None:
         return mixture.summed(node, _Routing(experts, node.emit("nn.softmax", values, axis=1)))
-    given = node.emit("gather", _scores(node, _ROUTER_WEIGHTS), experts, axis=1)
+    given = node.emit("gather", mixture.scores(node, _ROUTER_WEIGHTS), experts, axis=1)
     return mixture.summed(node, _Routing(experts, _normalized(node, given)))
-
-
-def _scores(node: NodeView, index: int) -> SSAValue:
-    """Input `index`, a number for each token and expert, in f32."""
-    if len(node.shape(index)) != 2:
-        raise node.error(f"input #{index} is {node.input(index).type}: tokens and experts are expected")
-    return float32(node, node.input(index))
 
 
 def _normalized(node: NodeView, weights: SSAValue) -> SSAValue:
@@ -112,6 +105,17 @@ class _Mixture:
             raise node.error(f"{node.input(0).type} and {node.input(1).type} for {experts} experts of width {width}")
         return _Mixture(inner, second)
 
+    def scores(self, node: NodeView, index: int) -> SSAValue:
+        """Input `index`, a number for each token and expert, in f32; as many tokens as the input has are demanded."""
+        if len(node.shape(index)) != 2:
+            raise node.error(f"input #{index} is {node.input(index).type}: tokens and experts are expected")
+        given, rows = float32(node, node.input(index)), {"lhs_begin": 0, "lhs_end": 1, "rhs_begin": 0, "rhs_end": 1}
+        return node.emit("reshape_like", given, self.tokens(node), **rows)
+
+    def tokens(self, node: NodeView) -> SSAValue:
+        """The rows of the input, in f32."""
+        return node.emit("reshape", float32(node, node.input(0)), newshape=(-1, self.outer.shape[1]))
+
     def largest(self, node: NodeView, scores: SSAValue) -> tuple[SSAValue, SSAValue]:
         """The `k` largest scores of each token, and whose they are."""
         k, experts = node.attribute_int("k", 1), self.outer.shape[0]
@@ -122,8 +126,8 @@ class _Mixture:
 
     def summed(self, node: NodeView, routing: _Routing) -> SSAValue:
         """The sums of all tokens, in the shape and type of the input."""
-        experts, width, _ = self.outer.shape
-        tokens = node.emit("reshape", float32(node, node.input(0)), newshape=(-1, width))
+        experts = self.outer.shape[0]
+        tokens = self.tokens(node)
 
         def body(inner: NodeView, expert: SSAValue, sums: Sequence[SSAValue]) -> Iteration:
             hit = inner.emit("equal", routing.experts, expert)

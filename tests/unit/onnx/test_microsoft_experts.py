@@ -11,6 +11,7 @@ from fuzz.onnx_oracles import onnxruntime_outputs
 from support.microsoft_nodes import DOMAIN, check
 from support.one_node import Array, both, inputs_by_name, node_model
 
+from xrelay.api.compile import compile
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
 
@@ -43,6 +44,20 @@ def test_a_mixture(activation: str, k: int, normalized: int) -> None:
 def test_batches_of_open_extents() -> None:
     inputs = plain(shape=(1, TOKENS, HIDDEN))
     check("MoE", inputs, k=2, dims={0: ("b", "t", HIDDEN), 1: ("n", EXPERTS)}, constants=(2, 3, 4, 5))
+
+
+def test_as_many_scores_as_tokens_are_demanded() -> None:
+    inputs = plain(shape=(1, TOKENS, HIDDEN))
+    tokens, scores = inputs[:2]
+    assert tokens is not None
+    assert scores is not None
+    proto = node_model("MoE", inputs, 17, domain=DOMAIN, k=2, dims={1: ("n", EXPERTS)}, constants=(2, 3, 4, 5))
+    model = compile(proto, cache=False, threads=1)
+    for given in ([tokens, scores[:1]], [tokens[:, :1], scores]):
+        with pytest.raises(XRelayError):
+            model.run(given)
+        with pytest.raises(XRelayError, match="reshape_like C2"):
+            import_onnx(node_model("MoE", [*given, *inputs[2:]], 17, domain=DOMAIN, k=2))
 
 
 def test_experts_that_no_token_chooses_do_not_count() -> None:
