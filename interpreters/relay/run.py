@@ -203,7 +203,7 @@ def _extent_fits(found: int, dim: Dim, names: dict[str, int]) -> bool:
 
 
 def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], timeout: float | None) -> list[Result]:
-    """The arrays and functions of values, fields of tuples in order."""
+    """The arrays and functions of values, fields of tuples in order; `InterpreterError` where there is no room."""
     results: list[Result] = []
     pending: list[RuntimeValue] = list(reversed(values))
     while pending:
@@ -213,5 +213,13 @@ def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], tim
         elif isinstance(current, tuple):
             pending.extend(reversed(current))
         else:
-            results.append(current.copy())
+            results.append(_own(current))
     return results
+
+
+def _own(array: Array) -> Array:
+    """A copy of a result, which a program may hold elsewhere too."""
+    try:
+        return array.copy()
+    except MemoryError as error:
+        raise InterpreterError(f"a result of {array.nbytes} bytes needs more memory than there is") from error

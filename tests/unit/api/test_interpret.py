@@ -13,6 +13,7 @@ import xrelay
 from xrelay.api.intermediates import NodeOutput, add_outputs
 from xrelay.api.sources import load_source
 from xrelay.errors import InputError, InterpreterError, ParseError, VerificationError
+from xrelay.interpreters.relay import run_relay
 
 TEXT = """
 func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {
@@ -112,6 +113,15 @@ def test_values_that_do_not_exist_or_are_several() -> None:
         add_outputs(twice, ["y"])
     add_outputs(twice, ["<text>:3:3"])
     assert len(xrelay.interpret(twice, [X])) == 2
+
+
+def test_a_result_that_no_memory_holds() -> None:
+    many = 1 << 45
+    module = xrelay.parse(
+        f"func.func @main(%x: tensor<{many}xi8>) -> tensor<{many}xi8> {{ func.return %x : tensor<{many}xi8> }}"
+    )
+    with pytest.raises(InterpreterError, match=f"a result of {many} bytes needs more memory than there is"):
+        run_relay(module, [np.broadcast_to(np.int8(0), many)])
 
 
 def test_a_value_that_no_memory_holds() -> None:
