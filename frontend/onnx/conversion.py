@@ -214,7 +214,6 @@ def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> N
     if node.inputs and moves(node.proto.op_type):
         for value in named.values():
             graph.carried.note(value, graph.carried.of(node.inputs[0]))
-    stands_for = {name: graph.carried.of(value) for name, value in named.items()}
     added = graph.ops_after(last)
     folded = None
     if node.inputs and added:
@@ -226,9 +225,9 @@ def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> N
             graph.define(name, value)
         return
     graph.erase(added)
-    for name, array in zip(named, folded, strict=True):
+    for (name, value), array in zip(named.items(), folded, strict=True):
         graph.define_constant(name, array)
-        graph.carried.note(graph.values[name], stands_for[name])
+        graph.carried.note(graph.values[name], graph.carried.of(value))
 
 
 def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[ModelImportError]) -> SSAValue | None:
