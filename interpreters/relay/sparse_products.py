@@ -47,8 +47,12 @@ def evaluate_sparse_conv2d(op: SparseConv2dOp, data: Array, weight: Array, indic
     axis, (size, _) = op.channel_axis, ints(op.kernel_size)
     images = np.moveaxis(data, axis, -1)
     count, height, width, channels = images.shape
-    room = [(0, 0) if edge in (0, 3) else (size // 2, size // 2) for edge in range(4)]
-    windows = np.lib.stride_tricks.sliding_window_view(np.pad(images, room), (size, size), (1, 2))
+    # An image of no rows or columns has no window either, but numpy wants room for one.
+    room = [
+        (0, 0) if edge in (0, 3) else (size // 2, max(size // 2, size - extent))
+        for edge, extent in enumerate(images.shape)
+    ]
+    windows = np.lib.stride_tricks.sliding_window_view(np.pad(images, room), (size, size), (1, 2))[:, :height, :width]
     order = (0, 1, 2, 4, 5, 3) if axis == 3 else (0, 1, 2, 3, 4, 5)
     matrix = windows.transpose(order).reshape(count * height * width, channels * size * size)
     blocks = weight.reshape((*weight.shape, *(1,) * (3 - weight.ndim)))

@@ -116,6 +116,15 @@ def test_images_may_be_open():
         np.testing.assert_array_equal(model(data)[0], np.maximum(expected, 0))
 
 
+def test_images_of_no_columns_have_no_window():
+    x, parts = values("float32", 1, 2, 5, 0), sparse(4, 18, (2, 1), "float32")
+
+    def conv(*inputs: relay.Expr) -> relay.Expr:
+        return relay.nn.sparse_conv2d(*inputs, layout="NCHW", kernel_size=3)
+
+    check([np.zeros((1, 4, 5, 0), np.float32)], module_of(conv, x, *parts), x, *parts)
+
+
 @pytest.mark.parametrize("op", [added, transposed])
 @pytest.mark.parametrize(
     ("part", "wrong", "said"),

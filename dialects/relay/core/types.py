@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import TypeAlias, cast
+from typing import Final, TypeAlias, cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
@@ -15,6 +15,9 @@ from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.errors import TensorTypeError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
+
+MAX_AXES: Final = 64
+"""How many axes a tensor has at most whose shape is data: as many as numpy's arrays."""
 
 AnyTensorType: TypeAlias = TensorType[Attribute]
 """A builtin tensor type of any element type."""

@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.core.types import MAX_AXES, tensor_type
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, broadcast, certainly_differ
 from xrelay.index_algebra.requirement import Broadcasts
 
@@ -51,6 +51,7 @@ class ShapeOperandOp(RelayOp):
             text = f"{self.SECOND} must be a vector of integers of known length, found {type}"
             facts.require(False, "C1", text)
             return None, 0
+        facts.require(count <= MAX_AXES, "C1", f"{self.SECOND} has {count} elements, a tensor at most {MAX_AXES} axes")
         return (facts.elements(1) if count else ()), count
 
     def wanted_extents(self, facts: Facts) -> list[Dim]:
@@ -73,7 +74,7 @@ class DynReshapeOp(ShapeOperandOp):
     An element of 0 copies the data's extent at its place; with `allowzero` it is an extent of 0.
 
     Constraints:
-    - C1: the shape is a vector of integers of known length.
+    - C1: the shape is a vector of integers of known length, at most 64.
     - C2: at most one element is -1, none is less, and a 0 that copies has an extent to copy.
     - C3: the element counts are equal, and divisible where -1 divides.
 
@@ -106,7 +107,7 @@ class DynBroadcastToOp(ShapeOperandOp):
     """The data broadcast with the shape that an operand gives: an extent of 1 in either gives way to the other's.
 
     Constraints:
-    - C1: the shape is a vector of integers of known length.
+    - C1: the shape is a vector of integers of known length, at most 64.
     - C2: data and shape broadcast, and no element of the shape is negative.
 
     Example:
@@ -158,7 +159,7 @@ class CollapseSumToOp(ShapeOperandOp):
     It undoes a broadcast, as `collapse_sum_like` does.
 
     Constraints:
-    - C1: the shape is a vector of integers of known length.
+    - C1: the shape is a vector of integers of known length, at most 64.
     - C2: the shape broadcasts to the data's.
 
     Example:
@@ -204,7 +205,7 @@ class DynFullOp(ShapeOperandOp):
     """A tensor of the shape that the second operand gives, whose every element is the first.
 
     Constraints:
-    - C1: the shape is a vector of integers of known length.
+    - C1: the shape is a vector of integers of known length, at most 64.
     - C2: no element of the shape is negative.
     - C3: the value has rank 0.
 
@@ -235,7 +236,7 @@ class DynTileOp(ShapeOperandOp):
     The shorter of the data's shape and that list gets ones in front.
 
     Constraints:
-    - C1: the repetitions are a vector of integers of known length.
+    - C1: the repetitions are a vector of integers of known length, at most 64.
     - C2: no number of repetitions is negative.
 
     Example:

@@ -96,7 +96,7 @@ class DynSparseToDenseOp(ShapeOperandOp):
     """As `relay.sparse_to_dense`, of the shape that the second operand gives.
 
     Constraints:
-    - C1: the shape is a vector of integers of known length.
+    - C1: the shape is a vector of integers of known length, at most 64.
     - C2: no element of the shape is negative.
     - C7: a place has an index for each element of the shape.
     - C8: values with an axis are as many as the places.

@@ -8,6 +8,14 @@ func.func @no_vector(%x: tensor<4xf32>, %s: tensor<2x2xi64>) {
 
 // -----
 
+func.func @more_axes_than_arrays_have(%x: tensor<4xf32>, %s: tensor<1000000xi64>) {
+  // expected-error@below {{[relay.dyn.reshape C1] the shape has 1000000 elements, a tensor at most 64 axes}}
+  %r = relay.dyn.reshape(%x, %s) : (tensor<4xf32>, tensor<1000000xi64>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @collapsed_to_floats(%x: tensor<4xf32>, %s: tensor<1xf32>) {
   // expected-error@below {{[relay.collapse_sum_to C1] the shape must be a vector of integers of known length, found tensor<1xf32>}}
   %r = relay.collapse_sum_to(%x, %s) : (tensor<4xf32>, tensor<1xf32>) -> !relay.incomplete
