@@ -39,7 +39,7 @@ What a branch that is not known gives, a loop carries or gives, and a call that 
 that one of them needs is written, with parameters that are not known. Ops that nothing needs any more are not written.
 Functions are read in basic block normal form; those in dataflow form stay in it, others are brought to basic block
 normal form again. Public functions come first, then those that what is left calls; private functions that nothing calls
-any more stay as they are, for `relay-dead-code-elimination`.
+any more stay as they are, for `relay-dead-code-elimination`. Types are inferred first where some are incomplete.
 
 Refuses: to follow calls of what has named dimensions, kernels, functions of lower levels or without a body, or those
 for compilers from outside; to compute results more than a mebibyte larger than their operands, operators on quantised
@@ -65,6 +65,8 @@ from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.fold_constant import MAX_GROWTH
 from xrelay.passes.relay.partial_evaluator import Budget, Evaluator, Program
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
+from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_upkeep import has_incomplete_types
 
 MAX_OPS = 100_000
 """How many ops are gone through in bodies of calls unless told otherwise."""
@@ -88,6 +90,8 @@ class RelayPartialEvalPass(ModulePass):
 def partially_evaluate(module: ModuleOp, *, max_ops: int = MAX_OPS) -> None:
     """Evaluate the functions of `module` as far as they are known."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp) and _is_open(op)}
+    if has_incomplete_types(functions.values()):
+        infer_types(module)
     pure_calls = pure_functions(module)
     forms = {name: function.attributes.get(FORM) for name, function in functions.items()}
     for function in functions.values():

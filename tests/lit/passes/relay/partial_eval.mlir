@@ -166,3 +166,17 @@ func.func private @kernel(%x: tensor<4xf32>) -> tensor<4xf32> attributes {relay.
   func.return %x : tensor<4xf32>
 }
 func.func private @outside(tensor<4xf32>) -> tensor<4xf32>
+
+// Types are inferred first: what is put in the place of a call has its type.
+// CHECK-LABEL: func.func @untyped
+// CHECK-SAME:    -> tensor<5xf32>
+// CHECK-NEXT:    %i = relay.exp(%x) : (tensor<5xf32>) -> tensor<5xf32>
+// CHECK-NEXT:    func.return %i : tensor<5xf32>
+func.func @untyped(%x: tensor<5xf32>) -> !relay.incomplete {
+  %f = relay.fn(%p : tensor<5xf32>) -> tensor<5xf32> {
+    %i = relay.exp(%p) : (tensor<5xf32>) -> tensor<5xf32>
+    relay.yield %i : tensor<5xf32>
+  }
+  %r = relay.invoke %f(%x) : (tensor<5xf32>) -> !relay.incomplete of (tensor<5xf32>) -> tensor<5xf32>
+  func.return %r : !relay.incomplete
+}
