@@ -202,7 +202,7 @@ def _is_given(value: SSAValue) -> bool:
 
 
 def _elements(type: Attribute) -> Iterator[Attribute]:
-    """The element types in `type`; `type` itself where it holds what is no tensor, as a sequence does."""
+    """The element types in `type`, the last first; `type` itself where it holds what is no tensor, as a sequence does."""
     pending = [type]
     while pending:
         current = pending.pop()
@@ -221,5 +221,5 @@ def _with_elements(type: Attribute, change: Callable[[Attribute], Attribute]) ->
 
 def _retyped(type: Attribute, like: Attribute) -> Attribute:
     """`type`, whose extents have names, with the element types of `like`."""
-    elements = list(_elements(like))[::-1]
+    elements = list(_elements(like))
     return _with_elements(type, lambda _: elements.pop())

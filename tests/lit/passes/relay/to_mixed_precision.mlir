@@ -166,3 +166,11 @@ func.func @not_inferred(%x: tensor<2x2xf32>) -> !relay.incomplete {
   %a = relay.nn.dense(%x, %x) : (tensor<2x2xf32>, tensor<2x2xf32>) -> !relay.incomplete
   func.return %a : !relay.incomplete
 }
+
+// Each field of a result gets the element type of its own place.
+// CHECK-LABEL: @fields(
+// CHECK:         relay.topk({{.*}}) {k = 2} : (tensor<4xf16>) -> tuple<tensor<2xf16>, tensor<2xi32>>
+func.func @fields(%x: tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xi32>> {
+  %a = relay.topk(%x) {k = 2} : (tensor<4xf32>) -> tuple<tensor<2xf32>, tensor<2xi32>>
+  func.return %a : tuple<tensor<2xf32>, tensor<2xi32>>
+}
