@@ -1,8 +1,9 @@
 """Whole networks, against onnxruntime: latency, difference of the outputs, and what compiling costs.
 
 Each engine lives in a process of its own, pinned to as many cores as it has threads; the two take turns, so that what
-disturbs the machine disturbs both. The table gives the fastest and the median round; numbers of different runs do not
-compare. Without onnxruntime its columns stay empty.
+disturbs the machine disturbs both. A pause comes before each turn: onnxruntime's threads go on looking for work when a
+run is over, for milliseconds, and would keep the other engine from its cores. The table gives the fastest and the
+median round; numbers of different runs do not compare. Without onnxruntime its columns stay empty.
 
     python benchmarks/bench_models.py [--models resnet50 …] [--threads 1 2] [--rounds N]
 """
@@ -28,6 +29,8 @@ from numpy.typing import NDArray
 
 MODELS = ("resnet50", "squeezenet", "vgg19")
 WARMUP = 3
+PAUSE = 0.03
+"""Seconds before a turn, in which the threads of the other engine fall asleep."""
 
 Array = NDArray[Any]
 Inputs = dict[str, Array]
@@ -107,6 +110,7 @@ class Worker:
 
     def round(self) -> None:
         """Run once and note how long it took."""
+        time.sleep(PAUSE)
         self._connection.send(True)
         self.seconds.append(self._connection.recv())
 
