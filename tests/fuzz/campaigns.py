@@ -32,6 +32,7 @@ CAMPAIGNS: dict[str, Campaign] = {
     "bodies": Campaign("fuzz.damaged_bodies:run_case", share=1, limit=60),
     "programs": Campaign("fuzz.damaged_programs:run_case", share=1, limit=60),
     "operators": Campaign("fuzz.relay_ops:run_case", share=3, limit=60),
+    "passes": Campaign("fuzz.op_passes:run_case", share=2, limit=60),
     "saved": Campaign("fuzz.saved_models:run_case", share=1, limit=30),
     "sequences": Campaign("fuzz.sequences:run_case", share=1, limit=60),
     "flow": Campaign("fuzz.flow:run_case", share=2, limit=60),

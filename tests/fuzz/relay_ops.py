@@ -57,8 +57,8 @@ def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
 
     False where there is nothing to compare: the op has no native code, or both fail where they run.
     """
-    inputs = random_arguments(rng, module, _domains(rng, module))
-    expected = _interpreted(module, inputs)
+    inputs = random_arguments(rng, module, argument_domains(rng, module))
+    expected = interpreted(module, inputs)
     if not isinstance(expected, str) and sum(out.size for out in expected) > LARGEST:
         return False
     target, level = TARGETS[int(rng.integers(len(TARGETS)))], int(rng.integers(4))
@@ -71,19 +71,19 @@ def check(rng: np.random.Generator, name: str, module: ModuleOp) -> bool:
     except ExecutionError as error:
         if isinstance(expected, str):
             return False
-        raise Finding(f"{name}: only native code fails", str(error), _files(module)) from error
+        raise Finding(f"{name}: only native code fails", str(error), module_files(module)) from error
     if isinstance(expected, str):
-        raise Finding(f"{name}: only the interpreter fails", expected, _files(module))
+        raise Finding(f"{name}: only the interpreter fails", expected, module_files(module))
     results = [f"y{number}" for number, _ in enumerate(expected)]
     problem = disagreement(results, found, expected, f"{target} at level {level}")
     if problem and not excused(
-        found, expected, lambda k: _disturbed_run(module, inputs, k), lambda k: _rounded_run(module, inputs, k)
+        found, expected, lambda k: disturbed_run(module, inputs, k), lambda k: rounded_run(module, inputs, k)
     ):
-        raise Finding(f"{name}: native code departs from the interpreter", problem, _files(module))
+        raise Finding(f"{name}: native code departs from the interpreter", problem, module_files(module))
     return True
 
 
-def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str:
+def interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str:
     """The results, or why there are none."""
     try:
         return [np.asarray(out) for out in run_relay(module, list(inputs))]
@@ -91,20 +91,20 @@ def _interpreted(module: ModuleOp, inputs: Sequence[Array]) -> list[Array] | str
         return str(error)
 
 
-def _disturbed_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array] | None:
+def disturbed_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array] | None:
     rng = np.random.default_rng(k)
-    found = _interpreted(module, [disturbed(rng, array) for array in inputs])
+    found = interpreted(module, [disturbed(rng, array) for array in inputs])
     return None if isinstance(found, str) else found
 
 
-def _rounded_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array] | None:
+def rounded_run(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array] | None:
     try:
         return run_rounded(module, inputs, k)
     except InterpreterError:
         return None
 
 
-def _domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
+def argument_domains(rng: np.random.Generator, module: ModuleOp) -> tuple[str, ...]:
     """From where inputs are drawn: sums in another order leave open what becomes of infinities and of great numbers."""
     ops = [op for op in module.walk() if isinstance(op, RelayOp)]
     # An infinity times a weight of 0 is NaN, unless nobody multiplies by what is known to be 0.
@@ -129,5 +129,5 @@ def _integers_from_floats(op: RelayOp) -> str:
     return kind if kind in "iu" else ""
 
 
-def _files(module: ModuleOp) -> dict[str, bytes]:
+def module_files(module: ModuleOp) -> dict[str, bytes]:
     return {"program.mlir": str(module).encode()}

@@ -1,0 +1,169 @@
+"""Random uses of every Relay operator among neighbours, through passes: what the interpreter computes before and after.
+
+The operator's first operand and its results get neighbours (a scale, a relu, a transposition), and some of its operands
+are constants, so that the patterns of passes fire on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import islice
+from typing import TypeAlias
+
+import numpy as np
+from support.pass_checks import apply
+from support.pass_pipelines import EXACT_OPTIONS, EXACT_PIPELINES, ROUNDED_OPTIONS, ROUNDED_PIPELINES
+from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Operation, SSAValue
+
+from fuzz.agreement import disagreement, excused
+from fuzz.finding import Finding, check_message
+from fuzz.relay_instances import is_small, random_arguments, random_instance
+from fuzz.relay_ops import LARGEST, TRIES, argument_domains, disturbed_run, interpreted, module_files, rounded_run
+from fuzz.special_values import Array, is_float, random_array
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.registry import relay_ops
+from xrelay.dialects.relay.core.types import IncompleteType, element_type_of, shape_of
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.errors import XRelayError
+from xrelay.passes.infra.verify import verification_errors
+from xrelay.passes.types.infer_type import infer_types
+
+Neighbour: TypeAlias = Callable[[np.random.Generator, SSAValue], Sequence[Operation]]
+"""Gives ops that make another value of a tensor, the last one its result; none where they would mean nothing."""
+
+KEEP_SHAPE = ("nn.relu", "negative", "copy", "abs")
+"""Operators of one operand, whose result has its type."""
+
+
+@cache
+def pipelines() -> list[tuple[str, bool]]:
+    """The passes, and whether they keep every bit."""
+    exact = [(text, True) for text in (*EXACT_PIPELINES, *EXACT_OPTIONS)]
+    return exact + [(text, False) for text in (*ROUNDED_PIPELINES, *ROUNDED_OPTIONS)]
+
+
+def run_case(seed: int) -> None:
+    """One program through several pipelines, each by itself."""
+    rng = np.random.default_rng(seed)
+    names = sorted(relay_ops())
+    name = names[int(rng.integers(len(names)))]
+    module = drawn(rng, name)
+    if module is None:
+        return
+    inputs = random_arguments(rng, module, argument_domains(rng, module))
+    expected = interpreted(module, inputs)
+    if isinstance(expected, str) or sum(out.size for out in expected) > LARGEST:
+        return
+    for number in rng.permutation(len(pipelines()))[:6]:
+        check(name, module, inputs, expected, *pipelines()[number])
+
+
+def drawn(rng: np.random.Generator, name: str) -> ModuleOp | None:
+    """A use of the operator with neighbours; `None` where none of the draws means something."""
+    for _ in range(TRIES):
+        module = random_instance(rng, name)
+        if module is not None and surround(rng, module) and is_small(module):
+            return module
+    return None
+
+
+def check(
+    name: str, module: ModuleOp, inputs: Sequence[Array], expected: Sequence[Array], pipeline: str, exact: bool
+) -> None:
+    """The results behind `pipeline` against `expected`; raises `Finding`."""
+    files = {**module_files(module), "passes.txt": pipeline.encode()}
+    try:
+        changed = apply(module, pipeline)
+    except XRelayError as error:
+        return check_message(error, files)
+    wrong = list(islice(verification_errors(changed), 1))
+    if wrong:
+        raise Finding(f"{name}: {pipeline} makes what does not verify", f"{wrong[0]}", files)
+    found = interpreted(changed, inputs)
+    if isinstance(found, str):
+        raise Finding(f"{name}: fails behind {pipeline}", found, files)
+    problem = disagreement([f"y{number}" for number, _ in enumerate(expected)], found, expected, pipeline)
+    if problem and (
+        exact
+        or not excused(
+            found, expected, lambda k: disturbed_run(module, inputs, k), lambda k: rounded_run(module, inputs, k)
+        )
+    ):
+        raise Finding(f"{name}: {pipeline} changes the result", problem, files)
+
+
+def surround(rng: np.random.Generator, module: ModuleOp) -> bool:
+    """Put neighbours around the op of `@main`, and constants for some operands; whether the types allow them."""
+    (function,) = (op for op in module.ops if isinstance(op, FuncOp))
+    block = function.body.block
+    end = block.last_op
+    assert isinstance(end, ReturnOp)
+    try:
+        _fix_operands(rng, function)
+        for argument in block.args[:1]:
+            _put_between(argument, _neighbour(rng, argument, keeps_shape=True), block.first_op)
+        for value in dict.fromkeys(end.operands):
+            _put_between(value, _neighbour(rng, value, keeps_shape=False), end)
+        function.function_type = FunctionType.from_lists(block.arg_types, [IncompleteType() for _ in end.operands])
+        infer_types(module)
+    except XRelayError:
+        return False
+    return True
+
+
+def _put_between(value: SSAValue, made: Sequence[Operation], place: Operation | None) -> None:
+    """Insert the ops that make another value of `value` before `place`, and let what uses it from there use that."""
+    if place is None or place.parent is None or not made:
+        return
+    behind = [use for use in value.uses if use.operation not in made and not use.operation.is_before_in_block(place)]
+    place.parent.insert_ops_before(made, place)
+    for use in behind:
+        use.operation.operands[use.index] = made[-1].results[0]
+
+
+def _fix_operands(rng: np.random.Generator, function: FuncOp) -> None:
+    """Make constants of some parameters behind the first, of known extents."""
+    block = function.body.block
+    for argument in reversed(block.args[1:]):
+        type = argument.type
+        assert isinstance(type, TensorType)
+        extents = [extent for extent in shape_of(type) if isinstance(extent, int)]
+        if rng.random() < 0.5 or len(extents) < len(shape_of(type)):
+            continue
+        domain = ("small", "whole 0 3", "positive")[int(rng.integers(3))]
+        held = ConstantOp.of(random_array(rng, tuple(extents), numpy_dtype(type.element_type), domain))
+        first = block.first_op
+        assert first is not None
+        block.insert_op_before(held, first)
+        argument.replace_all_uses_with(held.result)
+        block.erase_arg(argument)
+
+
+def _neighbour(rng: np.random.Generator, value: SSAValue, *, keeps_shape: bool) -> list[Operation]:
+    """The ops of a random neighbour of `value`."""
+    type = value.type
+    if not isinstance(type, TensorType) or rng.random() < 0.3:
+        return []
+    dtype = numpy_dtype(element_type_of(type))
+    chosen = int(rng.integers(3 if keeps_shape else 6))
+    if dtype == np.bool_ or chosen > 3:
+        return (
+            [_call(("reverse", "transpose", "squeeze")[chosen % 3], value)]
+            if shape_of(type) and not keeps_shape
+            else []
+        )
+    if chosen == 0:
+        return [_call(KEEP_SHAPE[int(rng.integers(len(KEEP_SHAPE)))], value)]
+    number = ConstantOp.of(np.asarray(rng.integers(0, 4), dtype))
+    scaled = _call(("multiply", "add", "maximum")[int(rng.integers(3))], value, number.result)
+    return (
+        [number, scaled, _call("nn.relu", scaled.results[0])] if is_float(dtype) and chosen == 2 else [number, scaled]
+    )
+
+
+def _call(name: str, *operands: SSAValue) -> RelayOp:
+    return relay_ops()[name].call(*operands)
