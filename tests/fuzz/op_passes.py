@@ -35,6 +35,8 @@ from xrelay.passes.types.infer_type import infer_types
 Neighbour: TypeAlias = Callable[[np.random.Generator, SSAValue], Sequence[Operation]]
 """Gives ops that make another value of a tensor, the last one its result; none where they would mean nothing."""
 
+ZERO_TIMES_ANYTHING = "relay-lazy-gradient-init"
+"""The pass to which zero times what is not finite is zero, as it is to Relay."""
 KEEP_SHAPE = ("nn.relu", "negative", "copy", "abs")
 """Operators of one operand, whose result has its type."""
 
@@ -58,8 +60,11 @@ def run_case(seed: int) -> None:
     expected = interpreted(module, inputs)
     if isinstance(expected, str) or sum(out.size for out in expected) > LARGEST:
         return
+    finite = all(np.isfinite(out.astype(np.float64)).all() for out in expected if is_float(out.dtype))
     for number in rng.permutation(len(pipelines()))[:6]:
-        check(name, module, inputs, expected, *pipelines()[number])
+        pipeline, exact = pipelines()[number]
+        if finite or pipeline != ZERO_TIMES_ANYTHING:
+            check(name, module, inputs, expected, pipeline, exact)
 
 
 def drawn(rng: np.random.Generator, name: str) -> ModuleOp | None:
