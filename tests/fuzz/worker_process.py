@@ -7,10 +7,15 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import psutil
+
 TESTS = Path(__file__).resolve().parents[1]
+PATIENCE = 5
+"""How many times its limit a case may take that computes for less: on a machine with other work it waits."""
 
 
 @dataclass(frozen=True)
@@ -32,13 +37,13 @@ class WorkerProcess:
         self._log = folder / f"worker-{id(self)}.log"
 
     def run(self, campaign: str, seed: int, limit: float) -> Outcome:
-        """One case, in at most `limit` seconds."""
+        """One case, which may compute for `limit` seconds; see `kill_when_hung`."""
         process = self._process or self._start()
         assert process.stdin is not None
         assert process.stdout is not None
-        hung = threading.Event()
-        timer = threading.Timer(limit, lambda: (hung.set(), process.kill()))
-        timer.start()
+        answered, hung = threading.Event(), threading.Event()
+        watch = threading.Thread(target=kill_when_hung, args=(process, limit, answered, hung), daemon=True)
+        watch.start()
         try:
             process.stdin.write(f"{campaign} {seed}\n")
             process.stdin.flush()
@@ -46,7 +51,8 @@ class WorkerProcess:
         except BrokenPipeError:
             line = ""
         finally:
-            timer.cancel()
+            answered.set()
+            watch.join()
         if line:
             return _outcome(json.loads(line))
         code = process.wait()
@@ -85,3 +91,26 @@ def _outcome(answer: dict[str, object]) -> Outcome:
         return Outcome()
     files = answer["files"]
     return Outcome(str(answer["finding"]), str(answer["trace"]), files if isinstance(files, dict) else {})
+
+
+def kill_when_hung(
+    process: subprocess.Popen[str], limit: float, answered: threading.Event, hung: threading.Event
+) -> None:
+    """End a worker that has computed for `limit` seconds, or waited `PATIENCE` times as long, without an answer."""
+    start, before = time.monotonic(), _seconds_computed(process.pid)
+    while not answered.wait(limit / 10):
+        elapsed = time.monotonic() - start
+        busy = _seconds_computed(process.pid) - before >= limit
+        if (elapsed >= limit and busy) or elapsed >= PATIENCE * limit:
+            hung.set()
+            process.kill()
+            return
+
+
+def _seconds_computed(pid: int) -> float:
+    """The processor time of a process; 0 for one that has ended."""
+    try:
+        times = psutil.Process(pid).cpu_times()
+    except psutil.NoSuchProcess:
+        return 0.0
+    return times.user + times.system
