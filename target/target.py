@@ -9,7 +9,7 @@ from typing import Any, TypedDict, Unpack
 from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.target.cpus import CPUS, Cpu
-from xrelay.target.device import CPU, device_kind
+from xrelay.target.device import CPU, TargetKind, device_kind
 from xrelay.target.features import parse_features
 from xrelay.target.host import KIB, HostFacts, host_facts
 from xrelay.target.scope import TargetScope
@@ -65,6 +65,11 @@ class Target(TargetScope):
             words = text_of(text) if isinstance(text, Mapping) else str(text)
             self.__dict__.update(vars(Target.parse(words)))
         self.__dict__.update(facts)
+
+    @property
+    def kind(self) -> TargetKind:
+        """Relay's kind of target, which programs ask for before they do something for one kind alone."""
+        return TargetKind()
 
     def lanes(self, bits: int = 32) -> int:
         """Returns the number of elements of `bits` bits in a vector register."""

@@ -232,3 +232,9 @@ def test_an_object_for_aarch64(tmp_path: Path):
 def test_a_target_of_a_target_is_the_same() -> None:
     target = Target("cpu -mcpu=haswell -num-threads=2")
     assert Target(target) == target
+
+
+def test_the_kind_is_llvm_by_either_name():
+    for text in ("llvm", "cpu -mcpu=znver4"):
+        assert Target(text).kind.name == "llvm"
+        assert str(Target(text).kind) == "llvm"
