@@ -8,7 +8,7 @@ import numpy as np
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
-from xrelay.dialects.relay.ops.nn_conv_grad import Conv2DBackwardWeightOp
+from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
@@ -16,8 +16,8 @@ from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.relay.windows import taps
 
 
-@evaluates(Conv2DBackwardWeightOp)
-def evaluate_conv_backward_weight(op: Conv2DBackwardWeightOp, grad: Array, data: Array) -> Array:
+@evaluates(*WEIGHT_GRADIENTS)
+def evaluate_conv_backward_weight(op: ConvBackwardWeightOp, grad: Array, data: Array) -> Array:
     """For every tap of the filters, the products of the gradient with what the tap sees, added up."""
     grad_layout, data_layout, weight_layout = op.layouts
     out_dtype, groups = numpy_dtype(element_type_of(op.result.type)), op.groups.value.data

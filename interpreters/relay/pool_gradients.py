@@ -7,7 +7,7 @@ from math import prod
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.nn_pool_grad import AvgPool2DGradOp, MaxPool2DGradOp, PoolGradOp
+from xrelay.dialects.relay.ops.nn_pool_grad import AVG_POOL_GRADIENTS, MAX_POOL_GRADIENTS, AvgPoolGradOp, PoolGradOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.pooling import first_maxima, places_that_count
@@ -15,8 +15,8 @@ from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.relay.windows import seen_by
 
 
-@evaluates(MaxPool2DGradOp)
-def evaluate_max_pool_grad(op: MaxPool2DGradOp, out_grad: Array, data: Array) -> Array:
+@evaluates(*MAX_POOL_GRADIENTS)
+def evaluate_max_pool_grad(op: PoolGradOp, out_grad: Array, data: Array) -> Array:
     """Every window's gradient added, in double precision, at the place of its first greatest element."""
     plain, grads = _plain(op, out_grad, data)
     window = op.window(op.sizes)
@@ -31,8 +31,8 @@ def evaluate_max_pool_grad(op: MaxPool2DGradOp, out_grad: Array, data: Array) ->
     return from_plain(result[:, :size].reshape(plain.shape), op.image_axes, op.layouts[0]).astype(data.dtype)
 
 
-@evaluates(AvgPool2DGradOp)
-def evaluate_avg_pool_grad(op: AvgPool2DGradOp, out_grad: Array, data: Array) -> Array:
+@evaluates(*AVG_POOL_GRADIENTS)
+def evaluate_avg_pool_grad(op: AvgPoolGradOp, out_grad: Array, data: Array) -> Array:
     """Every tap adds the windows' shares to the elements that it sees, in double precision."""
     plain, grads = _plain(op, out_grad, data)
     window, counts = op.window(op.sizes), grads.shape[2:]

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.ops.nn_conv_grad import Conv2DBackwardWeightOp, ConvBackwardWeightOp
+from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.named import BatchMatmulOp
 from xrelay.dialects.topi.named.base import convert
@@ -90,7 +90,6 @@ def _no_product(op: Operation) -> str | None:
     return f"{columns} elements would be laid out" if columns > _MANY_COLUMNS else None
 
 
-@implements(Conv2DBackwardWeightOp, "conv2d_backward_weight.product", condition=_no_product)
 @into_single
 def build_product(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """Taps × points by points × filters.
@@ -138,7 +137,6 @@ def _split(b: Body, number: AffineExpr, extents: Sequence[Dim]) -> list[AffineEx
     return [number, *indices]
 
 
-@implements(Conv2DBackwardWeightOp, "conv2d_backward_weight.sums", priority=5)
 @into_single
 def build_sums(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A sum of products for each element of the weight: in any layout and of any extents."""
@@ -161,7 +159,7 @@ def build_sums(emitter: TopiEmitter) -> Sequence[SSAValue]:
     names = ("n", *(TAPS[axis] for axis in op.AXES))
     reduce = dict(zip(names, parts.points, strict=True))
     spatial = variables("i", emitter.result_shape)
-    return [emitter.compute("conv2d_backward_weight", spatial, element, add, reduce=reduce, init=[0])]
+    return [emitter.compute(op.relay_name().removeprefix("nn."), spatial, element, add, reduce=reduce, init=[0])]
 
 
 def _padded(emitter: TopiEmitter, parts: _Parts, data: SSAValue) -> SSAValue:
@@ -178,3 +176,9 @@ def _padded(emitter: TopiEmitter, parts: _Parts, data: SSAValue) -> SSAValue:
 
     names = variables("i", layout.shape_from(parts.data | covered))
     return emitter.compute("pad", names, element_of(data), fill)
+
+
+for _op in WEIGHT_GRADIENTS:
+    _name = _op.relay_name().removeprefix("nn.")
+    implements(_op, f"{_name}.product", condition=_no_product)(build_product)
+    implements(_op, f"{_name}.sums", priority=5)(build_sums)

@@ -17,7 +17,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_pool_grad import AvgPool2DGradOp, MaxPool2DGradOp, PoolGradOp
+from xrelay.dialects.relay.ops.nn_pool_grad import AVG_POOL_GRADIENTS, MAX_POOL_GRADIENTS, PoolGradOp
 from xrelay.dialects.topi.build import Body, IndexLike, Number, variables
 from xrelay.dialects.topi.named.pool import Taps, divided_by_taps
 from xrelay.dialects.topi.named.window import TAPS
@@ -58,7 +58,6 @@ class _Covering:
         return b.guard(self._exists, element, lambda: b.read(tensor, *self._at), lambda: b.constant(otherwise, element))
 
 
-@implements(MaxPool2DGradOp, "max_pool2d_grad.generic")
 @in_single
 def build_max_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The number of each window's greatest tap; then each element takes from the windows whose number is its own."""
@@ -75,7 +74,6 @@ def build_max_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     return [_collected(emitter, shape_of(data), counts, share)]
 
 
-@implements(AvgPool2DGradOp, "avg_pool2d_grad.generic")
 @in_single
 def build_avg_pool_grad(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """What each window has for all of its elements; then each element adds up those of its windows."""
@@ -122,3 +120,9 @@ def _number(taps: Sequence[AffineExpr], sizes: Sequence[int]) -> AffineExpr:
     for tap, size in zip(taps, sizes, strict=True):
         number = number * size + tap
     return number
+
+
+for _op in MAX_POOL_GRADIENTS:
+    implements(_op, f"{_op.relay_name().removeprefix('nn.')}.generic")(build_max_pool_grad)
+for _op in AVG_POOL_GRADIENTS:
+    implements(_op, f"{_op.relay_name().removeprefix('nn.')}.generic")(build_avg_pool_grad)

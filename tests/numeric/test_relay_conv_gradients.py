@@ -24,11 +24,11 @@ Array = NDArray[Any]
 OP = "nn.conv2d_backward_weight"
 
 
-def both(grad: Array, data: Array, **attributes: Any) -> Array:
+def both(grad: Array, data: Array, *, op: str = OP, **attributes: Any) -> Array:
     """What the interpreter gives, which is what native code gives."""
-    expected = apply_op(OP, grad, data, **attributes)
+    expected = apply_op(op, grad, data, **attributes)
     inputs = [relay.var(name, shape=each.shape, dtype=str(each.dtype)) for name, each in (("g", grad), ("x", data))]
-    call = relay.nn.conv2d_backward_weight(*inputs, **attributes)
+    call = relay.op_function(op)(*inputs, **attributes)
     found = compile(relay.Module.from_expr(relay.Function(inputs, call)), cache=False, threads=1).run([grad, data])[0]
     tolerance = {"float16": 5e-3, "float32": 1e-4, "float64": 1e-12}.get(str(expected.dtype), 0)
     np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance, strict=True)
@@ -66,6 +66,28 @@ def test_every_element_is_a_sum_over_places(drawn: st.DataObject) -> None:
     options = {"strides": strides, "dilation": dilation, "padding": sides_of(window), "groups": groups}
     found = both(grad, data, kernel_size=size, **options)
     np.testing.assert_allclose(found, in_loops(grad, data, window, groups), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("groups", [1, 2])
+def test_volumes(groups: int) -> None:
+    rng = np.random.default_rng(5)
+    window = window_of([2, 3, 1], [1, 2, 1], [2, 1, 1], [1, 0, 1, 0, 2, 0])
+    counts = [axis.count(extent) for axis, extent in zip(window, (4, 6, 3), strict=True)]
+    grad = rng.standard_normal((2, 4 * groups, *counts))
+    data = rng.standard_normal((2, 2 * groups, 4, 6, 3))
+    options: dict[str, Any] = {
+        "strides": (1, 2, 1),
+        "dilation": (2, 1, 1),
+        "padding": sides_of(window),
+        "groups": groups,
+        "op": "nn.conv3d_backward_weight",
+    }
+    found = both(grad, data, kernel_size=(2, 3, 1), **options)
+    np.testing.assert_allclose(found, in_loops(grad, data, window, groups), rtol=1e-12, atol=1e-12)
+    last = (0, 2, 3, 4, 1)
+    layouts = {"grad_layout": "NDHWC", "data_layout": "NDHWC", "kernel_layout": "DHWIO"}
+    moved = both(grad.transpose(last), data.transpose(last), kernel_size=(2, 3, 1), **layouts, **options)
+    np.testing.assert_allclose(moved.transpose(4, 3, 0, 1, 2), found, rtol=1e-12, atol=1e-12)
 
 
 def test_it_is_what_small_changes_of_the_weight_change() -> None:

@@ -48,7 +48,7 @@ def in_loops(op: str, grads: Array, data: Array, attributes: dict[str, Any]) -> 
         rows = [zip(place, window, data.shape[2:], strict=True) for place in places]
         padded = [all(-axis.before <= k < extent + axis.after for k, axis, extent in row) for row in rows]
         seen = [place for place in places if all(0 <= k < e for k, e in zip(place, data.shape[2:], strict=True))]
-        if op == "nn.max_pool2d_grad":
+        if op.startswith("nn.max"):
             # numpy's argmax gives the first, and a NaN before all others.
             seen = [seen[int(np.argmax([data[(n, c, *place)] for place in seen]))]] if seen else []
             count = 1
@@ -117,6 +117,22 @@ def test_layouts(op: str) -> None:
     blocked = np.moveaxis(data.reshape(2, 2, 2, 6, 5), 2, -1), np.moveaxis(grads.reshape(2, 2, 2, 3, 3), 2, -1)
     found = both(op, blocked[1], blocked[0], layout="NCHW2c", **attributes)
     np.testing.assert_array_equal(np.moveaxis(found, -1, 2).reshape(plain.shape), plain)
+
+
+@pytest.mark.parametrize("op", ["nn.max_pool3d_grad", "nn.avg_pool3d_grad"])
+def test_volumes(op: str) -> None:
+    rng = np.random.default_rng(5)
+    shape = {"pool_size": (2, 3, 2), "strides": (2, 1, 3), "padding": [1, 0, 1, 0, 1, 0]}
+    attributes: dict[str, Any] = {**shape, "dilation": (1, 2, 1), "ceil_mode": True}
+    data = rng.choice([0.0, 1.0, 2.0], (2, 2, 4, 6, 5)).astype(np.float32)
+    if op == "nn.avg_pool3d_grad":
+        attributes["count_include_pad"] = False
+    grads = rng.standard_normal(apply_op(op.removesuffix("_grad"), data, **attributes).shape).astype(np.float32)
+    found = both(op, grads, data, **attributes)
+    np.testing.assert_allclose(found, in_loops(op, grads, data, attributes), rtol=1e-5, atol=1e-5)
+    last = (0, 2, 3, 4, 1)
+    moved = both(op, grads.transpose(last), data.transpose(last), layout="NDHWC", **attributes)
+    np.testing.assert_allclose(moved.transpose(0, 4, 1, 2, 3), found, rtol=1e-5, atol=1e-5)
 
 
 @pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])

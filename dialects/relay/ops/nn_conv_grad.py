@@ -1,4 +1,4 @@
-"""Gradients of convolutions with respect to their weight: `relay.nn.conv2d_backward_weight`."""
+"""Gradients of convolutions with respect to their weight: `relay.nn.conv2d_backward_weight` and its kin."""
 
 from __future__ import annotations
 
@@ -139,3 +139,25 @@ class Conv2DBackwardWeightOp(ConvBackwardWeightOp):
 
     name = "relay.nn.conv2d_backward_weight"
     AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class Conv3DBackwardWeightOp(ConvBackwardWeightOp):
+    """The gradient of `nn.conv3d` with respect to its weight.
+
+    `nn.conv2d_backward_weight` states C3 to C5, C9 and C12.
+
+    Example:
+    ```mlir
+    %y = relay.nn.conv3d_backward_weight(%g, %x) {kernel_size = [2, 3, 3]}
+        : (tensor<2x4x3x5x5xf32>, tensor<2x2x4x7x7xf32>) -> tensor<4x2x2x3x3xf32>
+    ```
+
+    """
+
+    name = "relay.nn.conv3d_backward_weight"
+    AXES: ClassVar[str] = "DHW"
+
+
+WEIGHT_GRADIENTS = (Conv2DBackwardWeightOp, Conv3DBackwardWeightOp)

@@ -1,4 +1,4 @@
-"""Gradients of the pools over windows: `relay.nn.max_pool2d_grad` and `relay.nn.avg_pool2d_grad`."""
+"""Gradients of the pools over windows: `relay.nn.max_pool2d_grad`, `relay.nn.avg_pool2d_grad` and those of volumes."""
 
 from __future__ import annotations
 
@@ -152,3 +152,45 @@ class AvgPool2DGradOp(AvgPoolGradOp):
 
     name = "relay.nn.avg_pool2d_grad"
     AXES: ClassVar[str] = "HW"
+
+
+@register_relay_op
+@irdl_op_definition
+class MaxPool3DGradOp(PoolGradOp):
+    """The gradient of `nn.max_pool3d`: what `out_grad` has for a window goes to the window's greatest element.
+
+    `nn.max_pool2d_grad` states C2, C5 and C9, and what goes where.
+
+    Example:
+    ```mlir
+    %y = relay.nn.max_pool3d_grad(%g, %x) {pool_size = [2, 2, 2], strides = [2, 2, 2]}
+        : (tensor<1x2x2x3x3xf32>, tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
+    ```
+
+    """
+
+    name = "relay.nn.max_pool3d_grad"
+    AXES: ClassVar[str] = "DHW"
+
+
+@register_relay_op
+@irdl_op_definition
+class AvgPool3DGradOp(AvgPoolGradOp):
+    """The gradient of `nn.avg_pool3d`: each element gets a share of every window that it is in.
+
+    `nn.avg_pool2d_grad` states C2, C5 and C9, and how large a share is.
+
+    Example:
+    ```mlir
+    %y = relay.nn.avg_pool3d_grad(%g, %x) {pool_size = [2, 2, 2], strides = [2, 2, 2]}
+        : (tensor<1x2x2x3x3xf32>, tensor<1x2x4x6x6xf32>) -> tensor<1x2x4x6x6xf32>
+    ```
+
+    """
+
+    name = "relay.nn.avg_pool3d_grad"
+    AXES: ClassVar[str] = "DHW"
+
+
+MAX_POOL_GRADIENTS = (MaxPool2DGradOp, MaxPool3DGradOp)
+AVG_POOL_GRADIENTS = (AvgPool2DGradOp, AvgPool3DGradOp)

@@ -1,4 +1,4 @@
-"""Convolutions of two spatial axes, and transposed ones, each of which is the other's gradient in the data."""
+"""Convolutions of two or three spatial axes, and transposed ones: each is the other's gradient in the data."""
 
 from __future__ import annotations
 
@@ -9,26 +9,26 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
-from xrelay.dialects.relay.ops.nn_conv_grad import Conv2DBackwardWeightOp
-from xrelay.dialects.relay.ops.nn_conv_transpose import Conv2DTransposeOp
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
+from xrelay.dialects.relay.ops.nn_conv_transpose import Conv2DTransposeOp, Conv3DTransposeOp, ConvTransposeOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import sides_of
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
 
-_Convolution: TypeAlias = Conv2DOp | Conv2DTransposeOp | Conv2DBackwardWeightOp
+_Convolution: TypeAlias = ConvOp | ConvTransposeOp | ConvBackwardWeightOp
 
 
-@differentiates(Conv2DOp)
-def conv2d(op: Conv2DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """A transposed convolution of the gradient, and `nn.conv2d_backward_weight`."""
+@differentiates(Conv2DOp, Conv3DOp)
+def convolution(op: ConvOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """A transposed convolution of the gradient, and `nn.conv2d_backward_weight` or its like."""
     gradient = emit.cast_like(gradient, op.data)
     data, weight, out = op.layouts
     extents = weight.primal_extents(emit.shape(op.weight))
     sizes = [_known(op, extents[axis], "of the weight") for axis in op.AXES]
     of_weight = emit.op(
-        "nn.conv2d_backward_weight",
+        f"nn.conv{len(op.AXES)}d_backward_weight",
         gradient,
         op.data,
         **_window(op, sizes),
@@ -40,13 +40,13 @@ def conv2d(op: Conv2DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
     return [_spread(op, sizes, (gradient, out), (op.weight, weight), emit), of_weight]
 
 
-@differentiates(Conv2DBackwardWeightOp)
-def conv2d_backward_weight(op: Conv2DBackwardWeightOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+@differentiates(*WEIGHT_GRADIENTS)
+def backward_weight(op: ConvBackwardWeightOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """It is linear in both of its operands: the convolution that it belongs to, with the gradient as weight."""
     gradient = emit.cast_like(gradient, op.data)
     grad, data, weight = op.layouts
     of_grad = emit.op(
-        "nn.conv2d",
+        f"nn.conv{len(op.AXES)}d",
         op.data,
         gradient,
         **_window(op, op.sizes),
@@ -58,7 +58,7 @@ def conv2d_backward_weight(op: Conv2DBackwardWeightOp, gradient: SSAValue, emit:
 
 
 def _spread(
-    op: Conv2DOp | Conv2DBackwardWeightOp,
+    op: ConvOp | ConvBackwardWeightOp,
     sizes: Sequence[int],
     image: tuple[SSAValue, Layout],
     weight: tuple[SSAValue, Layout],
@@ -71,9 +71,9 @@ def _spread(
     """
     if 0 in emit.shape(op.data):
         return emit.zeros_like(op.data)
-    data = op.layouts[0] if isinstance(op, Conv2DOp) else op.layouts[1]
+    data = op.layouts[0] if isinstance(op, ConvOp) else op.layouts[1]
     return emit.op(
-        "nn.conv2d_transpose",
+        f"nn.conv{len(op.AXES)}d_transpose",
         image[0],
         weight[0],
         **_window(op, sizes),
@@ -84,8 +84,8 @@ def _spread(
     )
 
 
-@differentiates(Conv2DTransposeOp)
-def conv2d_transpose(op: Conv2DTransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+@differentiates(Conv2DTransposeOp, Conv3DTransposeOp)
+def transposed_convolution(op: ConvTransposeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """A convolution of the gradient, and the gradient of its weight, in which gradient and data change their roles."""
     gradient = emit.cast_like(gradient, op.data)
     data, weight, out = op.layouts
@@ -94,7 +94,7 @@ def conv2d_transpose(op: Conv2DTransposeOp, gradient: SSAValue, emit: GradientEm
     if any(more >= axis.stride for more, axis in zip(op.extra, op.window(sizes), strict=True)):
         raise not_differentiable(op, "its output_padding is not less than its strides")
     of_data = emit.op(
-        "nn.conv2d",
+        f"nn.conv{len(op.AXES)}d",
         gradient,
         op.weight,
         **_window(op, sizes),
@@ -103,7 +103,7 @@ def conv2d_transpose(op: Conv2DTransposeOp, gradient: SSAValue, emit: GradientEm
         out_layout=str(data),
     )
     of_weight = emit.op(
-        "nn.conv2d_backward_weight",
+        f"nn.conv{len(op.AXES)}d_backward_weight",
         op.data,
         gradient,
         **_window(op, sizes),

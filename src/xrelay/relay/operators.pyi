@@ -327,6 +327,21 @@ class _Nn:
         """The mean of each window over depth, height and width."""
 
     @staticmethod
+    def avg_pool3d_grad(
+        out_grad: ExprLike,
+        data: ExprLike,
+        pool_size: Ints | None = (1, 1),
+        strides: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        count_include_pad: bool | None = False,
+        dilation: Ints | None = (1, 1, 1),
+    ) -> Expr:
+        """The gradient of `nn.avg_pool3d`: each element gets a share of every window that it is in."""
+
+    @staticmethod
     def batch_flatten(
         data: ExprLike,
     ) -> Expr:
@@ -493,6 +508,24 @@ class _Nn:
         out_dtype: DType | None = None,
     ) -> Expr:
         """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW)."""
+
+    @staticmethod
+    def conv3d_backward_weight(
+        grad: ExprLike,
+        data: ExprLike,
+        *,
+        strides: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        dilation: Ints | None = (1, 1, 1),
+        groups: int | None = 1,
+        channels: int | None = None,
+        kernel_size: Ints,
+        grad_layout: str | None = "NCDHW",
+        data_layout: str | None = "NCDHW",
+        kernel_layout: str | None = "OIDHW",
+        out_dtype: DType | None = None,
+    ) -> Expr:
+        """The gradient of `nn.conv3d` with respect to its weight."""
 
     @staticmethod
     def conv3d_transpose(
@@ -844,6 +877,20 @@ class _Nn:
         ceil_mode: bool | None = False,
     ) -> Expr:
         """The greatest element of each window over depth, height and width."""
+
+    @staticmethod
+    def max_pool3d_grad(
+        out_grad: ExprLike,
+        data: ExprLike,
+        pool_size: Ints | None = (1, 1),
+        strides: Ints | None = (1, 1, 1),
+        padding: Ints | None = (0, 0, 0, 0, 0, 0),
+        layout: str | None = "NCDHW",
+        out_layout: str | None = "",
+        ceil_mode: bool | None = False,
+        dilation: Ints | None = (1, 1, 1),
+    ) -> Expr:
+        """The gradient of `nn.max_pool3d`: what `out_grad` has for a window goes to the window's greatest element."""
 
     @staticmethod
     def max_pool3d_indices(

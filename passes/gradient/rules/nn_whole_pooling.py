@@ -1,0 +1,145 @@
+"""Pools over whole images, and over windows that share an image out evenly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+
+import numpy as np
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.nn_adaptive_pool import (
+    AdaptiveAvgPool1DOp,
+    AdaptiveAvgPool2DOp,
+    AdaptiveAvgPool3DOp,
+    AdaptiveMaxPool2DOp,
+    AdaptiveMaxPool3DOp,
+    AdaptivePoolOp,
+)
+from xrelay.dialects.relay.ops.nn_pool import (
+    GlobalAvgPool1DOp,
+    GlobalAvgPool2DOp,
+    GlobalAvgPool3DOp,
+    GlobalMaxPool2DOp,
+    GlobalMaxPool3DOp,
+    GlobalPoolOp,
+    PoolOp,
+)
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rules.nn_pooling import moved
+
+
+@differentiates(GlobalAvgPool1DOp, GlobalAvgPool2DOp, GlobalAvgPool3DOp)
+def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient of each image, divided by the number of its elements, for each of them."""
+    layout = op.layouts[0]
+    axes = [layout.index(letter) for letter in op.AXES]
+    extents = [emit.shape(op.data)[axis] for axis in axes]
+    known = [extent for extent in extents if isinstance(extent, int)]
+    if len(known) == len(extents):
+        count = emit.scalar(prod(known), op.data)
+    else:
+        count = emit.op("sum", emit.ones_like(op.data), axis=axes, keepdims=True)
+    share = emit.op("divide", _in_layout_of_data(op, gradient, emit), count)
+    return [emit.broadcast_like(share, op.data)]
+
+
+@differentiates(GlobalMaxPool2DOp, GlobalMaxPool3DOp)
+def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """That of a pool with one window over all of the image: the first greatest element gets the gradient."""
+    extents = op.layouts[0].primal_extents(emit.shape(op.data))
+    sizes = [extent for extent in (extents[axis] for axis in op.AXES) if isinstance(extent, int)]
+    if len(sizes) < len(op.AXES):
+        raise not_differentiable(op, "the extents of its images are not known")
+    if 0 in sizes:
+        return [emit.zeros_like(op.data)]
+    layouts = {name: op.properties[name] for name in ("layout", "out_layout")}
+    return [emit.op(f"nn.max_pool{len(op.AXES)}d_grad", gradient, op.data, pool_size=sizes, **layouts)]
+
+
+@differentiates(AdaptiveAvgPool1DOp, AdaptiveAvgPool2DOp, AdaptiveAvgPool3DOp)
+def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Along each spatial axis every element collects its shares of the windows that it is in."""
+    gradient = _in_layout_of_data(op, gradient, emit)
+    for axis, count, extent in _shared_axes(op, gradient, emit):
+        if count and extent % count == 0:
+            share = emit.op("multiply", gradient, count / extent)
+            gradient = emit.op("repeat", share, repeats=extent // count, axis=axis)
+        else:
+            gradient = _multiplied(gradient, axis, _shares(count, extent), emit)
+    return [gradient]
+
+
+@differentiates(AdaptiveMaxPool2DOp, AdaptiveMaxPool3DOp)
+def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """That of a pool over windows side by side: data in which windows overlap is laid out so before.
+
+    Shorter windows repeat their last element, behind the place where the first of equal elements gets the gradient.
+    """
+    gradient, data, layout = _in_layout_of_data(op, gradient, emit), op.data, op.layouts[0]
+    sizes, spread = dict.fromkeys((layout.index(letter) for letter in op.AXES), 1), dict[int, Array]()
+    for axis, count, extent in _shared_axes(op, gradient, emit):
+        if not count:
+            return [emit.zeros_like(op.data)]
+        sizes[axis] = extent // count
+        if extent % count:
+            places = _places(count, extent)
+            sizes[axis], spread[axis] = places.shape[1], np.eye(extent)[places.ravel()]
+            data = emit.op("take", data, emit.insert(ConstantOp.of(places.ravel())).result, axis=axis)
+    size = tuple(sizes.values())
+    name = f"nn.max_pool{len(op.AXES)}d_grad"
+    found = emit.op(name, gradient, data, pool_size=size, strides=size, layout=str(layout))
+    for axis, matrix in spread.items():
+        found = _multiplied(found, axis, matrix, emit)
+    return [found]
+
+
+def _shared_axes(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) -> Iterator[tuple[int, int, int]]:
+    """The axes that are shared out, with the numbers of their windows and elements."""
+    layout = op.layouts[0]
+    for axis in (layout.index(letter) for letter in op.AXES):
+        count, extent = emit.shape(gradient)[axis], emit.shape(op.data)[axis]
+        if count != extent:
+            if not isinstance(count, int) or not isinstance(extent, int):
+                raise not_differentiable(op, f"the extent {extent} of its data is not known")
+            yield axis, count, extent
+
+
+def _multiplied(value: SSAValue, axis: int, matrix: Array, emit: GradientEmitter) -> SSAValue:
+    """The product along one axis of `value`, of which there are as many elements as rows of `matrix`."""
+    rank = len(emit.shape(value))
+    order = [*(other for other in range(rank) if other != axis), axis]
+    weights = emit.insert(ConstantOp.of(matrix.astype(numpy_dtype(element_type_of(value.type)))))
+    product = emit.op("nn.matmul", emit.op("transpose", value, axes=order), weights.result)
+    return emit.op("transpose", product, axes=[order.index(other) for other in range(rank)])
+
+
+def _windows(count: int, extent: int) -> list[range]:
+    """The elements of each of `count` windows."""
+    return [range(i * extent // count, -(-(i + 1) * extent // count)) for i in range(count)]
+
+
+def _shares(count: int, extent: int) -> Array:
+    """What each of `extent` elements contributes to the mean of each of `count` windows."""
+    shares = np.zeros((count, extent))
+    for number, window in enumerate(_windows(count, extent)):
+        shares[number, window] = 1 / len(window)
+    return shares
+
+
+def _places(count: int, extent: int) -> Array:
+    """The elements of each window in a row; of shorter ones the last again."""
+    windows = _windows(count, extent)
+    longest = max(map(len, windows))
+    return np.array([[*window, *[window[-1]] * (longest - len(window))] for window in windows], np.int64)
+
+
+def _in_layout_of_data(op: PoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The gradient in the layout of the data, where the pool changes it."""
+    layout, out_layout = op.layouts
+    return moved(gradient, out_layout, layout, emit)
