@@ -8,11 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from support.gradients import Array, check_gradient
+from support.gradients import Array, check_gradient, weighted_sum
 
 from xrelay import relay
+from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
+from xrelay.interpreters.relay import run_relay
 from xrelay.relay.expr import view
 
 RNG = np.random.default_rng(3)
@@ -46,11 +48,27 @@ def of(name: str, *inputs: Array, **attributes: AttributeValue) -> Case:
     return Case(partial(relay.op_function(name), **attributes), inputs)
 
 
-def joined(name: str, *inputs: Array, axis: int) -> Case:
+def joined(name: str, *inputs: Array, **attributes: AttributeValue) -> Case:
     """An operator on a tuple."""
 
     def build(*tensors: relay.Expr) -> relay.Expr:
-        return relay.op_function(name)(list(tensors), axis=axis)
+        return relay.op_function(name)(list(tensors), **attributes)
+
+    return Case(build, inputs)
+
+
+def padded(data: Array, width: tuple[tuple[int, int], ...], mode: str) -> Case:
+    """Padding that repeats elements."""
+    return Case(lambda x: relay.nn.pad(x, width, 0.0, mode), (data,))
+
+
+def squared(name: str, *inputs: Array, field: int | None = None, **attributes: AttributeValue) -> Case:
+    """The sum of the squares of what an operator gives whose extents only the run tells."""
+
+    def build(*tensors: relay.Expr) -> relay.Expr:
+        found = relay.op_function(name)(*tensors, **attributes)
+        found = found if field is None else found[field]
+        return relay.sum(relay.multiply(found, found))
 
     return Case(build, inputs)
 
@@ -63,6 +81,13 @@ def about(data: relay.Expr, mean: relay.Expr) -> relay.Expr:
 def count_up(start: relay.Expr, stop: relay.Expr, step: relay.Expr) -> relay.Expr:
     """The four numbers from `start` on."""
     return relay.reshape(relay.arange(start, stop, step, "float64"), newshape=[4])
+
+
+def resized(data: relay.Expr, size: relay.Expr) -> relay.Expr:
+    """The sum of the squares of an image in a size that only the run tells."""
+    scale, region = relay.const([1.5, 0.0], "float32"), relay.const(np.zeros(4, np.float32))
+    found = relay.op_function("dyn.image.resize")(data, size, scale, region, axes=[2, 3])
+    return relay.sum(relay.multiply(found, found))
 
 
 def one_hot(places: relay.Expr, on: relay.Expr, off: relay.Expr) -> relay.Expr:
@@ -154,6 +179,14 @@ CASES: dict[str, Case] = {
     "reverse": of("reverse", near(-1, 1, 2, 3), axis=1),
     "reverse_sequence": of("reverse_sequence", near(-1, 1, 3, 2), np.array([2, 3]), seq_axis=0, batch_axis=1),
     "sequence_mask": of("sequence_mask", near(-1, 1, 3, 2), np.array([2, 1]), mask_value=7.0),
+    "cumprod": of("cumprod", near(0.5, 2, 3, 4), axis=1),
+    "cumprod exclusive": of("cumprod", near(0.5, 2, 3, 4), axis=-2, exclusive=True),
+    "cumprod flat": of("cumprod", near(0.5, 2, 3, 4)),
+    "cumprod of zeros": of("cumprod", np.array([[0.5, 0.0, 2.0, 0.0, 1.5], [0.0, 3.0, 1.5, 2.0, 0.5]]), axis=1),
+    "cumprod of zeros exclusive": of("cumprod", np.array([0.5, 2.0, 0.0, 3.0, 0.0, 1.5]), axis=0, exclusive=True),
+    "mod": of("mod", np.array([[7.5, -5.25, 3.125]]), np.array([2.0, 1.5, -1.25])),
+    "floor_mod": of("floor_mod", np.array([[7.25, -5.25, 3.125]]), np.array([[2.0], [1.5]])),
+    "floor_divide": of("floor_divide", np.array([7.5, -5.25]), np.array([2.0, 1.5])),
     "trilu": of("trilu", near(-1, 1, 3, 4), np.array(1), upper=False),
     "cumsum": of("cumsum", near(-1, 1, 3, 4), axis=1),
     "cumsum exclusive": of("cumsum", near(-1, 1, 3, 4), axis=-2, exclusive=True),
@@ -176,6 +209,98 @@ CASES: dict[str, Case] = {
     "gather": of("gather", near(-1, 1, 3, 4), indices(3, 2, 4), axis=0),
     "gather_nd": of("gather_nd", near(-1, 1, 2, 3, 2), np.array([[0, 1, 1], [0, 2, 2]])),
     "scatter_nd": of("scatter_nd", near(-1, 1, 3, 2), np.array([[0, 2, 2]]), near(-1, 1, 3, 2), mode="add"),
+    **{
+        f"scatter_nd {mode}": of(
+            "scatter_nd", near(0.5, 1, 3, 2), np.array([[0, 2, -1]]), near(0.5, 1, 3, 2) * [[1], [1], [3]], mode=mode
+        )
+        for mode in ("update", "mul", "max")
+    },
+    **{
+        f"scatter_elements {mode}": of(
+            "scatter_elements",
+            near(0.5, 1, 3, 4),
+            np.array([[0, 2, 2], [1, -4, 1]]),
+            near(0.5, 1, 2, 3) * [1, 3, 0.25],
+            axis=1,
+            reduction=mode,
+        )
+        for mode in ("update", "add", "mul", "min", "max")
+    },
+    "scatter_elements of zeros": of(
+        "scatter_elements",
+        np.array([0.0, 2.0, 3.0, 0.0]),
+        np.array([1, 1, 2, 2, 3]),
+        np.array([0.0, 1.5, 0.0, 0.0, 0.5]),
+        reduction="mul",
+    ),
+    "strided_set": of(
+        "strided_set", near(-1, 1, 4, 8), near(-1, 1, 2, 3), np.array([1, 7]), np.array([3, 0]), np.array([1, -2])
+    ),
+    "matrix_set_diag": of("matrix_set_diag", near(-1, 1, 2, 3, 4), near(-1, 1, 2, 3)),
+    "matrix_set_diag several": of("matrix_set_diag", near(-1, 1, 3, 4), near(-1, 1, 3, 3), k=(-1, 1)),
+    "adv_index": joined("adv_index", near(-1, 1, 4, 3, 2), indices(4, 2, 1), np.array([0, -1, 2, 0, 1])),
+    "meshgrid": joined("meshgrid", near(-1, 1, 3), near(-1, 1), near(-1, 1, 2), indexing="xy"),
+    "sliding_window": of("sliding_window", near(-1, 1, 2, 4, 7), axis=1, window_shape=[2, 3], strides=[1, 2]),
+    "pad edge": padded(near(-1, 1, 2, 3), ((1, 2), (0, 3)), "edge"),
+    "pad reflect": padded(near(-1, 1, 2, 4), ((0, 1), (2, 3)), "reflect"),
+    "mirror_pad": of("nn.mirror_pad", near(-1, 1, 2, 3), pad_width=[0, 1, 2, 3]),
+    "fifo_buffer": of("nn.fifo_buffer", near(-1, 1, 2, 2), near(-1, 1, 2, 5), axis=1),
+    "dilate": of("nn.dilate", near(-1, 1, 2, 3), strides=[2, 3], dilation_value=0.5),
+    "depth_to_space": of("nn.depth_to_space", near(-1, 1, 1, 8, 2, 3), block_size=2, mode="CRD"),
+    "space_to_depth": of("nn.space_to_depth", near(-1, 1, 1, 2, 4, 6), block_size=2),
+    "batch_to_space": of("nn.batch_to_space_nd", near(-1, 1, 4, 2, 3), block_shape=[2, 2], crops=[0, 1, 1, 0]),
+    "space_to_batch": of(
+        "nn.space_to_batch_nd", near(-1, 1, 1, 3, 5), block_shape=[2, 2], paddings=[0, 1, 1, 0], pad_value=0.5
+    ),
+    "yolo_reorg": of("vision.yolo_reorg", near(-1, 1, 1, 4, 4, 6), stride=2),
+    "compress": squared("compress", near(-1, 1, 3, 4), np.array([True, False, True, False]), axis=1),
+    **{
+        f"einsum {equation}": joined("einsum", *(near(-1, 1, *shape) for shape in shapes), equation=equation)
+        for equation, shapes in {
+            "ij,jk->ik": [(2, 3), (3, 4)],
+            "bij,jk,k": [(2, 3, 4), (4, 2), (2,)],
+            "...ij,...jk->...ik": [(2, 1, 2, 3), (5, 3, 2)],
+            "ij,kj->k": [(2, 3), (4, 3)],
+            "ij,ij->i": [(2, 3), (2, 1)],
+            "ii->i": [(3, 3)],
+            "iji,kj->k": [(2, 3, 2), (1, 1)],
+            "ii->": [(3, 3)],
+            "a->": [(3,)],
+        }.items()
+    },
+    "dyn.strided_slice": squared(
+        "dyn.strided_slice", near(-1, 1, 4, 5), np.array([3, 1]), np.array([0, 9]), np.array([-2, 1])
+    ),
+    "dyn.tile": squared("dyn.tile", near(-1, 1, 2, 3), np.array([2, 3])),
+    "dyn.pad": squared("dyn.nn.pad", near(-1, 1, 2, 3), np.array([[1, 0], [0, 2]]), near(-1, 1)),
+    "dyn.topk": squared("dyn.topk", near(-1, 1, 2, 5), np.array([3]), field=0, dtype="int64"),
+    "dyn.resize": Case(resized, (near(-1, 1, 1, 2, 4, 5), np.array([6, 3]))),
+    "dft": of("dft", near(-1, 1, 2, 5), near(-1, 1, 2, 5)),
+    "dft inverse": of("dft", near(-1, 1, 2, 4), near(-1, 1, 2, 4), inverse=True),
+    "affine_grid": of("image.affine_grid", near(-1, 1, 2, 2, 3), target_shape=[3, 4]),
+    "resize1d": of("image.resize1d", near(-1, 1, 1, 2, 5), size=[8]),
+    **{
+        f"resize2d {method} {mode}": of(
+            "image.resize2d", near(-1, 1, 1, 2, 4, 5), size=[7, 3], method=method, coordinate_transformation_mode=mode
+        )
+        for method in ("nearest_neighbor", "linear", "cubic")
+        for mode in ("half_pixel", "align_corners", "asymmetric")
+    },
+    "resize2d region": of(
+        "image.resize2d",
+        near(-1, 1, 1, 4, 5, 2),
+        size=[3, 6],
+        layout="NHWC",
+        roi=[0.2, -0.1, 0.9, 1.2],
+        coordinate_transformation_mode="tf_crop_and_resize",
+        extrapolation_value=0.5,
+    ),
+    "resize3d": of("image.resize3d", near(-1, 1, 1, 2, 2, 3, 4), size=[4, 3, 6]),
+    "upsampling": of("nn.upsampling", near(-1, 1, 1, 2, 3, 4), scale_h=2.0, scale_w=1.5, method="bilinear"),
+    "upsampling nearest": of("nn.upsampling", near(-1, 1, 1, 3, 4, 2), scale_h=2.0, scale_w=3.0, layout="NHWC"),
+    "upsampling3d": of("nn.upsampling3d", near(-1, 1, 1, 2, 2, 3, 4), scale_d=2.0, scale_h=2.0, scale_w=2.0),
+    "lrn": of("nn.lrn", near(-1, 1, 2, 7, 3), size=5, alpha=0.5),
+    "lrn even": of("nn.lrn", near(-1, 1, 2, 3, 5), size=4, axis=-1, alpha=0.5, beta=0.6, bias=1.0),
     "one_hot": Case(one_hot, (indices(5, 3), near(0, 1), near(0, 1))),
     "full": of("full", near(-1, 1), shape=[2, 3]),
     "full_like": of("full_like", near(-1, 1, 2, 3), near(-1, 1)),
@@ -193,3 +318,35 @@ def test_rule(name: str) -> None:
     shapes = [(each.shape, str(each.dtype)) for each in case.inputs]
     params = [relay.var(f"x{number}", shape=shape, dtype=dtype) for number, (shape, dtype) in enumerate(shapes)]
     check_gradient(relay.Function(params, case.build(*params)), case.inputs)
+
+
+NATIVE = (
+    "cumprod of zeros",
+    "scatter_elements update",
+    "strided_set",
+    "mirror_pad",
+    "einsum iji,kj->k",
+    "dyn.pad",
+    "lrn",
+)
+
+
+@pytest.mark.parametrize("name", [*NATIVE, "resize2d cubic asymmetric", "dyn.resize", "dyn.tile", "compress"])
+def test_native_code_has_the_same_gradients(name: str) -> None:
+    case = CASES[name]
+    params = [relay.var(f"x{n}", shape=each.shape, dtype=str(each.dtype)) for n, each in enumerate(case.inputs)]
+    module = relay.IRModule.from_expr(relay.transform.gradient(relay.Function(params, case.build(*params))))
+    found = compile(module, cache=False).run(case.inputs)
+    for own, wanted in zip(found, run_relay(module, list(case.inputs)), strict=True):
+        np.testing.assert_allclose(own, wanted, rtol=1e-10, atol=1e-10)
+
+
+@pytest.mark.parametrize("name", ["cumprod", "scatter_elements mul", "einsum ii->i", "upsampling", "lrn", "meshgrid"])
+def test_gradients_have_gradients(name: str) -> None:
+    case = CASES[name]
+    params = [relay.var(f"x{n}", shape=each.shape, dtype=str(each.dtype)) for n, each in enumerate(case.inputs)]
+    square = weighted_sum(case.build(*params), np.random.default_rng(7))
+    once = relay.transform.gradient(relay.Function(params, relay.multiply(square, square)), mode="first_order")
+    slopes = [once.body[1][n] for n, each in enumerate(case.inputs) if each.dtype.kind == "f"]
+    total = relay.sum(relay.multiply(slopes[0], slopes[0]))
+    check_gradient(relay.Function(once.params, total), case.inputs)

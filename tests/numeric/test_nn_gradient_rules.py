@@ -366,7 +366,7 @@ def test_extents_with_names(op: str, shapes: list[Any], attributes: dict[str, An
 @pytest.mark.parametrize(
     ("op", "shapes", "attributes", "reason"),
     [
-        ("nn.pad", [(4,), ()], {"pad_width": (1, 1), "pad_mode": "edge"}, "it pads in mode"),
+        ("image.resize1d", [(1, 2, H)], {"size": (3,)}, "the extent h of its data is not known"),
         ("nn.conv2d", [(1, 2, H + 3, 4), (3, 2, 2, 2)], {"strides": (2, 1)}, "of the data, along which it has strides"),
         ("nn.conv2d_transpose", [(1, 2, 3, 4), (2, 3, 2, 2)], {"output_padding": (1, 0)}, "output_padding"),
         ("nn.adaptive_avg_pool2d", [(1, 2, H + 3, 4)], {"output_size": (2, 2)}, "of its data is not known"),

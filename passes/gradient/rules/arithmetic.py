@@ -13,6 +13,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
     PowerOp,
     SubtractOp,
 )
+from xrelay.dialects.relay.ops.tensor_logic import FloorModOp, ModOp
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates
 
@@ -42,6 +43,14 @@ def divide(op: DivideOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
     left = emit.op("divide", gradient, op.rhs)
     right = emit.op("negative", emit.op("divide", emit.op("multiply", gradient, op.result), op.rhs))
     return [emit.sum_like(left, op.lhs), emit.sum_like(right, op.rhs)]
+
+
+@differentiates(ModOp, FloorModOp)
+def remainder(op: ModOp | FloorModOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient, and its negative as many times as the divisor was taken away."""
+    times = emit.op("divide", emit.op("subtract", op.lhs, op.result), op.rhs)
+    right = emit.op("negative", emit.op("multiply", gradient, times))
+    return [emit.sum_like(gradient, op.lhs), emit.sum_like(right, op.rhs)]
 
 
 @differentiates(PowerOp)

@@ -5,6 +5,10 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
+from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
+from xrelay.dialects.relay.ops.algorithm_slices import RankRowsOp
+from xrelay.dialects.relay.ops.nn_pool_indices import MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp
 from xrelay.dialects.relay.ops.tensor_compare import (
@@ -16,7 +20,21 @@ from xrelay.dialects.relay.ops.tensor_compare import (
     NotEqualOp,
 )
 from xrelay.dialects.relay.ops.tensor_fill import OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
-from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp, LogicalAndOp, LogicalNotOp, LogicalOrOp, LogicalXorOp
+from xrelay.dialects.relay.ops.tensor_logic import (
+    AllOp,
+    AnyOp,
+    BitwiseAndOp,
+    BitwiseNotOp,
+    BitwiseOrOp,
+    BitwiseXorOp,
+    FloorDivideOp,
+    LeftShiftOp,
+    LogicalAndOp,
+    LogicalNotOp,
+    LogicalOrOp,
+    LogicalXorOp,
+    RightShiftOp,
+)
 from xrelay.dialects.relay.ops.tensor_rounding import (
     CeilOp,
     FloorOp,
@@ -32,11 +50,13 @@ from xrelay.passes.gradient.rule_table import Gradients, differentiates
 
 COMPARISONS = (EqualOp, NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp)
 LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp, LogicalNotOp, AllOp, AnyOp)
-STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, ArgmaxOp, ArgminOp)
+BITS = (BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, BitwiseNotOp, LeftShiftOp, RightShiftOp)
+PLACES = (SearchsortedOp, ArgwhereOp, RankRowsOp, MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
+STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, ArgmaxOp, ArgminOp, FloorDivideOp)
 SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
 
 
-@differentiates(*COMPARISONS, *LOGIC, *STEPS, *SHAPES)
+@differentiates(*COMPARISONS, *LOGIC, *BITS, *STEPS, *PLACES, *SHAPES)
 def constant(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """None of all operands."""
     return [None] * len(op.operands)

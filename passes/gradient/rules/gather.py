@@ -6,7 +6,6 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
-from xrelay.dialects.relay.ops.tensor_scatter import ScatterNDOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.gradient.emitter import GradientEmitter
@@ -68,14 +67,6 @@ def gather(op: GatherOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
     """Added to zeros along the axis; the indices have none."""
     zeros, axis = emit.zeros_like(op.data), op.axis.value.data
     return [emit.op("scatter_elements", zeros, op.indices, gradient, axis=axis, reduction="add"), None]
-
-
-@differentiates(ScatterNDOp)
-def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """Where updates are added: the gradient itself, and what it is at their places."""
-    if op.mode.data != "add":
-        raise not_differentiable(op, f"mode is {op.mode.data!r}; only updates that are added have a rule")
-    return [gradient, None, emit.op("gather_nd", gradient, op.indices)]
 
 
 @differentiates(OneHotOp)

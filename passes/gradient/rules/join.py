@@ -11,6 +11,7 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.tensor_fill import StackOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
+from xrelay.dialects.relay.ops.tensor_places import MeshgridOp
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
 
@@ -38,6 +39,19 @@ def stack(op: StackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     fields, axis = _fields(op.data), axis_index(op.axis.value.data, len(emit.shape(gradient)))
     parts = emit.op("split", gradient, indices_or_sections=len(fields), axis=axis)
     return [emit.tuple(*(emit.op("squeeze", emit.item(parts, n), axis=[axis]) for n in range(len(fields))))]
+
+
+@differentiates(MeshgridOp)
+def meshgrid(op: MeshgridOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum over the axes along which a vector is repeated."""
+    count = len(_fields(op.data))
+    sums: list[SSAValue] = []
+    for number in range(count):
+        others = [axis for axis in range(count) if axis != op.vector_of(number, count)]
+        part = emit.item(gradient, number)
+        total = emit.op("sum", part, axis=others) if others else part
+        sums.append(emit.reshape_like(total, emit.item(op.data, number)))
+    return [emit.tuple(*sums)]
 
 
 def _fields(value: SSAValue) -> tuple[Attribute, ...]:

@@ -1,4 +1,4 @@
-"""Operators that repeat elements, turn their order around, cut parts out, and sum in a row."""
+"""Operators that repeat elements, turn their order around and cut parts out."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from xrelay.dialects.relay.ops.tensor_movement import (
 )
 from xrelay.dialects.relay.ops.tensor_places import SequenceMaskOp
 from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
-from xrelay.dialects.relay.ops.tensor_scan import CumsumOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
@@ -69,15 +68,6 @@ def sequence_mask(op: SequenceMaskOp, gradient: SSAValue, emit: GradientEmitter)
 def trilu(op: TriluOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """The gradient of the triangle; the number of the diagonal has none."""
     return [emit.op("trilu", gradient, op.k, upper=op.upper.value.data), None]
-
-
-@differentiates(CumsumOp)
-def cumsum(op: CumsumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The sums from the end, in which each element counts for all that follow."""
-    axis = 0 if op.axis is None else op.axis.value.data
-    turned = emit.op("reverse", gradient, axis=axis)
-    total = emit.op("reverse", emit.op("cumsum", turned, axis=axis, exclusive=op.exclusive.value.data), axis=axis)
-    return [emit.cast_like(emit.reshape_like(total, op.data), op.data)]
 
 
 @differentiates(StridedSliceOp)

@@ -6,10 +6,13 @@ from typing import Final
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, DilateOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp
 from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rules.moved_elements import repeated_padding
 
 _FAR: Final = 2**31 - 1
 """Behind the last element of every axis."""
@@ -23,12 +26,9 @@ def batch_flatten(op: BatchFlattenOp, gradient: SSAValue, emit: GradientEmitter)
 
 @differentiates(PadOp)
 def pad(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """The part of the gradient where the data lies, and the sum of the rest for the value that fills.
-
-    Of padding that repeats elements there is no gradient yet.
-    """
+    """The part of the gradient where the data lies, and the sum of the rest for the value that fills."""
     if op.pad_mode.data != "constant":
-        raise not_differentiable(op, f'it pads in mode "{op.pad_mode.data}", not "constant"')
+        return [repeated_padding(op, gradient, emit), None]
     rows = list(zip(op.pad_pairs, emit.shape(op.data), strict=True))
     begins = [before for (before, _), _ in rows]
     ends = [before + extent if isinstance(extent, int) else _FAR for (before, _), extent in rows]
@@ -40,6 +40,28 @@ def pad(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     filled = emit.op("nn.pad", zeros, emit.scalar(1, op.data), pad_width=widths)
     rest = emit.op("where", emit.op("greater", filled, 0), gradient, emit.zeros_like(gradient))
     return [of_data, emit.op("sum", rest)]
+
+
+@differentiates(DilateOp)
+def dilate(op: DilateOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The gradient where the elements stand."""
+    strides = ints(op.strides)
+    zeros, far = [0] * len(strides), [_FAR] * len(strides)
+    return [emit.reshape_like(emit.op("strided_slice", gradient, begin=zeros, end=far, strides=strides), op.data)]
+
+
+@differentiates(BatchToSpaceNdOp)
+def batch_to_space_nd(op: BatchToSpaceNdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Moved back, with zeros for what was cut off."""
+    shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "paddings": op.crops}
+    return [emit.reshape_like(emit.op("nn.space_to_batch_nd", gradient, **shape), op.data)]
+
+
+@differentiates(SpaceToBatchNdOp)
+def space_to_batch_nd(op: SpaceToBatchNdOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Moved back, without what was filled up."""
+    shape: dict[str, AttributeValue] = {"block_shape": op.block_shape, "crops": op.paddings}
+    return [emit.reshape_like(emit.op("nn.batch_to_space_nd", gradient, **shape), op.data)]
 
 
 @differentiates(LayoutTransformOp)

@@ -8,8 +8,6 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.nn_adaptive_pool import (
     AdaptiveAvgPool1DOp,
     AdaptiveAvgPool2DOp,
@@ -29,6 +27,7 @@ from xrelay.dialects.relay.ops.nn_pool import (
 )
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.gradient.axis_products import matrix_of, multiplied
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
 from xrelay.passes.gradient.rules.nn_pooling import moved
@@ -71,7 +70,7 @@ def adaptive_avg_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmit
             share = emit.op("multiply", gradient, count / extent)
             gradient = emit.op("repeat", share, repeats=extent // count, axis=axis)
         else:
-            gradient = _multiplied(gradient, axis, _shares(count, extent), emit)
+            gradient = multiplied(gradient, axis, matrix_of(_shares(count, extent), gradient, emit), emit)
     return [gradient]
 
 
@@ -95,7 +94,7 @@ def adaptive_max_pool(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmit
     name = f"nn.max_pool{len(op.AXES)}d_grad"
     found = emit.op(name, gradient, data, pool_size=size, strides=size, layout=str(layout))
     for axis, matrix in spread.items():
-        found = _multiplied(found, axis, matrix, emit)
+        found = multiplied(found, axis, matrix_of(matrix, found, emit), emit)
     return [found]
 
 
@@ -108,15 +107,6 @@ def _shared_axes(op: AdaptivePoolOp, gradient: SSAValue, emit: GradientEmitter) 
             if not isinstance(count, int) or not isinstance(extent, int):
                 raise not_differentiable(op, f"the extent {extent} of its data is not known")
             yield axis, count, extent
-
-
-def _multiplied(value: SSAValue, axis: int, matrix: Array, emit: GradientEmitter) -> SSAValue:
-    """The product along one axis of `value`, of which there are as many elements as rows of `matrix`."""
-    rank = len(emit.shape(value))
-    order = [*(other for other in range(rank) if other != axis), axis]
-    weights = emit.insert(ConstantOp.of(matrix.astype(numpy_dtype(element_type_of(value.type)))))
-    product = emit.op("nn.matmul", emit.op("transpose", value, axes=order), weights.result)
-    return emit.op("transpose", product, axes=[order.index(other) for other in range(rank)])
 
 
 def _windows(count: int, extent: int) -> list[range]:

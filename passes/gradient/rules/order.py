@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, SortOp, TopKOp
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, string_attribute
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, SortOp, TopKOp
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates
 
@@ -31,6 +32,17 @@ def topk(op: TopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     places = emit.op("topk", op.data, **order, ret_type="indices", dtype="int64")
     values = emit.item(gradient, 0) if op.ret_type.data == "both" else gradient
     return [_put(op.data, places, values, op.axis.value.data, emit)]
+
+
+@differentiates(DynTopKOp)
+def dyn_topk(op: DynTopKOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """As that of `topk`; the number of what is kept has none."""
+    if op.ret_type.data == "indices":
+        return [None, None]
+    attributes = {**op.properties, "ret_type": string_attribute("indices"), "dtype": i64}
+    places = emit.op("dyn.topk", op.data, op.k, **attributes)
+    values = emit.item(gradient, 0) if op.ret_type.data == "both" else gradient
+    return [_put(op.data, places, values, op.axis.value.data, emit), None]
 
 
 @differentiates(ArgsortOp)

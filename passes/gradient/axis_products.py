@@ -1,0 +1,28 @@
+"""Products along one axis, which gradients of what is linear along each axis are made of."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.gradient.emitter import GradientEmitter
+
+
+def matrix_of(weights: Array, like: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """A constant with the element type of the tensor `like`."""
+    return emit.insert(ConstantOp.of(weights.astype(numpy_dtype(element_type_of(like.type))))).result
+
+
+def multiplied(value: SSAValue, axis: int, matrix: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The product along `axis` of `value`, of which there are as many elements as rows of `matrix`, by the columns."""
+    rank = len(emit.shape(value))
+    order = [*(other for other in range(rank) if other != axis), axis]
+    product = emit.op("nn.matmul", _transposed(value, order, emit), matrix)
+    return _transposed(product, [order.index(other) for other in range(rank)], emit)
+
+
+def _transposed(value: SSAValue, axes: list[int], emit: GradientEmitter) -> SSAValue:
+    return value if axes == sorted(axes) else emit.op("transpose", value, axes=axes)

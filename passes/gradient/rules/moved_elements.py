@@ -1,0 +1,67 @@
+"""Operators that only move elements: each has the sum of the gradient where it is seen."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
+from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
+from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
+from xrelay.dialects.relay.ops.dyn_shapes import DynTileOp
+from xrelay.dialects.relay.ops.nn_borders import FifoBufferOp, MirrorPadOp
+from xrelay.dialects.relay.ops.nn_space import DepthToSpaceOp, SpaceToDepthOp
+from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp
+from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
+from xrelay.dialects.relay.structure.tuples import field_count
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.numbered_elements import collected, no_numbers, numbered
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+MOVES = (MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, SlidingWindowOp, YoloReorgOp)
+BY_NUMBERS = (CompressOp, DynStridedSliceOp, DynTileOp)
+
+
+@differentiates(*MOVES, *BY_NUMBERS)
+def moved(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum for the data, the first operand; the others, which say what is moved where, have none."""
+    data, *others = op.operands
+    numbers = emit.op(op.relay_name(), numbered(data, emit), *others, **op.properties)
+    return [collected(numbers, gradient, data, emit), *[None] * len(others)]
+
+
+@differentiates(FifoBufferOp)
+def fifo_buffer(op: FifoBufferOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum for each element of data and buffer that is in the buffer now."""
+    rows = (
+        (numbered(op.data, emit), no_numbers(op.buffer, emit)),
+        (no_numbers(op.data, emit), numbered(op.buffer, emit)),
+    )
+    numbers = [emit.op("nn.fifo_buffer", *row, **op.properties) for row in rows]
+    return [collected(each, gradient, value, emit) for each, value in zip(numbers, op.operands, strict=True)]
+
+
+@differentiates(AdvIndexOp)
+def adv_index(op: AdvIndexOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum over the places that read an element; the indices have none."""
+    fields = [emit.item(op.inputs, number) for number in range(field_count(op.inputs) or 0)]
+    numbers = emit.op("adv_index", emit.tuple(numbered(fields[0], emit), *fields[1:]))
+    found = collected(numbers, gradient, fields[0], emit)
+    return [emit.tuple(found, *(emit.zeros_like(each) for each in fields[1:]))]
+
+
+@differentiates(DynPadOp)
+def dyn_pad(op: DynPadOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum for each element of the data, and for the value that fills; the widths have none."""
+    nothing = emit.scalar(0, numbered(op.data, emit))
+    numbers = emit.op("dyn.nn.pad", numbered(op.data, emit), op.pad_width, nothing, **op.properties)
+    fills = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))
+    return [collected(numbers, gradient, op.data, emit), None, emit.op("sum", fills)]
+
+
+def repeated_padding(op: PadOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The gradient of data whose elements the padding repeats."""
+    nothing = emit.scalar(0, numbered(op.data, emit))
+    numbers = emit.op("nn.pad", numbered(op.data, emit), nothing, **op.properties)
+    return collected(numbers, gradient, op.data, emit)

@@ -1,0 +1,110 @@
+"""Operators that put updates into a tensor: what stays of the tensor has its gradient, and so has what is put."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
+from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
+from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.numbered_elements import collected, no_numbers, numbered
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+_Write: TypeAlias = Callable[[SSAValue, SSAValue, str], SSAValue]
+
+
+@dataclass(frozen=True)
+class _Scatter:
+    """A scatter of `updates` into `data`: how its places are read, and written to in one of its modes."""
+
+    data: SSAValue
+    updates: SSAValue
+    result: SSAValue
+    read: Callable[[SSAValue], SSAValue]
+    write: _Write
+
+    def gradients(self, mode: str, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+        """Those of data, indices and updates."""
+        if mode == "add":
+            return [gradient, None, self.read(gradient)]
+        if mode == "update":
+            return self._of_update(gradient, emit)
+        return self._of_product(gradient, emit) if mode == "mul" else self._of_extremum(gradient, emit)
+
+    def _of_update(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+        """Of several updates of an element the last has the gradient: it is the one whose number stays."""
+        numbers, zeros = numbered(self.updates, emit), emit.zeros_like(self.updates)
+        stays = emit.op("equal", self.read(self.write(no_numbers(self.data, emit), numbers, "update")), numbers)
+        return [self.write(gradient, zeros, "update"), None, emit.op("where", stays, self.read(gradient), zeros)]
+
+    def _of_product(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+        """The product of the other factors, which is exact where factors are 0."""
+        factors = (self.data, self.updates)
+        are_zero = [emit.op("equal", each, 0) for each in factors]
+        rest = [emit.op("where", at, emit.ones_like(each), each) for at, each in zip(are_zero, factors, strict=True)]
+        zeros = [emit.cast_like(each, gradient) for each in are_zero]
+        product, count = self.write(rest[0], rest[1], "mul"), self.write(zeros[0], zeros[1], "add")
+
+        def others(number: int, product: SSAValue, count: SSAValue, gradient: SSAValue) -> SSAValue:
+            without = emit.op("divide", product, rest[number])
+            nothing = emit.op("greater", emit.op("subtract", count, zeros[number]), 0)
+            return emit.op("multiply", gradient, emit.op("where", nothing, emit.zeros_like(without), without))
+
+        of_updates = others(1, *(self.read(each) for each in (product, count, gradient)))
+        return [others(0, product, count, gradient), None, of_updates]
+
+    def _of_extremum(self, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+        """Shared among the data and the updates that are equal to the result."""
+        of_data = emit.cast_like(emit.op("equal", self.data, self.result), gradient)
+        of_updates = emit.cast_like(emit.op("equal", self.updates, self.read(self.result)), gradient)
+        share = emit.op("divide", gradient, self.write(of_data, of_updates, "add"))
+        return [emit.op("multiply", of_data, share), None, emit.op("multiply", of_updates, self.read(share))]
+
+
+@differentiates(ScatterElementsOp)
+def scatter_elements(op: ScatterElementsOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Along the axis; the indices have none."""
+    axis = op.axis.value.data
+
+    def read(value: SSAValue) -> SSAValue:
+        return emit.op("gather", value, op.indices, axis=axis)
+
+    def write(value: SSAValue, updates: SSAValue, mode: str) -> SSAValue:
+        return emit.op("scatter_elements", value, op.indices, updates, axis=axis, reduction=mode)
+
+    return _Scatter(op.data, op.updates, op.result, read, write).gradients(op.reduction.data, gradient, emit)
+
+
+@differentiates(ScatterNDOp)
+def scatter_nd(op: ScatterNDOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """At the index tuples, which have none."""
+
+    def read(value: SSAValue) -> SSAValue:
+        return emit.op("gather_nd", value, op.indices)
+
+    def write(value: SSAValue, updates: SSAValue, mode: str) -> SSAValue:
+        return emit.op("scatter_nd", value, op.indices, updates, mode=mode)
+
+    return _Scatter(op.data, op.updates, op.result, read, write).gradients(op.mode.data, gradient, emit)
+
+
+@differentiates(StridedSetOp)
+def strided_set(op: StridedSetOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Zero where something is set, and what that has at its places; begin, end and strides have none."""
+    slice = (op.begin, op.end, op.strides)
+    data = emit.op("strided_set", gradient, emit.zeros_like(op.v), *slice)
+    numbers = emit.op("strided_set", no_numbers(op.data, emit), numbered(op.v, emit), *slice)
+    return [data, collected(numbers, gradient, op.v, emit), None, None, None]
+
+
+@differentiates(MatrixSetDiagOp)
+def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Zero on the diagonals, whose elements have what is there."""
+    data = emit.op("matrix_set_diag", gradient, emit.zeros_like(op.diagonal), **op.properties)
+    numbers = emit.op("matrix_set_diag", no_numbers(op.data, emit), numbered(op.diagonal, emit), **op.properties)
+    return [data, collected(numbers, gradient, op.diagonal, emit)]
