@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike, DTypeLike
 from xrelay.api.tensor import Tensor
 from xrelay.errors import InputError
 
+NDArray = Tensor
+"""The class of arrays, by Relay's name."""
+
 
 @dataclass(frozen=True)
 class Device:

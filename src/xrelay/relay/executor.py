@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
-from xdsl.dialects.builtin import StringAttr, SymbolRefAttr, TensorType, TupleType
+from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
@@ -31,7 +31,7 @@ from xrelay.relay.binding import bind, bind_params_by_name
 from xrelay.relay.expr import ExprLike, Var, as_value, view
 from xrelay.relay.function import Function
 from xrelay.relay.module import MAIN, IRModule
-from xrelay.relay.nodes import GlobalVar
+from xrelay.relay.nodes import Constant, GlobalVar
 from xrelay.target.target import Target
 
 Evaluated: TypeAlias = Callable[..., Any]
@@ -73,27 +73,59 @@ class Signature:
     names: Sequence[str]
     inputs: Sequence[Attribute]
     outputs: Sequence[Attribute]
+    is_native: bool
 
     @staticmethod
-    def of(module: IRModule) -> Signature:
+    def of(module: IRModule, *, is_native: bool) -> Signature:
         """That of the @main of a module whose types are known."""
         type = main_function(module).function_type
-        return Signature([param.name for param in module[MAIN].params], type.inputs.data, type.outputs.data)
+        names = [param.name for param in module[MAIN].params]
+        return Signature(names, type.inputs.data, type.outputs.data, is_native)
+
+    @staticmethod
+    def of_type(type: FunctionType, *, is_native: bool) -> Signature:
+        """That of a function of which only the type is known: its parameters have numbers."""
+        names = [str(number) for number in range(len(type.inputs))]
+        return Signature(names, type.inputs.data, type.outputs.data, is_native)
 
     def in_order(self, arguments: Sequence[object], named: Mapping[str, object]) -> list[Any]:
-        """The arguments of a call as programs take them; `InputError` where one is missing, too many, or no value."""
-        given = _in_order(self.names, arguments, named)
-        return [_given(value, type) for value, type in zip(given, self.inputs, strict=True)]
+        """The arguments of a call as programs take them, for native code, which has no tuples, the arrays in them.
 
-    def flat(self, arguments: Sequence[Any]) -> list[object]:
-        """The arrays of arguments in order, those of tuples one after the other: native code has no tuples."""
-        return [each for value, type in zip(arguments, self.inputs, strict=True) for each in _flat(value, type)]
+        `InputError` where one is missing, too many, or no value.
+        """
+        given = zip(_in_order(self.names, arguments, named), self.inputs, strict=True)
+        values = [(_given(value, type), type) for value, type in given]
+        return [each for value, type in values for each in (_flat(value, type) if self.is_native else (value,))]
 
     def grouped(self, results: Iterable[Any]) -> Any:
         """The value of the function of flat results: lists for tuples, and for several results."""
         rest = iter(results)
-        values = [_grouped(type, rest) for type in self.outputs]
+        values = [self._grouped(type, rest) for type in self.outputs]
         return values[0] if len(values) == 1 else values
+
+    def _grouped(self, type: Attribute, values: Iterator[Any]) -> Any:
+        """The next value, or a list of as many as a tuple has."""
+        if isinstance(type, TupleType):
+            return [self._grouped(inner, values) for inner in type.types]
+        value = next(values)
+        if isinstance(type, FunctionType):
+            return EvaluatedFunction(value, Signature.of_type(type, is_native=self.is_native))
+        return value.view(Tensor) if isinstance(value, np.ndarray) else value
+
+
+@dataclass(frozen=True, eq=False)
+class EvaluatedFunction:
+    """A function that an expression gives: called as one that is evaluated itself, and taken as an argument."""
+
+    runner: Callable[..., Sequence[Any]]
+    signature: Signature
+
+    def __call__(self, *arguments: object) -> Any:
+        """The value on arrays, and on lists of them for tuples; `InputError` for arguments that do not fit."""
+        return self.signature.grouped(self.runner(*self.signature.in_order(arguments, {})))
+
+    def __repr__(self) -> str:
+        return f"<function of {', '.join(map(str, self.signature.inputs))}>"
 
 
 class Executor:
@@ -121,8 +153,8 @@ class Executor:
     def _callable(self, function: Function | GlobalVar | None) -> Evaluated:
         module = self._program(function)
         infer_types(module)
-        signature = Signature.of(module)
-        run = self._runner(module, signature)
+        signature = Signature.of(module, is_native=not self._interprets)
+        run = self._runner(module)
         return lambda *arguments, **named: signature.grouped(run(signature.in_order(arguments, named)))
 
     def _program(self, function: Function | GlobalVar | None) -> IRModule:
@@ -134,27 +166,32 @@ class Executor:
             called = module[function]
             function = Function(called.params, module.get_global_var(function.name_hint)(*called.params))
         if function is not None:
-            _set_main_aside(module)
+            name = _set_main_aside(module)
             module[MAIN] = function
+            _call_instead(module, name)
         return module
 
-    def _runner(self, module: IRModule, signature: Signature) -> Runner:
+    def _runner(self, module: IRModule) -> Runner:
         if self._interprets:
             return lambda arguments: run_relay_values(module, list(arguments))
         model = compile(module, target=self._target)
-        return lambda arguments: model.run(signature.flat(arguments))
+        return lambda arguments: model.run(list(arguments))
 
 
-def _set_main_aside(module: IRModule) -> None:
-    """Let a function that is @main have another name, which its callers call it by."""
-    if MAIN not in module:
-        return
+def _set_main_aside(module: IRModule) -> str:
+    """Let a function that is @main have another name, which is returned; @main where there is none."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    name = fresh_name(MAIN, {function.sym_name.data for function in functions})
+    name = fresh_name(MAIN, {function.sym_name.data for function in functions}) if MAIN in module else MAIN
+    for function in functions:
+        if function.sym_name.data == MAIN:
+            function.sym_name, function.sym_visibility = StringAttr(name), StringAttr("private")
+    return name
+
+
+def _call_instead(module: IRModule, name: str) -> None:
+    """Let what calls @main call `name`, in the evaluated function too: the module's @main is what it means."""
     for op in walk_ops(module):
-        if isinstance(op, FuncOp) and op.sym_name.data == MAIN:
-            op.sym_name, op.sym_visibility = StringAttr(name), StringAttr("private")
-        elif is_call(op) and callee_name(op) == MAIN:
+        if is_call(op) and callee_name(op) == MAIN:
             op.callee = SymbolRefAttr(name)
 
 
@@ -177,9 +214,12 @@ def _given(value: object, type: Attribute) -> Any:
         if values is None or len(values) != len(type.types):
             raise InputError(f"an argument is {value!r}, must be {type}", help=f"give a tuple of {len(type.types)}")
         return [_given(each, inner) for each, inner in zip(values, type.types, strict=True)]
+    if isinstance(value, EvaluatedFunction):
+        return value.runner
     if not isinstance(type, TensorType):
         return value
-    return _in_dtype(as_array("an argument", value), numpy_dtype(type.element_type))
+    array = value.data if isinstance(value, Constant) else value
+    return _in_dtype(as_array("an argument", array), numpy_dtype(type.element_type))
 
 
 def _in_dtype(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -201,11 +241,3 @@ def _flat(given: Any, type: Attribute) -> Iterator[object]:
         return
     for each, inner in zip(given, type.types, strict=True):
         yield from _flat(each, inner)
-
-
-def _grouped(type: Attribute, values: Iterator[Any]) -> Any:
-    """The next value, or a list of as many as a tuple has."""
-    if isinstance(type, TupleType):
-        return [_grouped(inner, values) for inner in type.types]
-    value = next(values)
-    return value.view(Tensor) if isinstance(value, np.ndarray) else value

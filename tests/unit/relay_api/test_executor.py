@@ -100,3 +100,36 @@ def test_values_of_another_dtype_are_converted_where_they_fit(kind):
     for others in (np.array([1, 256]), np.array([-1, 0]), np.array([1.5, 0]), np.array([np.nan, 0])):
         with pytest.raises(InputError, match=r"expected uint8|must be tensor<2xui8>"):
             run(others, 0.1)
+
+
+@kinds
+def test_constants_are_arguments(kind):
+    """As arrays are: Relay's programs give `relay.const(0)` to what they evaluate."""
+    x = relay.var("x", shape=(), dtype="int32")
+    assert relay.create_executor(kind).evaluate(relay.Function([x], x + x))(relay.const(4)) == 8
+
+
+@kinds
+def test_an_expression_that_calls_main_means_that_of_the_module(kind):
+    module = xrelay.IRModule.from_expr(doubled())
+    main = module.get_global_var("main")
+    x = relay.var("x", shape=(2, 3))
+    executor = relay.create_executor(kind, mod=module)
+    np.testing.assert_array_equal(executor.evaluate(main(relay.const(ONES))), 2 * ONES)
+    np.testing.assert_array_equal(executor.evaluate(relay.Function([x], main(main(x)))(relay.const(ONES))), 4 * ONES)
+
+
+@kinds
+def test_functions_are_values(kind):
+    """One that an expression gives takes tuples and gives arrays, and is an argument of others."""
+    x, pair = relay.var("x", shape=(2, 3)), relay.var("pair", relay.TupleType([relay.TensorType((2, 3))] * 2))
+    f = relay.var("f", relay.FuncType([x.type], x.type))
+    swapped, twice = relay.Function([pair], relay.Tuple([pair[1], pair[0]])), relay.Function([f, x], f(f(x)))
+    double, swap, twice = relay.create_executor(kind).evaluate(relay.Tuple([doubled(), swapped, twice]))
+    found = double(xrelay.nd.array(ONES))
+    assert isinstance(found, xrelay.nd.NDArray)
+    np.testing.assert_array_equal(found.numpy(), 2 * ONES)
+    np.testing.assert_array_equal(swap((ONES, 3 * ONES)), [3 * ONES, ONES])
+    np.testing.assert_array_equal(twice(double, ONES), 4 * ONES)
+    with pytest.raises(InputError, match="takes 1 arguments"):
+        double(ONES, ONES)
