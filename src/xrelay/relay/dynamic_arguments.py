@@ -3,7 +3,7 @@
 relay.reshape(x, relay.const(np.array([4, -1])))     is    relay.reshape(x, [4, -1])
 relay.reshape(x, relay.shape_of(y))                  is    relay.dyn.reshape(x, relay.shape_of(y))
 
-Where there is no `dyn` operator, or not for this attribute, elements that types tell are values too:
+Where there is no `dyn` operator for this attribute, elements that types tell are values too:
 
 relay.squeeze(x, relay.shape_of(y))                  is    relay.squeeze(x, [0, 3]), of y of shape 0 × 3
 """
@@ -32,9 +32,10 @@ from xrelay.dialects.relay.ops.tensor_gather import OneHotOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_movement import FAR, BroadcastToOp, StridedSliceOp, TileOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError
+from xrelay.relay.dynamic_axes import expand_dims_at, squeeze_axes
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
 from xrelay.relay.known_numbers import numbers_of
 from xrelay.relay.nodes import Constant
@@ -195,6 +196,20 @@ def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     return call(WhereOp, call(EqualOp, wide, column), *values)
 
 
+def _unless_told(op: type[RelayOp], name: str, make: Make) -> Make:
+    """`op` itself where types tell the attribute `name`, else what `make` makes."""
+
+    def apply(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
+        value = attributes[name]
+        numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
+        if numbers is None:
+            return make(operands, attributes)
+        others = {key: each for key, each in attributes.items() if key != name and not isinstance(each, Expr)}
+        return call(op, *operands, **others, **{name: numbers})
+
+    return apply
+
+
 def _sparse_to_dense(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
     """The shape behind the indices."""
     indices, *others = operands
@@ -211,6 +226,8 @@ _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     FullOp: (("shape",), _full),
     StridedSliceOp: (("begin", "end", "strides"), _strided_slice),
     PadOp: (("pad_width",), _pad),
+    SqueezeOp: (("axis",), _unless_told(SqueezeOp, "axis", squeeze_axes)),
+    ExpandDimsOp: (("axis",), _unless_told(ExpandDimsOp, "axis", expand_dims_at)),
     **{kind: (("size",), _resize(kind)) for kind in RESIZES},
     OneHotOp: (("depth",), _one_hot),
     SparseToDenseOp: (("output_shape",), _sparse_to_dense),

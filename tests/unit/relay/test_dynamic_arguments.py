@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 import pytest
 
 import xrelay
 from xrelay import relay, transform
-from xrelay.errors import ConstraintError
+from xrelay.errors import ConstraintError, ExecutionError, InterpreterError
 from xrelay.interpreters.relay import run_relay
 
 X = relay.var("x", shape=(2, 3, 4))
@@ -43,6 +44,14 @@ OPEN: dict[str, tuple[relay.Expr, list[int], np.ndarray]] = {
         relay.nn.pad(X, relay.reshape(relay.tile(S, [2]), [3, 2]), 1.0), [1, 0, 2],
         np.pad(DATA, [(1, 0), (2, 1), (0, 2)], constant_values=1),
     ),
+    "squeeze": (
+        relay.squeeze(relay.reshape(X, (1, 2, 3, 1, 4, 1)), relay.take(S, relay.const([0, 1]))), [-3, 0, 9],
+        DATA.reshape(2, 3, 4, 1),
+    ),
+    "squeeze of one": (relay.squeeze(relay.expand_dims(X, 1), relay.take(S, 0)), [1, 0, 0], DATA),
+    "expand_dims": (relay.expand_dims(X, relay.take(S, 0)), [1, 0, 0], DATA[:, None]),
+    "expand_dims by several": (relay.expand_dims(X, relay.take(S, 0), 2), [-2, 0, 0], DATA[:, :, None, None]),
+    "expand_dims of rank 0": (relay.expand_dims(relay.sum(X), relay.take(S, 0), 2), [0, 0, 0], DATA.sum()[None, None]),
     "resize1d": (
         relay.image.resize1d(X, relay.take(S, relay.const([2])), method="nearest_neighbor",
                              coordinate_transformation_mode="asymmetric"),
@@ -116,7 +125,13 @@ def test_constants_are_values() -> None:
 
 
 REFUSED: dict[str, tuple[Callable[[], object], str]] = {
-    "no such form": (lambda: relay.expand_dims(X, relay.take(S, 0)), "C0] attribute 'axis' must be known"),
+    "no such form": (lambda: relay.transpose(X, S), "C0] attribute 'axes' must be known"),
+    "more axes than there are": (
+        lambda: relay.squeeze(relay.sum(X, 0), S),
+        "squeeze C1] axes are a tensor of type tensor<3xi64> for data of",
+    ),
+    "a matrix of axes": (lambda: relay.squeeze(X, relay.reshape(S, (1, 3))), "squeeze C1] axes are a tensor"),
+    "a negative number of axes": (lambda: relay.expand_dims(X, relay.take(S, 0), -1), "C2] num_newaxis must be a"),
     "another attribute": (lambda: relay.topk(X, 2, relay.take(S, 0)), "C0] attribute 'axis' must be known"),
     "axes": (lambda: relay.strided_slice(X, S, S, axes=[0, 1, 2]), "axes cannot be named"),
 }
@@ -146,6 +161,31 @@ def test_one_hot_of_as_many_classes_as_the_data_tell(axis: int, dtype: str | Non
     for each in (found, native):
         assert each.dtype == ("int32" if dtype is None else dtype)
         np.testing.assert_array_equal(each, on)
+
+
+def test_axes_that_types_tell() -> None:
+    """An axis that is an extent of known number is that number, and the operator a static one."""
+    axis = relay.take(relay.shape_of(relay.var("y", shape=(1, 2))), relay.const(0))
+    assert "dyn" not in str(relay.squeeze(relay.expand_dims(X, axis), axis))
+
+
+@pytest.mark.parametrize("axes", [[1, 0], [0, 0], [0, 4], [-5, 2]])
+def test_axes_that_do_not_fit(axes: list[int]) -> None:
+    """An extent that is not 1, an axis twice, and axes that are none."""
+    data, a = relay.reshape(X, (1, 6, 1, 4)), relay.var("a", shape=(2,), dtype="int64")
+    module = relay.IRModule.from_expr(relay.Function([X, a], relay.squeeze(data, a)))
+    for run in (partial(run_relay, module), xrelay.compile(module, cache=False, threads=1).run):
+        with pytest.raises((InterpreterError, ExecutionError), match="-2"):
+            run([DATA, np.array(axes)])
+
+
+@pytest.mark.parametrize("axis", [4, -5])
+def test_a_place_that_no_axis_can_have(axis: int) -> None:
+    a = relay.var("a", shape=(), dtype="int64")
+    module = relay.IRModule.from_expr(relay.Function([X, a], relay.expand_dims(X, a)))
+    for run in (partial(run_relay, module), xrelay.compile(module, cache=False, threads=1).run):
+        with pytest.raises((InterpreterError, ExecutionError), match="-2"):
+            run([DATA, np.array(axis)])
 
 
 def test_what_dynamic_forms_refuse() -> None:

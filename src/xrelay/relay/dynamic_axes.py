@@ -1,0 +1,86 @@
+"""`relay.squeeze` and `relay.expand_dims` of axes that are expressions: reshapes to an extent list that is computed.
+
+%y = relay.squeeze(%x) {axis = %axis}     is     %y = relay.dyn.reshape(%x, %shape)
+
+where the elements of `%shape` are the extents of `%x` that stay. Axes that do not fit give an extent of which the
+reshape says that it is none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final, cast
+
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
+from xrelay.dialects.relay.ops.dyn_shapes import DynReshapeOp
+from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
+from xrelay.dialects.relay.ops.tensor_compare import EqualOp, LessEqualOp, LessOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp
+from xrelay.dialects.relay.ops.tensor_gather import TakeOp
+from xrelay.dialects.relay.ops.tensor_logic import AnyOp, LogicalAndOp
+from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
+from xrelay.dialects.relay.ops.tensor_reduce import SumOp
+from xrelay.dialects.relay.ops.tensor_select import WhereOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.errors import ConstraintError
+from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
+
+NO_EXTENT: Final = -2
+"""An element that no shape has, nor any code of a reshape."""
+
+
+def squeeze_axes(operands: tuple[ExprLike, ...], attributes: Mapping[str, AttributeValue | Expr]) -> Expr:
+    """The data without the axes that a vector names, each of which has extent 1; their number tells the rank."""
+    data, axes = as_value(operands[0]), call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
+    rank, named = len(shape_of(data.type)), shape_of(axes.type)
+    count = 1 if not named else named[0]
+    if len(named) > 1 or not isinstance(count, int) or count > rank:
+        raise ConstraintError(
+            SqueezeOp.name, "C1", f"axes are a tensor of type {axes.type} for data of type {data.type}"
+        )
+    extents = call(ShapeOfOp, data, dtype="int64")
+    places = const([[place] for place in range(rank)], "int64")
+    is_named = call(AnyOp, call(EqualOp, places, call(ReshapeOp, _wrapped(axes, rank), newshape=[1, count])), axis=[1])
+    goes = call(CastOp, call(LogicalAndOp, is_named, call(EqualOp, extents, const(1, "int64"))), dtype="int64")
+    # Equal elements keep their order, so what stays comes first, as it was.
+    order = call(StridedSliceOp, call(ArgsortOp, goes, dtype="int64"), begin=[0], end=[rank - count], strides=[1])
+    fits = call(EqualOp, call(SumOp, goes), const(count, "int64"))
+    return _in_shape(data, call(TakeOp, extents, order), fits)
+
+
+def expand_dims_at(operands: tuple[ExprLike, ...], attributes: Mapping[str, AttributeValue | Expr]) -> Expr:
+    """The data with `num_newaxis` axes of extent 1 at a place that an expression gives."""
+    data, count = as_value(operands[0]), attributes.get("num_newaxis", 1)
+    rank = len(shape_of(data.type))
+    if not isinstance(count, int) or count < 0:
+        raise ConstraintError(ExpandDimsOp.name, "C2", f"num_newaxis must be a number from 0, found {count!r}")
+    given = call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
+    axis = _wrapped(call(ReshapeOp, given, newshape=()), rank + 1)
+    places = range(rank + count)
+    in_front = call(LessOp, const(list(places), "int64"), axis)
+    is_new = call(LessOp, const([place - count for place in places], "int64"), axis)
+    before = _extents_at(data, [min(place, rank - 1) for place in places])
+    behind = _extents_at(data, [max(place - count, 0) for place in places])
+    shape = call(WhereOp, in_front, before, call(WhereOp, is_new, const(1, "int64"), behind))
+    is_place = [call(LessEqualOp, const(0, "int64"), axis), call(LessEqualOp, axis, const(rank, "int64"))]
+    return _in_shape(data, shape, call(LogicalAndOp, *is_place))
+
+
+def _wrapped(axes: ExprLike, rank: int) -> Expr:
+    """Axes counted from the front."""
+    return call(WhereOp, call(LessOp, axes, const(0, "int64")), call(AddOp, axes, const(rank, "int64")), axes)
+
+
+def _extents_at(data: ExprLike, places: list[int]) -> Expr:
+    """The data's extents at some places; ones where it has none."""
+    if not shape_of(as_value(data).type):
+        return const([1] * len(places), "int64")
+    return call(TakeOp, call(ShapeOfOp, data, dtype="int64"), const(places, "int64"))
+
+
+def _in_shape(data: ExprLike, shape: Expr, fits: Expr) -> Expr:
+    """The data's elements in `shape`, which counts where `fits` holds."""
+    wanted = call(WhereOp, fits, shape, const(NO_EXTENT, "int64"))
+    return call(DynReshapeOp, data, wanted, allowzero=True)
