@@ -32,6 +32,7 @@ from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+from xrelay.relay.nodes import Constant
 from xrelay.relay.slices import FAR, are_numbers, completed
 
 ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
@@ -94,10 +95,12 @@ def strided_set(
     end: ExprLike | Sequence[int],
     strides: ExprLike | Sequence[int] | None = None,
 ) -> Expr:
-    """`strided_set`, whose places may be lists of numbers, also of different lengths, as those of `strided_slice`.
+    """`strided_set`, whose places may be numbers, also of different lengths, as those of `strided_slice`.
 
-    Strides are 1 where none are given.
+    Constants are numbers as lists are. Strides are 1 where none are given.
     """
+    begin, end = _as_list(begin), _as_list(end)
+    strides = None if strides is None else _as_list(strides)
     if are_numbers(begin) and are_numbers(end) and (strides is None or are_numbers(strides)):
         steps = (1,) if strides is None else tuple(strides)
         begin, end, strides = completed(tuple(begin), tuple(end), steps, FAR)
@@ -107,6 +110,13 @@ def strided_set(
     dtype = view(as_value(cast("ExprLike", given[0]))).dtype if given else "int64"
     places = [_as_places(each, dtype) for each in (begin, end, steps)]
     return call(StridedSetOp, data, v, *places)
+
+
+def _as_list(places: ExprLike | Sequence[int]) -> ExprLike | Sequence[int]:
+    """The numbers of a constant vector of integers as a list; anything else as it is."""
+    if isinstance(places, Constant) and places.data.ndim == 1 and places.data.dtype.kind in "iu":
+        return places.data.tolist()
+    return places
 
 
 def _as_places(places: ExprLike | Sequence[int], dtype: DTypeLike) -> ExprLike:
