@@ -1,7 +1,7 @@
 """Element types and numpy dtypes, one to one.
 
 `float32` ↔ f32, `bfloat16` ↔ bf16 (through ml_dtypes), `bool` ↔ i1, `int8` ↔ i8, `uint8` ↔ ui8. Names are numpy's,
-which are also Relay's.
+which are also Relay's, but for a few.
 """
 
 from __future__ import annotations
@@ -68,14 +68,14 @@ def _find_dtype(element_type: Attribute) -> np.dtype:
 def element_type(dtype: DTypeLike) -> TypeAttribute:
     """The element type of a numpy dtype or its name; `TypeInferenceError` where there is none.
 
-    `uint1` is Relay's other name of `bool`.
+    Names that Relay gives another meaning than numpy, or none of numpy's, mean what they do in Relay.
     """
     import numpy as np
 
     if dtype == "bfloat16":
         return BFloat16Type()
-    if dtype == "uint1":
-        dtype = "bool"
+    if isinstance(dtype, str):
+        dtype = _NAMES_OF_RELAY.get(dtype, dtype)
     try:
         found = _from_numpy().get(np.dtype(dtype))
     except TypeError:
@@ -84,6 +84,9 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
         raise TypeInferenceError(f"dtype {dtype!r} has no element type", help=_known())
     return found
 
+
+_NAMES_OF_RELAY = {"uint1": "bool", "int": "int32", "uint": "uint32", "float": "float32"}
+"""Names of Relay's that numpy lacks, or reads as types of 64 bits."""
 
 _SINGLE = 32
 

@@ -25,6 +25,7 @@ X = relay.var("x", shape=(2, 3))
         (lambda: relay.var("v", "float32"), relay.TensorType((), "float32")),
         (lambda: relay.var("v", "bool"), relay.TensorType((), "bool")),
         (lambda: relay.var("v", dtype="uint1", shape=(2,)), relay.TensorType((2,), "bool")),
+        (lambda: relay.var("v", dtype="float", shape=(2,)), relay.TensorType((2,), "float32")),
         (lambda: relay.var("v", None, (2, 3), "int8"), relay.TensorType((2, 3), "int8")),
         (lambda: relay.var(name_hint="v", type_annotation=relay.TensorType((2,))), relay.TensorType((2,))),
         (lambda: relay.Var(name_hint="v", type_annotation=relay.TensorType((2,))), relay.TensorType((2,))),
@@ -33,6 +34,13 @@ X = relay.var("x", shape=(2, 3))
 def test_variables_are_given_types(made: Any, type: Any) -> None:
     variable = made()
     assert (variable.name_hint, variable.type_annotation) == ("v", type)
+
+
+def test_dtypes_without_bits_have_32() -> None:
+    """Where numpy's types of these names have 64."""
+    assert str(relay.const(1, "int").dtype) == "int32"
+    assert str(relay.cast(X, "uint").dtype) == "uint32"
+    assert relay.TensorType((2,), "float") == relay.TensorType((2,), "float32")
 
 
 def test_what_is_no_type_of_a_variable() -> None:
