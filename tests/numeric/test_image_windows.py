@@ -121,17 +121,29 @@ def test_dilation2d_in_another_type() -> None:
 @pytest.mark.parametrize(("high", "wide"), [(2.0, 3.0), (1.5, 0.7)])
 def test_upsampling(method: str, high: float, wide: float) -> None:
     data = values(1, 2, 5, 4)
-    for options in ({}, {"align_corners": True}):
-        found = applied(
-            "nn.upsampling", data, scale_h=high, scale_w=wide, method=method, rtol=1e-5, atol=1e-5, **options
+    for corners in (False, True):
+        options: dict[str, Any] = {"align_corners": corners, "rtol": 1e-5, "atol": 1e-5}
+        found = applied("nn.upsampling", data, scale_h=high, scale_w=wide, method=method, **options)
+        sizes = floor(5 * high + 0.5), floor(4 * wide + 0.5)
+        assert found.shape == (1, 2, *sizes)
+        rows, columns = (
+            np.arange(size) * ((extent - 1) / (size - 1) if corners else extent / size)
+            for size, extent in zip(sizes, (5, 4), strict=True)
         )
-        assert found.shape == (1, 2, floor(5 * high + 0.5), floor(4 * wide + 0.5))
         if method == "nearest_neighbor":
-            rows, columns = (
-                np.minimum(np.floor(np.arange(count) * np.float32(extent / count)), extent - 1).astype(int)
-                for count, extent in zip(found.shape[2:], (5, 4), strict=True)
-            )
-            np.testing.assert_array_equal(found, data[:, :, rows[:, None], columns])
+            nearest = [np.floor(places + corners / 2).astype(int) for places in (rows, columns)]
+            np.testing.assert_array_equal(found, data[:, :, nearest[0][:, None], nearest[1]])
+        if method == "bilinear":
+            wanted = between(between(data, 2, rows), 3, columns)
+            np.testing.assert_allclose(found, wanted, rtol=1e-5, atol=1e-5)
+
+
+def between(data: Array, axis: int, places: Array) -> Array:
+    """The numbers at places between the elements of an axis, on the straight lines from one to the next."""
+    front = np.minimum(np.floor(places).astype(int), data.shape[axis] - 1)
+    behind = np.minimum(front + 1, data.shape[axis] - 1)
+    weights = (places - front).reshape([-1 if each == axis else 1 for each in range(data.ndim)])
+    return data.take(front, axis) * (1 - weights) + data.take(behind, axis) * weights
 
 
 def test_upsampling_of_channels_that_come_last() -> None:

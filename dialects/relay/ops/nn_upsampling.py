@@ -97,8 +97,8 @@ class UpsamplingOp(CompositeOp):
 class Upsampling2DOp(UpsamplingOp):
     """Images `scale_h` times as high and `scale_w` times as wide, as `image.resize2d` makes them.
 
-    With `method` "nearest_neighbor" the element at the floor of the place is taken. Others have the coordinates
-    "align_corners", where that is set, else "half_pixel".
+    The coordinates are "align_corners", where that is set, else "asymmetric". With `method` "nearest_neighbor" the
+    element at the floor of the place is taken, with `align_corners` the nearest.
 
     Constraints:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
@@ -140,9 +140,8 @@ class Upsampling2DOp(UpsamplingOp):
     @property
     def resizing(self) -> dict[str, AttributeValue]:
         """Method, coordinates and layout."""
-        coordinates = "align_corners" if self.align_corners.value.data else "half_pixel"
+        coordinates = "align_corners" if self.align_corners.value.data else "asymmetric"
         method = self.method.data.removeprefix("bi")
-        coordinates = "asymmetric" if method == "nearest_neighbor" else coordinates
         return {"method": method, "coordinate_transformation_mode": coordinates, "layout": self.layout.data}
 
 
