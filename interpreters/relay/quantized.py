@@ -24,6 +24,11 @@ def distance(data: Array, zero_point: Array) -> Array:
     return np.subtract(data.astype(np.int32), zero_point)
 
 
+def near_distance(data: Array, zero_point: Array) -> Array:
+    """Elements less the zero point, as the nearest numbers of 32 bits."""
+    return saturated(np.subtract(data.astype(np.int64), zero_point), np.dtype(np.int32))
+
+
 def ratio(scale: Array, output_scale: Array, times: float = 1.0) -> Array:
     """The quotient of two scales, in f64."""
     return np.asarray(scale.astype(np.float64) * times / output_scale.astype(np.float64))

@@ -30,7 +30,7 @@ from xrelay.dialects.relay.ops.qnn_unary import (
     QnnTanhOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.quantized import along, distance, ratio, scaled, shifted
+from xrelay.interpreters.relay.quantized import along, distance, near_distance, ratio, scaled, shifted
 from xrelay.interpreters.relay.registry import evaluates
 
 _erf = np.frompyfunc(math.erf, 1, 1)
@@ -40,8 +40,10 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 def evaluate_sum(op: QnnBinaryOp, lhs: Array, rhs: Array, *parameters: Array) -> Array:
     """Both in the result's scale."""
     *sides, output_scale, output_zero_point = parameters
+    # More than 32 bits hold by far, and little enough that 64 bits hold the sum.
     left, right = (
-        scaled(distances, ratio(scale, output_scale.reshape(()))) for distances, scale in _sides(op, (lhs, rhs), sides)
+        np.clip(scaled(distances, ratio(scale, output_scale.reshape(()))), -(1 << 61), 1 << 61)
+        for distances, scale in _sides(op, (lhs, rhs), sides)
     )
     total = left + right if isinstance(op, QnnAddOp) else left - right
     return shifted(total, output_zero_point.reshape(()), lhs.dtype)
@@ -64,7 +66,9 @@ def _sides(op: QnnBinaryOp, tensors: tuple[Array, Array], parameters: list[Array
     """Distances and scale of either side."""
     axes = (op.lhs_axis.value.data, op.rhs_axis.value.data)
     rows = zip(tensors, axes, parameters[::2], parameters[1::2], strict=True)
-    return [(distance(data, along(zero, data, axis)), along(scale, data, axis)) for data, axis, scale, zero in rows]
+    return [
+        (near_distance(data, along(zero, data, axis)), along(scale, data, axis)) for data, axis, scale, zero in rows
+    ]
 
 
 @evaluates(QnnConcatenateOp)

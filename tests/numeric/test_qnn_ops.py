@@ -71,6 +71,33 @@ def test_products_beyond_32_bits_saturate() -> None:
     assert got.tolist() == [1 << 15, 0]
 
 
+@pytest.mark.parametrize("op", ["add", "subtract", "mul"])
+def test_arithmetic_on_32_bits_is_exact_at_one_scale(op: str) -> None:
+    lhs, rhs = numbers("int32", 4, 5) // 4, numbers("int32", 4, 5, seed=1) // 4
+    if op == "mul":
+        lhs, rhs = lhs >> 16, rhs >> 16
+    one, zeros = f32(1.0), (i32(7), i32(-9), i32(11))
+    got = applied(f"qnn.{op}", lhs, rhs, one, zeros[0], one, zeros[1], one, zeros[2])
+    sides = lhs.astype(np.int64) - zeros[0], rhs.astype(np.int64) - zeros[1]
+    exact = {"add": np.add, "subtract": np.subtract, "mul": np.multiply}[op](*sides) + zeros[2]
+    assert got.dtype == np.int32
+    np.testing.assert_array_equal(got, exact)
+
+
+def test_arithmetic_on_32_bits_saturates() -> None:
+    least, most = (np.int32(getattr(np.iinfo(np.int32), name)) for name in ("min", "max"))
+    lhs, rhs = np.array([most, least, most, least], np.int32), np.array([most, least, least, most], np.int32)
+    one, zero = f32(1.0), i32(0)
+    assert applied("qnn.add", lhs, rhs, one, zero, one, zero, one, zero).tolist() == [most, least, -1, -1]
+    assert applied("qnn.subtract", lhs, rhs, one, zero, one, zero, one, zero).tolist() == [0, 0, most, least]
+    assert applied("qnn.mul", lhs, rhs, one, zero, one, zero, one, zero).tolist() == [most, most, least, least]
+    # Distances that 32 bits do not hold, and a quotient of scales that they do not.
+    far = applied("qnn.add", lhs, rhs, one, i32(-5), one, i32(5), one, zero)
+    assert far.tolist() == [most, least, -1, -1]
+    tiny = applied("qnn.add", lhs, lhs, one, zero, one, zero, f32(2.0**-40), i32(least))
+    assert tiny.tolist() == [most, least, most, least]
+
+
 @pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int16", "int32"])
 def test_concatenate_brings_all_to_one_scale(dtype: str) -> None:

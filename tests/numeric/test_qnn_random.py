@@ -39,8 +39,6 @@ def through_floats(draw: Draw, x: relay.Expr, dtype: str) -> tuple[relay.Expr, s
 
 
 def arithmetic(draw: Draw, x: relay.Expr, dtype: str) -> tuple[relay.Expr, str]:
-    if dtype == "int32":
-        return requantize(draw, x, dtype)
     op = getattr(relay.qnn.op, draw(st.sampled_from(["add", "subtract", "mul"])))
     other = x if draw(st.booleans()) else relay.const(np.array(draw(st.integers(0, 127)), dtype))
     parameters = [draw(strategy) for _ in range(3) for strategy in (scales, zeros)]

@@ -12,7 +12,6 @@ from xdsl.irdl import irdl_op_definition, operand_def
 from xrelay.dialects.relay.core.broadcast import broadcast_layouts
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.element_constraints import (
-    NARROW,
     QUANTIZED,
     ElementsIn,
     OneOrAlong,
@@ -32,6 +31,7 @@ from xrelay.dialects.relay.ops.qnn_op import (
     along,
     distance,
     dtype_of,
+    near_distance,
     number,
     ratio,
     scaled,
@@ -44,7 +44,10 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 
 
 class QnnBinaryOp(QnnOp):
-    """Base of the operators on two quantised tensors, which broadcast; the result has their element type."""
+    """Base of the operators on two quantised tensors, which broadcast; the result has their element type.
+
+    A distance from a zero point that 32 bits do not hold, as there may be of i32, is the nearest that they hold.
+    """
 
     CONSTRAINTS: ClassVar[Constraints] = {
         **scales_and_zero_points([2, 4, 6], [3, 5, 7]),
@@ -52,7 +55,7 @@ class QnnBinaryOp(QnnOp):
         "C4": OneOrAlong((4, 5), "rhs_axis", of=1),
         "C5": OneOrAlong((6, 7)),
         "C6": SameElements((0, 1)),
-        "C7": ElementsIn((0, 1), NARROW),
+        "C7": ElementsIn((0, 1), QUANTIZED),
     }
 
     lhs = operand_def()
@@ -87,7 +90,7 @@ class QnnBinaryOp(QnnOp):
             (rhs, self.rhs_axis.value.data, parameters[2:4]),
         ):
             rank = parts.rank(data)
-            distances = distance(parts, data, along(parts, zero_point, rank, axis))
+            distances = near_distance(parts, data, along(parts, zero_point, rank, axis))
             sides.append((distances, along(parts, scale, rank, axis)))
         output_scale, output_zero_point = (number(parts, parameter) for parameter in parameters[4:])
         whole = self.combined(parts, sides[0], sides[1], output_scale)
@@ -110,7 +113,10 @@ class QnnSumOp(QnnBinaryOp):
         self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
     ) -> SSAValue:
         """Each side is rounded once."""
-        sides = (scaled(parts, distances, ratio(parts, (scale,), output_scale)) for distances, scale in (lhs, rhs))
+        sides = [scaled(parts, distances, ratio(parts, (scale,), output_scale)) for distances, scale in (lhs, rhs)]
+        if dtype_of(self.lhs).itemsize == 4:
+            # The sum of both, and of a zero point, holds in 64 bits.
+            sides = [parts.op("clip", side, a_min=-(2.0**61), a_max=2.0**61) for side in sides]
         return parts.op(self.OF_DISTANCES, *sides)
 
 

@@ -91,6 +91,14 @@ def distance(parts: Parts, data: SSAValue, zero_point: SSAValue) -> SSAValue:
     return parts.op("subtract", parts.op("cast", data, dtype="int32"), zero_point)
 
 
+def near_distance(parts: Parts, data: SSAValue, zero_point: SSAValue) -> SSAValue:
+    """As `distance`, but saturated where 32 bits do not hold it."""
+    if dtype_of(data).itemsize < 4:
+        return distance(parts, data, zero_point)
+    wide = (parts.op("cast", each, dtype="int64") for each in (data, zero_point))
+    return saturated(parts, parts.op("subtract", *wide), np.dtype(np.int32))
+
+
 def ratio(parts: Parts, numerators: tuple[SSAValue, ...], denominator: SSAValue, times: float = 1.0) -> SSAValue:
     """The product of scales that broadcast, and of a number, over another scale, in f64."""
     first, *others = (parts.op("cast", scale, dtype="float64") for scale in numerators)
