@@ -30,6 +30,7 @@ _BY_HAND = (
     "xrelay.relay.calls",
     "xrelay.relay.padding",
     "xrelay.relay.sparse_operators",
+    "xrelay.relay.upsampling",
     "xrelay.relay.written_operators",
 )
 _ANY_VALUE = "from xrelay.dialects.relay.core.attribute_values import AttributeValue\n"

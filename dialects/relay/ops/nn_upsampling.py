@@ -23,6 +23,17 @@ from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.index_algebra.dims import Shape, shape_text
 
 
+def image_resizing(layout: str, method: str, *, align_corners: bool) -> dict[str, AttributeValue]:
+    """The attributes of `image.resize2d`, but for the size, that an upsampling of images has."""
+    coordinates = "align_corners" if align_corners else "asymmetric"
+    return {"method": method.removeprefix("bi"), "coordinate_transformation_mode": coordinates, "layout": layout}
+
+
+def volume_resizing(layout: str, method: str, coordinates: str) -> dict[str, AttributeValue]:
+    """The attributes of `image.resize3d`, but for the size, that an upsampling of volumes has."""
+    return {"method": method.removeprefix("tri"), "coordinate_transformation_mode": coordinates, "layout": layout}
+
+
 class UpsamplingOp(CompositeOp):
     """Base of images in a size that is a multiple of their own, rounded, halves up.
 
@@ -140,9 +151,7 @@ class Upsampling2DOp(UpsamplingOp):
     @property
     def resizing(self) -> dict[str, AttributeValue]:
         """Method, coordinates and layout."""
-        coordinates = "align_corners" if self.align_corners.value.data else "asymmetric"
-        method = self.method.data.removeprefix("bi")
-        return {"method": method, "coordinate_transformation_mode": coordinates, "layout": self.layout.data}
+        return image_resizing(self.layout.data, self.method.data, align_corners=bool(self.align_corners.value.data))
 
 
 @register_relay_op
@@ -192,6 +201,4 @@ class Upsampling3DOp(UpsamplingOp):
     @property
     def resizing(self) -> dict[str, AttributeValue]:
         """Method, coordinates and layout."""
-        coordinates = self.coordinate_transformation_mode.data
-        method = self.method.data.removeprefix("tri")
-        return {"method": method, "coordinate_transformation_mode": coordinates, "layout": self.layout.data}
+        return volume_resizing(self.layout.data, self.method.data, self.coordinate_transformation_mode.data)

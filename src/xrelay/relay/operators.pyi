@@ -1055,23 +1055,23 @@ class _Nn:
     @staticmethod
     def upsampling(
         data: ExprLike,
-        scale_h: float | None = 1.0,
-        scale_w: float | None = 1.0,
-        layout: str | None = "NCHW",
-        method: str | None = "nearest_neighbor",
-        align_corners: bool | None = False,
+        scale_h: float | Expr = 1,
+        scale_w: float | Expr = 1,
+        layout: str = 'NCHW',
+        method: str = 'nearest_neighbor',
+        align_corners: bool = False,
     ) -> Expr:
         """Images `scale_h` times as high and `scale_w` times as wide, as `image.resize2d` makes them."""
 
     @staticmethod
     def upsampling3d(
         data: ExprLike,
-        scale_d: float | None = 1.0,
-        scale_h: float | None = 1.0,
-        scale_w: float | None = 1.0,
-        layout: str | None = "NCDHW",
-        method: str | None = "nearest_neighbor",
-        coordinate_transformation_mode: str | None = "half_pixel",
+        scale_d: float | Expr = 1,
+        scale_h: float | Expr = 1,
+        scale_w: float | Expr = 1,
+        layout: str = 'NCDHW',
+        method: str = 'nearest_neighbor',
+        coordinate_transformation_mode: str = 'half_pixel',
     ) -> Expr:
         """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does."""
 

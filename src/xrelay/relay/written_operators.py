@@ -16,6 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp, Upsampling3DOp
 from xrelay.dialects.relay.ops.qnn_unary import QnnLeakyReluOp
 from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MaximumOp, MinimumOp
@@ -34,6 +35,7 @@ from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
 from xrelay.relay.nodes import Constant
 from xrelay.relay.slices import FAR, are_numbers, completed
+from xrelay.relay.upsampling import upsampling, upsampling3d
 
 ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
 """Where diagonals that are shorter stand: those above the main one and it, then those below."""
@@ -290,5 +292,7 @@ WRITTEN: Mapping[type[RelayOp], Callable[..., Expr]] = {
     AllClassNonMaxSuppressionOp: all_class_non_max_suppression,
     ThreefryGenerateOp: threefry_generate,
     QnnLeakyReluOp: _around_names(leaky_relu),
+    Upsampling2DOp: upsampling,
+    Upsampling3DOp: upsampling3d,
 }
 """Op → its function."""
