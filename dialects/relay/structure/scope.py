@@ -33,7 +33,7 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete, shape_of
+from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
@@ -75,7 +75,7 @@ class LetOp(RelayOp):
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
         """The result's type."""
-        return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
+        return [result_type]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
         """A name goes with any layout of its value."""

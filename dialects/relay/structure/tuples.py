@@ -14,7 +14,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tuple_type
+from xrelay.dialects.relay.core.types import IncompleteType, is_complete, shape_of, tuple_type
 from xrelay.index_algebra.dims import ANY, product
 
 
@@ -114,7 +114,7 @@ class TupleGetItemOp(RelayOp):
         if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
             return facts
         fields = list(type.types)
-        if isinstance(fields[index], IncompleteType):
+        if not is_complete(fields[index]):
             fields[index] = cast(TypeAttribute, result_type)
         return [TupleType(tuple(fields))]
 

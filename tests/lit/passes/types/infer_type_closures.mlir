@@ -85,3 +85,30 @@ func.func @grows(%x: tensor<1xf32>, %more: tensor<i1>) -> !relay.incomplete {
   %z = relay.invoke %f(%more, %x) : (tensor<i1>, tensor<1xf32>) -> !relay.incomplete of (tensor<i1>, tensor<?xf32>) -> tensor<?xf32>
   func.return %z : !relay.incomplete
 }
+
+// What a call says of a closure reaches it through names and tuples; so does what the closure then says of its result.
+// CHECK-LABEL: func.func @bound(
+// CHECK:         %{{.*}} = relay.fn(%v: tensor<i32>) -> tensor<i32> {
+// CHECK:         %f = relay.let "f"
+// CHECK-LABEL: func.func @in_a_tuple(
+// CHECK:         relay.fn(%v: tuple<tensor<i32>, tensor<4xf32>>) -> tensor<4xf32> {
+func.func @bound(%x: tensor<i32>) -> !relay.incomplete {
+  %0 = relay.fn(%v: !relay.incomplete) -> !relay.incomplete {
+    relay.yield %v : !relay.incomplete
+  }
+  %f = relay.let "f" = %0 : (!relay.incomplete) -> !relay.incomplete
+  %1 = relay.invoke %f(%x) : (tensor<i32>) -> !relay.incomplete of (!relay.incomplete) -> !relay.incomplete
+  func.return %1 : !relay.incomplete
+}
+func.func @in_a_tuple(%x: tensor<i32>, %y: tensor<4xf32>) -> !relay.incomplete {
+  %0 = relay.fn(%v: !relay.incomplete) -> !relay.incomplete {
+    %a = relay.tuple_get_item(%v) {index = 1} : (!relay.incomplete) -> !relay.incomplete
+    relay.yield %a : !relay.incomplete
+  }
+  %t = relay.tuple(%x, %0) : (tensor<i32>, (!relay.incomplete) -> !relay.incomplete) -> !relay.incomplete
+  %u = relay.let "u" = %t : !relay.incomplete
+  %f = relay.tuple_get_item(%u) {index = 1} : (!relay.incomplete) -> !relay.incomplete
+  %p = relay.tuple(%x, %y) : (tensor<i32>, tensor<4xf32>) -> !relay.incomplete
+  %1 = relay.invoke %f(%p) : (!relay.incomplete) -> !relay.incomplete of !relay.incomplete
+  func.return %1 : !relay.incomplete
+}
