@@ -1,0 +1,181 @@
+"""Programs as JSON text, with the bytes of their constants: `ir.save_json` and `ir.load_json`.
+
+    text = xrelay.ir.save_json(mod)
+    same = xrelay.ir.load_json(text)
+
+The text is an object: `kind` says what it is, `text` has the program in the form of `astext`, and `weights` the arrays
+that do not stand in it, by their keys. A function is a module with the function @main; an expression is the function
+of its free variables; lists and dictionaries have objects as their parts.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from typing import TypeAlias, cast
+
+import numpy as np
+from xdsl.dialects.builtin import FunctionType, ModuleOp
+from xdsl.ir import Attribute
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import ParseError as XdslParseError
+from xdsl.utils.exceptions import VerifyException
+
+from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.relay.core.operator_value import Op
+from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.structure.weights import Array, weights_of
+from xrelay.errors import InputError, ParseError, with_article
+from xrelay.passes.infra.source import full_context, parse_module
+from xrelay.relay.analysis import free_vars
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+from xrelay.relay.module import MAIN, IRModule
+from xrelay.relay.nodes import GlobalVar
+from xrelay.relay.type_views import TypeView, plain_type, type_view
+
+VERSION = 1
+"""The number of the form that is written; others are refused."""
+
+_Object: TypeAlias = "dict[str, object]"
+
+
+def save_json(node: object) -> str:
+    """The text of a module, a function, an expression, an operator, a type, an array, or a list or dictionary of such.
+
+    Numbers, strings and None stand for themselves. `InputError` for anything else.
+    """
+    return json.dumps({"xrelay": VERSION, **_saved(node)})
+
+
+def load_json(json_str: str) -> object:
+    """What `save_json` made the text of, constants included; `ParseError` for any other text."""
+    try:
+        found: object = json.loads(json_str)
+    except (ValueError, RecursionError) as error:
+        raise ParseError(f"the text is no JSON: {error}") from error
+    version = cast(_Object, found).get("xrelay") if isinstance(found, dict) else None
+    if version != VERSION:
+        raise ParseError("the text is none that save_json of this version has written")
+    try:
+        return _loaded(cast(_Object, found))
+    except (KeyError, TypeError, ValueError, AttributeError, VerifyException) as error:
+        raise ParseError(f"the text is damaged: {type(error).__name__}: {error}") from error
+
+
+# --- to JSON -------------------------------------------------------------------------------------------------------
+
+
+def _saved(node: object) -> _Object:
+    """The object of anything that has one."""
+    if node is None or isinstance(node, bool | int | float | str):
+        return {"kind": "value", "value": node}
+    if isinstance(node, list | tuple):
+        return {"kind": "list", "items": [_saved(item) for item in cast("list[object]", node)]}
+    if isinstance(node, Mapping):
+        rows = cast("Mapping[object, object]", node).items()
+        return {"kind": "map", "items": [[_saved(key), _saved(value)] for key, value in rows]}
+    if isinstance(node, np.ndarray | np.generic):
+        return {"kind": "array", **_array_object(np.asarray(node))}
+    return _saved_program(node)
+
+
+def _saved_program(node: object) -> _Object:
+    if isinstance(node, Op):
+        return {"kind": "operator", "name": node.name}
+    if isinstance(node, ModuleOp):
+        return {"kind": "module", **_module_object(node)}
+    if isinstance(node, GlobalVar):
+        type = node.function_type
+        return {"kind": "global", "name": node.name_hint, "type": None if type is None else str(type)}
+    if isinstance(node, Function) and not free_vars(node):
+        return {"kind": "function", **_module_object(IRModule.from_expr(node))}
+    if isinstance(node, Expr):
+        return {"kind": "expression", **_module_object(IRModule.from_expr(Function(free_vars(node), node)))}
+    type = plain_type(node)
+    if isinstance(type, Attribute):
+        return {"kind": "type", "text": str(type)}
+    raise InputError(
+        f"{with_article(_class_of(node))} has no JSON",
+        help="give a module, a function, an expression, a type or arrays",
+    )
+
+
+def _class_of(node: object) -> str:
+    return type(node).__name__
+
+
+def _module_object(module: ModuleOp) -> _Object:
+    weights = {weight.key: _array_object(weight.array) for weight in weights_of(module)}
+    return {"text": str(module), "weights": weights}
+
+
+def _array_object(array: Array) -> _Object:
+    contiguous = np.ascontiguousarray(array)
+    data = base64.b64encode(contiguous.reshape(-1).view(np.uint8).data).decode()
+    return {"dtype": array.dtype.name, "shape": list(array.shape), "data": data}
+
+
+# --- from JSON -----------------------------------------------------------------------------------------------------
+
+
+def _loaded(found: _Object) -> object:
+    """What an object stands for."""
+    kind = found["kind"]
+    if not isinstance(kind, str) or kind not in _LOADERS:
+        raise ValueError(f"no object is of kind {kind!r}")
+    return _LOADERS[kind](found)
+
+
+def _list(found: _Object) -> list[object]:
+    return [_loaded(item) for item in cast("list[_Object]", found["items"])]
+
+
+def _map(found: _Object) -> dict[object, object]:
+    return {_loaded(key): _loaded(value) for key, value in cast("list[tuple[_Object, _Object]]", found["items"])}
+
+
+def _array(found: _Object) -> Array:
+    dtype, shape = numpy_dtype(element_type(cast(str, found["dtype"]))), cast("list[int]", found["shape"])
+    data = np.frombuffer(base64.b64decode(cast(str, found["data"]), validate=True), np.uint8)
+    return data.view(dtype).reshape(shape).copy()
+
+
+def _module(found: _Object) -> IRModule:
+    module = parse_module(full_context(), cast(str, found["text"]), "JSON")
+    weights = cast("dict[str, _Object]", found["weights"])
+    for weight in weights_of(module):
+        weight.resolve(_array(weights[weight.key]))
+    module.verify()
+    return IRModule.of(module)
+
+
+def _global(found: _Object) -> GlobalVar:
+    type = None if found["type"] is None else _plain(cast(str, found["type"]))
+    return GlobalVar(cast(str, found["name"]), type if isinstance(type, FunctionType) else None)
+
+
+def _type(found: _Object) -> TypeView:
+    return type_view(_plain(cast(str, found["text"])))
+
+
+def _plain(text: str) -> Attribute:
+    try:
+        return Parser(full_context(), text).parse_attribute()
+    except XdslParseError as error:
+        raise ParseError(f"{text!r} is no type") from error
+
+
+_LOADERS: dict[str, Callable[[_Object], object]] = {
+    "operator": lambda found: Op.of(get_relay_op(cast(str, found["name"]))),
+    "value": lambda found: found["value"],
+    "list": _list,
+    "map": _map,
+    "array": _array,
+    "module": _module,
+    "function": lambda found: _module(found)[MAIN],
+    "expression": lambda found: _module(found)[MAIN].body,
+    "global": _global,
+    "type": _type,
+}
