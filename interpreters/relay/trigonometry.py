@@ -79,5 +79,7 @@ def evaluate_sign(op: SignOp, data: Array) -> Array:
 
 @evaluates(*_QUESTIONS)
 def evaluate_question(op: Operation, data: Array) -> Array:
-    """A truth value of each element."""
+    """A truth value of each element; integers are finite."""
+    if data.dtype.kind in "iub":
+        return np.full(data.shape, isinstance(op, IsfiniteOp))
     return np.asarray(_QUESTIONS[type(op)](data), np.bool_)

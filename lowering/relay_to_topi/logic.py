@@ -43,6 +43,11 @@ def _compare_with(predicate: str, value: float) -> Unary:
     return lambda b, x: b.add(arith.CmpfOp(b.add(math.AbsFOp(x)), b.constant(value, x.type), predicate))
 
 
+def _question(of_floats: Unary, *, of_integers: bool) -> Unary:
+    """A question about a float, which all integers answer alike."""
+    return lambda b, x: of_floats(b, x) if isinstance(x.type, AnyFloat) else b.constant(of_integers, i1)
+
+
 def _sign(b: Body, x: SSAValue) -> SSAValue:
     """`x` where it is neither positive nor negative, but for -0.0: zero, or not a number."""
     if x.type == i1:
@@ -126,9 +131,9 @@ _UNARY: dict[type[RelayOp], Unary] = {
     rounding.RoundOp: _rounding(math.RoundEvenOp),
     rounding.TruncOp: _rounding(math.TruncOp),
     rounding.SignOp: _sign,
-    rounding.IsfiniteOp: _compare_with("olt", inf),
-    rounding.IsinfOp: _compare_with("oeq", inf),
-    rounding.IsnanOp: lambda b, x: b.add(arith.CmpfOp(x, x, "uno")),
+    rounding.IsfiniteOp: _question(_compare_with("olt", inf), of_integers=True),
+    rounding.IsinfOp: _question(_compare_with("oeq", inf), of_integers=False),
+    rounding.IsnanOp: _question(lambda b, x: b.add(arith.CmpfOp(x, x, "uno")), of_integers=False),
     logic.BitwiseNotOp: _not,
     logic.LogicalNotOp: _not,
 }

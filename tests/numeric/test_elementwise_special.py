@@ -88,10 +88,11 @@ def test_functions_of_floats(op: str, dtype: str) -> None:
 
 @pytest.mark.grid(5)
 @pytest.mark.parametrize("dtype", INTEGERS)
-@pytest.mark.parametrize("op", ["floor", "ceil", "round", "trunc", "sign", "bitwise_not"])
+@pytest.mark.parametrize("op", ["floor", "ceil", "round", "trunc", "sign", "bitwise_not", "isnan", "isinf", "isfinite"])
 def test_functions_of_integers(op: str, dtype: str) -> None:
     x = special(dtype)
-    check(op, [x], {"sign": np.sign(x), "bitwise_not": ~x}.get(op, x), dtype)
+    expected = FUNCTIONS[op](x) if op.startswith("is") else {"sign": np.sign(x), "bitwise_not": ~x}.get(op, x)
+    check(op, [x], expected, dtype)
 
 
 def shifted(x: Array, y: Array, left: bool) -> Array:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition
 
-from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwiseOp
+from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
 
 
 @register_relay_op
@@ -92,9 +90,10 @@ class SignOp(UnaryElementwiseOp):
 
 
 class FloatPredicateOp(UnaryElementwiseOp):
-    """Base of the questions about floats (Relay's IdentityCompRel): the result is a tensor of i1."""
+    """Base of the questions about floats (Relay's IdentityCompRel): the result is a tensor of i1.
 
-    CONSTRAINTS: ClassVar[Constraints] = FLOATS
+    Every integer is a finite number.
+    """
 
     def infer_type(self, facts: Facts) -> Attribute:
         """The operand's shape with element type i1."""
@@ -108,7 +107,7 @@ class FloatPredicateOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class IsnanOp(FloatPredicateOp):
-    """Whether x is not a number, elementwise.
+    """Whether x is not a number, which no integer is, elementwise.
 
     Example:
     ```mlir
@@ -123,7 +122,7 @@ class IsnanOp(FloatPredicateOp):
 @register_relay_op
 @irdl_op_definition
 class IsinfOp(FloatPredicateOp):
-    """Whether x is infinite, elementwise.
+    """Whether x is infinite, which no integer is, elementwise.
 
     Example:
     ```mlir
@@ -138,7 +137,7 @@ class IsinfOp(FloatPredicateOp):
 @register_relay_op
 @irdl_op_definition
 class IsfiniteOp(FloatPredicateOp):
-    """Whether x is a number and not infinite, elementwise.
+    """Whether x is a number and not infinite, as every integer is, elementwise.
 
     Example:
     ```mlir

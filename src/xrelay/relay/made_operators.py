@@ -111,8 +111,8 @@ def _moments(
 def segment_sum(data: ExprLike, segment_ids: ExprLike, num_segments: int | Expr | None = None) -> Expr:
     """Row s is the sum of the rows of the data whose number in `segment_ids` is s.
 
-    There are `num_segments` rows, else one more than the greatest number. `InputError` where the data's type or that of
-    the numbers has to be inferred.
+    There are `num_segments` rows, else one more than the greatest number; a number that is none of a row fails when it
+    runs. `InputError` where the data's type or that of the numbers has to be inferred.
     """
     rows, numbers = view(as_value(data)), view(as_value(segment_ids))
     if not (is_complete(rows.type) and is_complete(numbers.type)):

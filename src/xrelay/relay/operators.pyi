@@ -1980,17 +1980,17 @@ def invert_permutation(
 def isfinite(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is a number and not infinite, elementwise."""
+    """Whether x is a number and not infinite, as every integer is, elementwise."""
 
 def isinf(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is infinite, elementwise."""
+    """Whether x is infinite, which no integer is, elementwise."""
 
 def isnan(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is not a number, elementwise."""
+    """Whether x is not a number, which no integer is, elementwise."""
 
 def layout_transform(
     data: ExprLike,
