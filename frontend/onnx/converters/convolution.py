@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding
 from xrelay.frontend.onnx.converters.windows import (
     WINDOW_ATTRIBUTES,
     auto_pad,
@@ -33,6 +34,9 @@ def convert_conv(node: NodeView) -> SSAValue:
 def convolution(node: NodeView) -> SSAValue:
     """`nn.conv1d`, `nn.conv2d` or `nn.conv3d`, then `nn.bias_add` where the node has a bias."""
     kernel = weight_kernel(node)
+    if padding_is_computed(node, kernel):
+        zero = node.scalar(0, node.input(0))
+        node = without_padding(node, padded_to_keep(node, kernel, node.input(0), zero))
     window = read_window(node, kernel)
     channels = node.shape(1)[0]
     result = node.emit(

@@ -11,6 +11,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.numbers import Numbers
+from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.converters.windows import (
     MOST_AXES,
@@ -43,14 +46,23 @@ def convert_max_pool(node: NodeView) -> list[SSAValue]:
 
 def max_pool(node: NodeView) -> SSAValue:
     """The greatest element of each window."""
+    kernel = required_kernel(node)
+    if padding_is_computed(node, kernel):
+        least = node.emit_constant(_least(numpy_dtype(node.element_type(0))), "least")
+        node = without_padding(node, padded_to_keep(node, kernel, node.input(0), least))
     return _pool(node, "max_pool{}")
+
+
+def _least(dtype: np.dtype) -> Array:
+    """What no element is less than."""
+    return np.array(np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf, dtype)
 
 
 def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     """Places within images as places in all of the data: behind those of the images before."""
     shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
     if len(shape) != len(node.shape(0)):
-        raise node.error("Indices need known extents", help="fix the input shape with shapes={…}")
+        return node.emit("add", places, _first_of_images(node))
     problem = check_size(shape[:2], np.dtype(np.int64).itemsize)
     if problem is not None:
         raise node.error(problem)
@@ -58,6 +70,17 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
         raise node.error(f"Indices cannot number the elements of {list(shape)}")
     first = np.arange(prod(shape[:2]), dtype=np.int64) * prod(shape[2:])
     return node.emit("add", places, node.emit_constant(first.reshape(*shape[:2], *[1] * (len(shape) - 2)), "images"))
+
+
+def _first_of_images(node: NodeView) -> SSAValue:
+    """The place of the first element of each image, where not all extents are known."""
+    numbers, behind = Numbers(node), len(node.shape(0)) - 2
+    count, channels, *plane = (numbers.extent(node.input(0), axis) for axis in range(behind + 2))
+    batch = node.emit("expand_dims", numbers.arange(0, count), axis=1)
+    image = node.emit("multiply", batch, numbers.value(channels))
+    image = node.emit("add", image, numbers.arange(0, channels))
+    first = node.emit("multiply", image, numbers.value(numbers.of("multiply", *plane)))
+    return node.emit("expand_dims", first, axis=2, num_newaxis=behind)
 
 
 @converts(
@@ -73,8 +96,21 @@ def convert_average_pool(node: NodeView) -> SSAValue:
 
 def average_pool(node: NodeView) -> SSAValue:
     """The means of windows; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
-    include = node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1))
-    return _pool(node, "avg_pool{}", count_include_pad=bool(include))
+    include = bool(node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1)))
+    kernel = required_kernel(node)
+    if not padding_is_computed(node, kernel):
+        return _pool(node, "avg_pool{}", count_include_pad=include)
+    return _means_of_padded(node, kernel, include=include)
+
+
+def _means_of_padded(node: NodeView, kernel: Sequence[int], *, include: bool) -> SSAValue:
+    """The means of windows over padding that the run tells; without it they are over the part that is data."""
+    data, zero = node.input(0), node.scalar(0, node.input(0))
+    means = _pool(without_padding(node, padded_to_keep(node, kernel, data, zero)), "avg_pool{}")
+    if include:
+        return means
+    inside = padded_to_keep(node, kernel, node.emit("ones_like", data), zero)
+    return node.emit("divide", means, _pool(without_padding(node, inside), "avg_pool{}"))
 
 
 def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:

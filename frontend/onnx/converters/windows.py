@@ -71,8 +71,8 @@ def unpadded_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[i
 
 
 def auto_pad(node: NodeView) -> str:
-    """The attribute `auto_pad`, which `pads` must not contradict."""
-    mode, pads = node.attribute_string("auto_pad", "NOTSET", AUTO_PADS), node.attribute_ints("pads")
+    """The attribute `auto_pad`, which `pads` must not contradict; some old exporters write nothing for NOTSET."""
+    mode, pads = node.attribute_string("auto_pad", "NOTSET", ("", *AUTO_PADS)) or "NOTSET", node.attribute_ints("pads")
     if mode != "NOTSET" and pads is not None and any(pads):
         raise node.error(f"attribute 'pads' {list(pads)} contradicts auto_pad {mode!r}")
     return mode
