@@ -105,4 +105,4 @@ def registered_converters() -> list[Converter]:
 
 def registered_ops() -> list[str]:
     """The op types that have a converter, sorted; a domain other than the default is written in front."""
-    return sorted(f"{domain}::{op_type}" if domain else op_type for domain, op_type in _CONVERTERS)
+    return [f"{domain}::{op_type}" if domain else op_type for domain, op_type in sorted(_CONVERTERS)]

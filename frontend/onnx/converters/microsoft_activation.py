@@ -76,6 +76,11 @@ def convert_fused_gemm(node: NodeView) -> SSAValue:
 )
 def convert_fused_conv(node: NodeView) -> SSAValue:
     """A convolution, the sum with the fourth input where there is one, then an activation."""
+    return fused_convolution(node)
+
+
+def fused_convolution(node: NodeView) -> SSAValue:
+    """What FusedConv computes."""
     result = convolution(node)
     if node.optional_input(3) is not None:
         result = node.emit("add", result, node.input(3))

@@ -1,0 +1,116 @@
+"""onnxruntime's operators on images whose channels lie in blocks, which it writes into models that it saves.
+
+Here such an image is one whose channels come first, padded to whole blocks: only the filters are stored in blocks.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+from onnx import helper
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.frontend.onnx.converters.blocked_filters import NCHWC, block_of, in_order
+from xrelay.frontend.onnx.converters.extents import known_extent
+from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution
+from xrelay.frontend.onnx.converters.pooling import (
+    average_pool,
+    convert_global_average_pool,
+    convert_global_max_pool,
+    max_pool,
+)
+from xrelay.frontend.onnx.converters.resize import resized
+from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import converts
+
+_PLACES = ("asymmetric", "align_corners", "half_pixel")
+
+
+@converts("ReorderInput", domain=NCHWC, attributes=("channels_last",), limits="a known number of channels")
+def convert_reorder_input(node: NodeView) -> SSAValue:
+    """The channels in front, and channels of zeros behind them until blocks are whole."""
+    rank = _rank(node)
+    data = node.input(0)
+    if _channels_last(node):
+        data = node.emit("transpose", data, axes=(0, rank - 1, *range(1, rank - 1)))
+    missing = -known_extent(node, data, 1) % block_of(node.graph)
+    if not missing:
+        return data
+    widths = (0, 0, 0, missing, *(0,) * 2 * (rank - 2))
+    return node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths)
+
+
+@converts("ReorderOutput", domain=NCHWC, attributes=("channels", "channels_last"))
+def convert_reorder_output(node: NodeView) -> SSAValue:
+    """The channels that are no padding, in front or behind."""
+    rank, channels = _rank(node), node.attribute_int("channels", 0)
+    if not 1 <= channels <= known_extent(node, node.input(0), 1):
+        raise node.illegal("channels", channels, f"the image has {shape_of(node.input(0).type)[1]}")
+    data = node.emit("strided_slice", node.input(0), begin=(0,), end=(channels,), axes=(1,))
+    return node.emit("transpose", data, axes=(0, *range(2, rank), 1)) if _channels_last(node) else data
+
+
+@converts(
+    "Conv",
+    domain=NCHWC,
+    attributes=(*WINDOW_ATTRIBUTES, "group", "activation", "activation_params"),
+    supports=unsupported_rank,
+    limits="constant filters, 1 to 3 spatial axes",
+)
+def convert_blocked_conv(node: NodeView) -> SSAValue:
+    """FusedConv with the filters in ONNX's order."""
+    return fused_convolution(node.with_inputs([node.input(0), in_order(node), *node.inputs[2:]]))
+
+
+@converts(
+    "MaxPool",
+    domain=NCHWC,
+    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "storage_order"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_blocked_max_pool(node: NodeView) -> SSAValue:
+    """`nn.max_pool1d` to `3d`."""
+    return max_pool(node)
+
+
+@converts(
+    "AveragePool",
+    domain=NCHWC,
+    attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "count_include_pad"),
+    supports=unsupported_rank,
+    limits="1 to 3 spatial axes",
+)
+def convert_blocked_average_pool(node: NodeView) -> SSAValue:
+    """`nn.avg_pool1d` to `3d`."""
+    return average_pool(node)
+
+
+converts("GlobalAveragePool", domain=NCHWC)(convert_global_average_pool)
+converts("GlobalMaxPool", domain=NCHWC)(convert_global_max_pool)
+
+
+@converts("Upsample", domain=NCHWC, attributes=("coordinate_transformation_mode", "mode", "scales"))
+def convert_blocked_upsample(node: NodeView) -> SSAValue:
+    """Resize by whole factors; the nearest element is the one that is repeated."""
+    factors = node.emit_constant(np.array(node.attribute_ints("scales") or (), np.float32), "scales")
+    proto = onnx.NodeProto(name=node.name, op_type="Resize", output=node.proto.output)
+    mode = node.attribute_string("mode", "nearest", ("nearest", "linear"))
+    places = node.attribute_string("coordinate_transformation_mode", _PLACES[0], _PLACES)
+    places = places if mode == "linear" else _PLACES[0]
+    words = {"mode": mode, "coordinate_transformation_mode": places, "nearest_mode": "floor"}
+    proto.attribute.extend(helper.make_attribute(*word) for word in words.items())
+    return resized(NodeView(proto, node.graph, [node.input(0), None, factors]))
+
+
+def _rank(node: NodeView) -> int:
+    rank = len(node.shape(0))
+    if rank < 3:
+        raise node.error(f"images of {node.input(0).type}; they have a batch, channels and spatial axes")
+    return rank
+
+
+def _channels_last(node: NodeView) -> bool:
+    return bool(node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)))
