@@ -29,6 +29,8 @@ from xrelay.passes.graph.composites import expand_composites
 
 EXACT = (CeilOp, FloorOp, RoundOp, SignOp, TruncOp)
 MOVES = (OpPatternKind.INJECTIVE, OpPatternKind.TUPLE)
+IN_PLACE = (OpPatternKind.ELEM_WISE, OpPatternKind.BROADCAST)
+"""The patterns of ops of which an element is computed from the elements in its place."""
 
 
 def run_rounded(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array]:
@@ -38,26 +40,34 @@ def run_rounded(module: ModuleOp, inputs: Sequence[Array], k: int) -> list[Array
 
     def evaluate(op: Operation, operands: Sequence[Any]) -> Any:
         value = evaluate_op(op, operands)
-        rounds = isinstance(op, RelayOp) and op.fusion_pattern not in MOVES and not isinstance(op, EXACT)
-        return moved(rng, value, operands) if rounds else value
+        if not isinstance(op, RelayOp) or op.fusion_pattern in MOVES or isinstance(op, EXACT):
+            return value
+        return moved(rng, value, operands, in_place=op.fusion_pattern in IN_PLACE)
 
     with patch("xrelay.interpreters.relay.machine.evaluate_op", evaluate):
         return [np.asarray(out) for out in run_relay(parts, list(inputs))]
 
 
-def moved(rng: np.random.Generator, value: Any, operands: Sequence[Any]) -> Any:
+def moved(rng: np.random.Generator, value: Any, operands: Sequence[Any], *, in_place: bool = False) -> Any:
     """`value` with its floats moved by a unit in the last place at most, without those that stand in an operand.
 
-    Zeros get a sign by chance wherever they come from.
+    With `in_place` these are looked for in their own place. Halves are so few that most stand somewhere: elsewhere they
+    are exact where all stand in operands, as what is sorted does. Zeros get a sign by chance wherever they come from.
     """
     arrays = [operand for operand in operands if isinstance(operand, np.ndarray) and operand.dtype != np.bool_]
     if type(value) is tuple:
-        return tuple(moved(rng, field, operands) for field in value)
+        return tuple(moved(rng, field, operands, in_place=in_place) for field in value)
     if not isinstance(value, np.ndarray) or not is_float(value.dtype) or not arrays:
         return value
     wide = value.astype(np.float64)
-    given = np.concatenate([np.abs(array.astype(np.float64)).ravel() for array in arrays])
-    taken = np.isin(np.abs(wide), given) | ~np.isfinite(wide)
+    given = [np.abs(array.astype(np.float64)) for array in arrays]
+    if in_place:
+        alike = [array for array in given if array.shape == wide.shape or array.size == 1]
+        taken = np.logical_or.reduce([np.abs(wide) == array for array in alike], axis=0, initial=False)
+    else:
+        taken = np.isin(np.abs(wide), np.concatenate([array.ravel() for array in given]))
+        taken &= value.dtype.itemsize > 2 or bool(taken.all())
+    taken |= ~np.isfinite(wide)
     with np.errstate(all="ignore"):
         away = wide * (1 + float(finfo(value.dtype).eps) * rng.uniform(-1, 1, value.shape))
     found = np.where(taken, value, away.astype(value.dtype))
