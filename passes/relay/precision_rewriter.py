@@ -202,7 +202,7 @@ def _is_given(value: SSAValue) -> bool:
 
 
 def _elements(type: Attribute) -> Iterator[Attribute]:
-    """The element types in `type`, the last first; `type` itself where it holds what is no tensor, as a sequence does."""
+    """The element types in `type`, the last first; `type` itself where it holds what is no tensor, as sequences do."""
     pending = [type]
     while pending:
         current = pending.pop()

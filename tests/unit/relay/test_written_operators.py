@@ -42,7 +42,8 @@ CASES: dict[str, tuple[Expr, NDArray[Any]]] = {
     "strided_set": (relay.strided_set(X, ROW, [1], [2]), SET),
     "strided_set of short lists": (relay.strided_set(X, ROW, [1], [2, 9]), SET),
     "strided_set of short constants": (
-        relay.strided_set(X, ROW, relay.const(np.array([1], np.int32)), relay.const([2, 9])), SET,
+        relay.strided_set(X, ROW, relay.const(np.array([1], np.int32)), relay.const([2, 9])),
+        SET,
     ),
     "strided_set in part": (relay.strided_set(X, ROW, relay.const(np.array([1], np.int32)), [2]), SET),
     "unravel_index": (relay.unravel_index(indices=relay.const([5]), shape=relay.const([3, 4])), np.array([[1], [1]])),
