@@ -71,7 +71,7 @@ def emit_loop(
     types = [value.type for value in initial]
     while True:
         block = Block(arg_types=[COUNT, *types])
-        inner = node.inside(block)
+        inner = _iteration(node, block)
         made = make_body(inner, block.args[0], block.args[1:])
         made = replace(made, carried=[_as_optional(inner, *pair) for pair in zip(made.carried, types, strict=False)])
         wider = [_wider(node, index, *pair) for index, pair in enumerate(_pairs(node, types, made.carried))]
@@ -92,6 +92,13 @@ def emit_loop(
     return [node.tuple_field(loop.result, index) for index in range(len(types) + len(stacks))]
 
 
+def _iteration(node: NodeView, block: Block) -> NodeView:
+    """The node with what it emits put into `block`, of which the first argument is the number of the iteration."""
+    inner = node.inside(block)
+    inner.graph.iterations = (*node.graph.iterations, block.args[0])
+    return inner
+
+
 def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody) -> list[SSAValue]:
     """`initial` with the types of what the first iteration inserts into sequences that are empty before it.
 
@@ -101,7 +108,7 @@ def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody
     if not empty:
         return list(initial)
     block = Block(arg_types=[COUNT, *(value.type for value in initial)])
-    inner = node.inside(block)
+    inner = _iteration(node, block)
     first = [initial[index] if index in empty else argument for index, argument in enumerate(block.args[1:])]
     made = make_body(inner, block.args[0], first)
     types = [value.type for _, value in zip(initial, made.carried, strict=False)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import ChainMap
 from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import count
 from typing import TypeVar
 
 import onnx
@@ -55,6 +56,10 @@ class GraphBuilder:
         """What is known of the elements of small integer tensors: shapes that the model computes."""
         self.carried = CarriedTypes()
         """What constants of types that tensors here lack stand for."""
+        self.iterations: tuple[SSAValue, ...] = ()
+        """The numbers of the iterations of the loops whose bodies this graph is in, from the outermost."""
+        self.draws = count(1)
+        """The numbers of the nodes that draw random numbers without a seed."""
         self._graph, self._opsets = graph, opsets
 
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
@@ -62,13 +67,18 @@ class GraphBuilder:
         graph = self._graph if body is None else body
         builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions, self.tensors)
         builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
-        builder.elements, builder.carried = self.elements, self.carried
-        return builder
+        return self._sharing(builder)
 
     def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
         """A builder that goes on here with `body`, the graph of a function, which sees nothing of this graph."""
         builder = GraphBuilder(self.block, body, self.place, opsets, self.functions, self.tensors)
-        builder.elements, builder.carried, builder.calls = self.elements, self.carried, (*self.calls, name)
+        builder.calls = (*self.calls, name)
+        return self._sharing(builder)
+
+    def _sharing(self, builder: GraphBuilder) -> GraphBuilder:
+        """`builder` with what all graphs of a model know together, and the loops around it."""
+        builder.elements, builder.carried = self.elements, self.carried
+        builder.iterations, builder.draws = self.iterations, self.draws
         return builder
 
     @property

@@ -32,6 +32,12 @@ KEY = tensor_type((WORDS,), WORD)
 """The type of a key."""
 
 
+def key_words(seed: int) -> list[int]:
+    """The words of the key of a seed of up to 256 bits, with a path and a counter at their beginnings."""
+    words = [seed >> 64 * place & (1 << 64) - 1 for place in range(4)]
+    return [*words, 0, 0, 0, 0, 1 << 63, 0]
+
+
 class KeyedOp(RelayOp):
     """Base of the ops that take a key.
 

@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
-from xrelay.dialects.relay.ops.random import NormalOp, UniformOp
+from xrelay.dialects.relay.ops.random import NormalOp, UniformOp, key_words
 from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
@@ -150,8 +150,7 @@ def _of_dtype(value: ExprLike, dtype: str) -> ExprLike:
 
 def threefry_key(seed: int) -> Expr:
     """A key of random numbers: the seed in four words, and a path and a counter at their beginnings."""
-    words = [seed >> 64 * place & (1 << 64) - 1 for place in range(4)]
-    return const(np.array([*words, 0, 0, 0, 0, 1 << 63, 0], np.uint64))
+    return const(np.array(key_words(seed), np.uint64))
 
 
 _BY_HAND: dict[type[RelayOp], OpFunction] = {
