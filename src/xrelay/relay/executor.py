@@ -73,10 +73,10 @@ class Signature:
     names: Sequence[str]
     inputs: Sequence[Attribute]
     outputs: Sequence[Attribute]
-    is_native: bool
+    is_native: bool = True
 
     @staticmethod
-    def of(module: IRModule, *, is_native: bool) -> Signature:
+    def of(module: IRModule, *, is_native: bool = True) -> Signature:
         """That of the @main of a module whose types are known."""
         type = main_function(module).function_type
         names = [param.name for param in module[MAIN].params]

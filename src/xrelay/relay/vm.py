@@ -152,7 +152,7 @@ class VirtualMachine:
         if args or kwargs or self._set is None:
             self.set_input(func_name, *args, **kwargs)
         signature = self._exe.signature
-        self._value = signature.grouped(self._exe.lib.run(signature.flat(self._set or ())))
+        self._value = signature.grouped(self._exe.lib.run(self._set or []))
         return self._value
 
     def run(self, *args: object, **kwargs: object) -> Any:
