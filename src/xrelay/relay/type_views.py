@@ -1,7 +1,7 @@
 """Types with Relay's names: `shape`, `concrete_shape`, `dtype`, `fields`, `arg_types`, `ret_type`.
 
-What expressions and hooks give is a view of a type of xDSL. It equals that type, has its hash, text and attributes, and
-is taken wherever the functions of `relay` take a type.
+What expressions, hooks and the classes of types give is a view of a type of xDSL. It equals that type, has its hash,
+text and attributes, and is taken wherever the functions of `relay` take a type.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from xrelay.index_algebra.dims import Shape
 class TypeView:
     """A type; `plain` is that of xDSL."""
 
-    def __init__(self, plain: Attribute):
-        self.plain = plain
+    def __init__(self, plain: Attribute | TypeView):
+        self.plain: Attribute = plain.plain if isinstance(plain, TypeView) else plain
 
     def __getattr__(self, name: str) -> object:
         """What the type of xDSL has by this name."""

@@ -17,7 +17,7 @@ from xrelay.dialects.relay.core.types import IncompleteType as BuiltinIncomplete
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, is_dim_name, symbol
-from xrelay.relay.type_views import TypeView, as_plain, plain_type
+from xrelay.relay.type_views import FuncTypeView, TensorTypeView, TupleTypeView, TypeView, as_plain, plain_type
 
 Extent: TypeAlias = "Dim | str | None"
 """A dimension as users write it: a number, an expression, a name, `relay.Any()`, or `None`, which means the same."""
@@ -39,9 +39,9 @@ def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
     return tensor_type([_dim(extent) for extent in extents], element_type(dtype))
 
 
-def scalar_type(dtype: DTypeLike) -> Attribute:
+def scalar_type(dtype: DTypeLike) -> TensorTypeView:
     """The type of tensors without extents."""
-    return tensor((), dtype)
+    return TensorTypeView(tensor((), dtype))
 
 
 class _Kind(type):
@@ -58,9 +58,9 @@ class TensorType(metaclass=_Kind):
 
     KIND = BuiltinTensorType
 
-    def __new__(cls, shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
+    def __new__(cls, shape: Sequence[Extent], dtype: DTypeLike = "float32") -> TensorTypeView:
         """The type of tensors of `shape`."""
-        return tensor(shape, dtype)
+        return TensorTypeView(tensor(shape, dtype))
 
 
 class TupleType(metaclass=_Kind):
@@ -68,9 +68,9 @@ class TupleType(metaclass=_Kind):
 
     KIND = BuiltinTupleType
 
-    def __new__(cls, fields: Sequence[Attribute | TypeView]) -> Attribute:
+    def __new__(cls, fields: Sequence[Attribute | TypeView]) -> TupleTypeView:
         """The type of tuples of `fields`."""
-        return BuiltinTupleType(tuple(cast(TypeAttribute, as_plain(field)) for field in fields))
+        return TupleTypeView(BuiltinTupleType(tuple(cast(TypeAttribute, as_plain(field)) for field in fields)))
 
 
 class FuncType(metaclass=_Kind):
@@ -83,11 +83,11 @@ class FuncType(metaclass=_Kind):
         arg_types: Sequence[Attribute | TypeView],
         ret_type: Attribute | TypeView,
         type_params: Sequence[object] = (),
-    ) -> Attribute:
+    ) -> FuncTypeView:
         """The type of functions; `InputError` for type parameters, which are not here."""
         if type_params:
             raise InputError("functions here have no type parameters", help="give the types, or infer them")
-        return FunctionType.from_lists([as_plain(each) for each in arg_types], [as_plain(ret_type)])
+        return FuncTypeView(FunctionType.from_lists([as_plain(each) for each in arg_types], [as_plain(ret_type)]))
 
 
 class IncompleteType(metaclass=_Kind):

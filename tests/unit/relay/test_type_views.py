@@ -77,6 +77,17 @@ def test_hooks_get_types_by_relays_names() -> None:
     assert seen == [((2, 4), "float32"), ((3, 4), "float32"), ((2, 3), "float32")]
 
 
+def test_types_that_are_made_answer_to_relays_names() -> None:
+    tensor, pair = relay.TensorType((2, "n"), "int8"), relay.TupleType([relay.scalar_type("bool")])
+    assert (tensor.dtype, tensor.shape[0], str(tensor.shape[1])) == ("int8", 2, "n")
+    assert relay.TensorType((2, 3)).concrete_shape == (2, 3)
+    assert [field.dtype for field in pair.fields if isinstance(field, TensorTypeView)] == ["bool"]
+    function = relay.FuncType([tensor, pair], tensor)
+    assert (function.arg_types, function.ret_type) == ([tensor, pair], tensor)
+    assert isinstance(tensor, relay.TensorType)
+    assert tensor == relay.var("x", tensor).type == relay.Var("x", tensor).type_annotation
+
+
 class _Halves(relay.TypeMutator):
     """Makes tensors of f16 of all others."""
 
