@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
 from xrelay.relay import analysis, qnn
+from xrelay.relay.absent_names import refuse_absent
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.binding import bind
 from xrelay.relay.calls import NoOperatorError, OpFunction, op_function
@@ -158,6 +159,7 @@ def __getattr__(name: str) -> OpFunction:
         return getattr(found, member) if member else found
     if name.startswith("__"):
         raise AttributeError(name)
+    refuse_absent(name)
     try:
         return op_function(name)
     except UnknownOpError as error:

@@ -111,3 +111,17 @@ def test_mistakes_are_told_in_one_line(mistake: str) -> None:
 def test_operators_that_are_absent_are_absent_attributes() -> None:
     assert not hasattr(relay.nn, "conv4d")
     assert not hasattr(relay, "rellu")
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("RefCreate", "there are no references to write through; help: pass what changes on"),
+        ("Match", "there are no algebraic data types; help: use tuples"),
+        ("fromtext", "the text of Relay is not read; help: xrelay.parse reads"),
+    ],
+)
+def test_what_relay_has_and_this_has_not(name: str, reason: str) -> None:
+    with pytest.raises(AttributeError, match=f"relay.{name} is not here: {reason}") as caught:
+        getattr(relay, name)
+    assert isinstance(caught.value, XRelayError)
