@@ -44,14 +44,14 @@ def _places(op: DeformableConv2DOp, axis: int, tap: int, moves: Array) -> Array:
 
 
 def _weighed(image: Array, rows: Array, columns: Array) -> Array:
-    """The elements around places, weighed; 0 outside."""
+    """The elements around places, weighed; 0 outside, behind the last too."""
     height, width = image.shape[1:]
     inside = (rows >= 0) & (columns >= 0) & (rows < height) & (columns < width)
     y, x = np.where(inside, rows, 0), np.where(inside, columns, 0)
     top, left = np.floor(y).astype(np.int64), np.floor(x).astype(np.int64)
     low, behind = (y - np.floor(y)).astype(np.float64), (x - np.floor(x)).astype(np.float64)
-    bottom, right = np.minimum(top + 1, height - 1), np.minimum(left + 1, width - 1)
-    wide = image.astype(np.float64)
+    bottom, right = top + 1, left + 1
+    wide = np.pad(image.astype(np.float64), ((0, 0), (0, 1), (0, 1)))
     above = wide[:, top, left] * (1 - behind) + wide[:, top, right] * behind
     below = wide[:, bottom, left] * (1 - behind) + wide[:, bottom, right] * behind
     return np.where(inside, above * (1 - low) + below * low, 0)

@@ -13,6 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
+from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -102,5 +103,11 @@ class _Taps:
         lines: list[SSAValue] = []
         for row in rows[0]:
             values = [b.read(self._data, *self._laid_out(batch, channel, row, column)) for column in columns[0]]
-            lines.append(between_taps(b, values, columns[1]))
-        return between_taps(b, lines, rows[1])
+            lines.append(between_taps(b, self._within(b, values, places, 1), columns[1]))
+        return between_taps(b, self._within(b, lines, places, 0), rows[1])
+
+    def _within(self, b: Body, values: Sequence[SSAValue], places: Sequence[SSAValue], axis: int) -> list[SSAValue]:
+        """Two values around a place, 0 for the second where nothing is behind the first."""
+        near, far = values
+        is_last = b.add(arith.CmpfOp(places[axis], b.size(self._extents[axis] - 1, self._real), "oge"))
+        return [near, b.add(SelectOp(is_last, b.constant(0, self._real), far))]

@@ -114,9 +114,9 @@ def sampled(image: Array, y: float, x: float) -> float:
     if not (0 <= y < height and 0 <= x < width):
         return 0.0
     i, j = floor(y), floor(x)
-    top, bottom, left, right = i, min(i + 1, height - 1), j, min(j + 1, width - 1)
-    above = image[top, left] * (1 - x + j) + image[top, right] * (x - j)
-    below = image[bottom, left] * (1 - x + j) + image[bottom, right] * (x - j)
+    wide = np.pad(image, (0, 1))
+    above = wide[i, j] * (1 - x + j) + wide[i, j + 1] * (x - j)
+    below = wide[i + 1, j] * (1 - x + j) + wide[i + 1, j + 1] * (x - j)
     return float(above * (1 - y + i) + below * (y - i))
 
 

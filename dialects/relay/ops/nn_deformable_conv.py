@@ -38,9 +38,9 @@ class DeformableConv2DOp(RelayOp):
 
     Tap (k, l) of the window at (i, j) is read `offset[n, 2 * t, i, j]` rows and `offset[n, 2 * t + 1, i, j]` columns
     from where `nn.conv2d` reads it, with t = `(g * rows + k) * columns + l` for the channels of deformable group g.
-    Between elements it is weighed bilinearly; a place before the first or behind the last row or column counts as 0,
-    and up to one behind the last as the last. In the layout "NHWC" the weight is in "HWIO". Sums are made in f32, or
-    f64 where the data is so.
+    Between elements it is weighed bilinearly, and behind the last row or column with 0; a place before the first or one
+    behind the last counts as 0. In the layout "NHWC" the weight is in "HWIO". Sums are made in f32, or f64 where the
+    data is so.
 
     Constraints:
     - C6: `kernel_layout` is that of the data's layout, `out_layout` the data's layout or empty.
