@@ -207,7 +207,13 @@ def non_max_suppression(
     return_indices: bool = True,
     invalid_to_bottom: bool = False,
 ) -> Expr:
-    """`vision.non_max_suppression`, of any number of boxes and with a threshold of 0.5 where no others are given."""
+    """`vision.non_max_suppression`, of any number of boxes and with a threshold of 0.5 where no others are given.
+
+    Without `return_indices` the indices say nothing and may be anything: Relay's programs give the data once more.
+    """
+    type = as_value(indices).type
+    if not return_indices and not (is_complete(type) and len(shape_of(type)) == 2):
+        indices = call(CastOp, call(TakeOp, data, const(0), axis=2), dtype="int32")
     operands = data, valid_count, indices, _number(max_output_size, "int32"), _number(iou_threshold, "float32")
     attributes: dict[str, AttributeValue] = {
         "force_suppress": force_suppress,

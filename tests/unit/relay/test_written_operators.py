@@ -88,6 +88,9 @@ def test_suppression_has_relays_defaults() -> None:
     operands = relay.const(rows), relay.const(np.array([4], np.int32)), relay.const(np.array([[0, 1, 2, 3]], np.int32))
     kept, count = value(relay.vision.non_max_suppression(*operands))
     assert (kept.tolist(), count.tolist()) == ([[0, 2, 3, -1]], [[3]])
+    data, counts, indices = operands
+    boxes = [relay.vision.non_max_suppression(data, counts, each, return_indices=False) for each in (indices, data)]
+    np.testing.assert_array_equal(value(boxes[0])[0], value(boxes[1])[0])
 
 
 def test_unknown_alignments_are_refused() -> None:
