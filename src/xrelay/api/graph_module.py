@@ -5,8 +5,9 @@ from __future__ import annotations
 import operator
 import statistics
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -112,8 +113,7 @@ class GraphModule:
         result = self._outputs[_check_index(index, len(self._outputs), "output")]
         if out is None:
             return result.view(Tensor)
-        _check_out(out, result)
-        out[...] = result
+        copy_to(out, result)
         return out.view(Tensor)
 
     def get_num_inputs(self) -> int:
@@ -152,25 +152,16 @@ class GraphModule:
         `min_repeat_ms` raises `number` until a repeat takes that long. With `end_to_end`, setting the inputs and
         copying the outputs is timed too. `device` and `func_name` stand for Relay's; the function is always `run`.
         """
-        if repeat < 1 or number < 1:
-            raise InputError(f"benchmark: repeat is {repeat}, number {number}", help="give numbers from 1")
         if func_name != "run":
             raise InputError(f"benchmark: no function '{func_name}'", help="the function is 'run'")
-        self.run(**inputs)
-        while min_repeat_ms is not None and self._time(number, end_to_end, inputs) * number * 1e3 < min_repeat_ms:
-            number *= 2
-        return BenchmarkResult(tuple(self._time(number, end_to_end, inputs) for _ in range(repeat)))
+        self.set_input(**inputs)
+        run = partial(self._run_end_to_end, inputs) if end_to_end else self.run
+        return benchmark_of(run, repeat, number, min_repeat_ms)
 
-    def _time(self, number: int, end_to_end: bool, inputs: Mapping[str, object]) -> float:
-        start = time.perf_counter()
-        for _ in range(number):
-            if end_to_end:
-                self.run(**inputs)
-                for index in range(self.get_num_outputs()):
-                    self.get_output(index).numpy()
-            else:
-                self.run()
-        return (time.perf_counter() - start) / number
+    def _run_end_to_end(self, inputs: Mapping[str, object]) -> None:
+        self.run(**inputs)
+        for index in range(self.get_num_outputs()):
+            self.get_output(index).numpy()
 
     def _set(self, number: int, value: object) -> None:
         self._values[number] = np.array(self._binder.inputs[number].cast(value)).view(Tensor)
@@ -184,8 +175,30 @@ class GraphModule:
         return _check_index(key, len(self._values), "input")
 
 
-def _check_out(out: object, result: NDArray[Any]) -> None:
-    """`InputError` unless a result can be copied to `out`."""
+def benchmark_of(
+    run: Callable[[], object], repeat: int, number: int, min_repeat_ms: float | None = None
+) -> BenchmarkResult:
+    """The times of `repeat` times `number` calls, each the mean of its calls, after a call that is not counted.
+
+    `min_repeat_ms` raises `number` until a repeat takes that long.
+    """
+    if repeat < 1 or number < 1:
+        raise InputError(f"benchmark: repeat is {repeat}, number {number}", help="give numbers from 1")
+    run()
+    while min_repeat_ms is not None and _seconds(run, number) * number * 1e3 < min_repeat_ms:
+        number *= 2
+    return BenchmarkResult(tuple(_seconds(run, number) for _ in range(repeat)))
+
+
+def _seconds(run: Callable[[], object], number: int) -> float:
+    start = time.perf_counter()
+    for _ in range(number):
+        run()
+    return (time.perf_counter() - start) / number
+
+
+def copy_to(out: object, result: NDArray[Any]) -> None:
+    """Copy a result to an array of the user's; `InputError` unless it has room for just that."""
     expected = f"out: expected {result.dtype}{list(result.shape)}"
     if not isinstance(out, np.ndarray):
         raise InputError(f"{expected}, got {with_article(type(out).__name__)}", help="give an array like the output")
@@ -193,6 +206,7 @@ def _check_out(out: object, result: NDArray[Any]) -> None:
         raise InputError(f"{expected}, got {out.dtype}{list(out.shape)}", help="give an array like the output")
     if not out.flags.writeable:
         raise InputError(f"{expected}, got one that is read-only", help="give a copy of it")
+    out[...] = result
 
 
 def _check_index(index: object, count: int, kind: str) -> int:

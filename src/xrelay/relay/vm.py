@@ -12,14 +12,17 @@ There are no instructions to interpret: an executable is native code, which take
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, cast
 
+from numpy.typing import NDArray
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from xrelay.api.compile import compile as compile_model
+from xrelay.api.graph_module import BenchmarkResult, benchmark_of, copy_to
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError, did_you_mean
 from xrelay.passes.infra.source import full_context
@@ -136,9 +139,13 @@ class VirtualMachine:
         _check(func_name)
         self._set = self._exe.signature.in_order(args, kwargs)
 
-    def set_one_input(self, func_name: str, tag: str | int, value: object) -> None:
-        """Set one argument, by name or number; `InputError` where there is none."""
+    def set_one_input(self, func_name: str, *args: object, **kwargs: object) -> None:
+        """Set one argument: by its name or number, behind which it stands, or as a keyword of its name.
+
+        `InputError` where there is no such parameter.
+        """
         names = self._exe.get_function_params(func_name)
+        tag, value = _tagged(args, kwargs)
         number = self.get_input_index(tag) if isinstance(tag, str) else tag
         if not 0 <= number < len(names):
             raise InputError(f"no parameter is called {tag!r}", help=f"parameters: {', '.join(names)}")
@@ -159,9 +166,44 @@ class VirtualMachine:
         """`invoke` of `main`."""
         return self.invoke(MAIN, *args, **kwargs)
 
-    def invoke_stateful(self, func_name: str) -> None:
-        """`invoke` with the arguments that were set, whose value `get_outputs` gives."""
-        self.invoke(func_name)
+    def invoke_stateful(self, func_name: str, *args: object, **kwargs: object) -> None:
+        """`invoke`, whose value `get_outputs` gives."""
+        self.invoke(func_name, *args, **kwargs)
+
+    def invoke_with_outputs(
+        self, func_name: str, input_args: Mapping[str, object] | None, output_args: Sequence[NDArray[Any]]
+    ) -> None:
+        """`invoke` with arguments by name, or those that were set; the values are copied to the arrays.
+
+        `InputError` where their number, shapes and types are not those of the values.
+        """
+        self.invoke(func_name, **(input_args or {}))
+        values = _arrays(self._value)
+        if len(values) != len(output_args):
+            raise InputError(f"{func_name} has {len(values)} outputs, {len(output_args)} arrays are given for them")
+        for out, value in zip(output_args, values, strict=True):
+            copy_to(out, value)
+
+    def benchmark(
+        self,
+        device: object = None,
+        *args: object,
+        func_name: str = MAIN,
+        repeat: int = 5,
+        number: int = 5,
+        min_repeat_ms: float | None = None,
+        end_to_end: bool = False,
+        **kwargs: object,
+    ) -> BenchmarkResult:
+        """Time `invoke`: `repeat` results, each the mean of `number` calls after one that is not counted.
+
+        `min_repeat_ms` raises `number` until a repeat takes that long. With `end_to_end`, setting the arguments is
+        timed too. `device` has no meaning: it is the CPU.
+        """
+        if args or kwargs:
+            self.set_input(func_name, *args, **kwargs)
+        call = partial(self.invoke, func_name)
+        return benchmark_of(partial(call, *args, **kwargs) if end_to_end else call, repeat, number, min_repeat_ms)
 
     def get_outputs(self) -> list[Any]:
         """The last value, as a list of its fields, or of itself."""
@@ -171,6 +213,21 @@ class VirtualMachine:
         """The number of a parameter, -1 where none is called so."""
         names = self._exe.get_function_params(func_name)
         return names.index(input_name) if input_name in names else -1
+
+
+def _tagged(args: Sequence[object], named: Mapping[str, object]) -> tuple[str | int, object]:
+    """Which argument is set to what; `InputError` where that is not one."""
+    given = dict(named)
+    if len(args) == 2 and not named and isinstance(args[0], str | int):
+        return args[0], args[1]
+    if args or len(given) != 1:
+        raise InputError("one argument is set at a time", help="give its name or number and the value, or name=value")
+    return given.popitem()
+
+
+def _arrays(value: Any) -> list[NDArray[Any]]:
+    """The arrays of a value, those of tuples one after the other."""
+    return [each for part in cast("list[Any]", value) for each in _arrays(part)] if isinstance(value, list) else [value]
 
 
 def _check(func_name: str) -> None:

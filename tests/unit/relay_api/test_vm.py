@@ -35,13 +35,19 @@ def test_main_is_called_with_arguments_or_those_set_before() -> None:
     machine.set_input("main", ROW, both=[ROW, 0])
     machine.invoke_stateful("main")
     assert machine.get_outputs()[0].tolist() == [2, 4, 6]
+    machine.invoke_stateful("main", ROW[:1], (ROW, 0))
+    assert machine.get_outputs()[0].tolist() == [2]
+    machine.set_input("main", ROW, both=[ROW, 0])
     assert machine.run()[0].tolist() == [2, 4, 6]
     machine.set_one_input("main", 1, [ROW, 5])
-    machine.set_one_input("main", "x", ROW[:1])
+    machine.set_one_input("main", "x", ROW[:2])
+    machine.set_one_input("main", x=ROW[:1])
     doubled, (number, _) = machine.invoke("main")
     assert (doubled.tolist(), number.tolist()) == ([2], 5)
     with pytest.raises(InputError, match="no parameter is called 'z'; help: parameters: x, both"):
         machine.set_one_input("main", "z", ROW)
+    with pytest.raises(InputError, match="one argument is set at a time; help: give its name or number"):
+        machine.set_one_input("main", x=ROW, both=[ROW, 0])
     assert (machine.get_input_index("both"), machine.get_input_index("b")) == (1, -1)
 
 
@@ -53,6 +59,28 @@ def test_one_value_is_the_output() -> None:
     machine = relay.vm.VirtualMachine(compiler.get_exec())
     assert machine.invoke("main", x=ROW).tolist() == [1, 4, 9]
     assert [each.tolist() for each in machine.get_outputs()] == [[1, 4, 9]]
+
+
+def test_values_are_copied_to_arrays_that_are_given() -> None:
+    machine = relay.vm.VirtualMachine(executable())
+    given = [np.empty(2, np.float32), np.empty((), np.float32), np.empty(3, np.float32)]
+    machine.invoke_with_outputs("main", {"x": ROW[:2], "both": (ROW, 7)}, given)
+    assert [each.tolist() for each in given] == [[2, 4], 7, [0, 1, 2]]
+    machine.set_input("main", ROW[1:], (ROW, 8))
+    machine.invoke_with_outputs("main", None, given)
+    assert given[0].tolist() == [4, 6]
+    with pytest.raises(InputError, match="main has 3 outputs, 1 arrays are given"):
+        machine.invoke_with_outputs("main", None, given[:1])
+    with pytest.raises(InputError, match=r"out: expected float32\[2\], got float32\[3\]"):
+        machine.invoke_with_outputs("main", None, given[::-1])
+
+
+@pytest.mark.parametrize("end_to_end", [False, True])
+def test_calls_are_timed(end_to_end: bool) -> None:
+    machine = relay.vm.VirtualMachine(executable())
+    result = machine.benchmark(xrelay.cpu(0), ROW, (ROW, 7), repeat=2, number=1, end_to_end=end_to_end)
+    assert (len(result.results), result.min > 0) == (2, True)
+    assert machine.get_outputs()[0].tolist() == [2, 4, 6]
 
 
 def test_what_is_saved_can_be_loaded(tmp_path: Path) -> None:
