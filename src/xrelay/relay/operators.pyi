@@ -1504,6 +1504,7 @@ class _Vision:
         max_output_boxes_per_class: ExprLike = -1,
         iou_threshold: ExprLike = -1.0,
         score_threshold: ExprLike = -1.0,
+        output_format: str = 'onnx',
     ) -> Expr:
         """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself."""
 

@@ -233,8 +233,16 @@ def all_class_non_max_suppression(
     max_output_boxes_per_class: ExprLike = -1,
     iou_threshold: ExprLike = -1.0,
     score_threshold: ExprLike = -1.0,
+    output_format: str = "onnx",
 ) -> Expr:
-    """`vision.all_class_non_max_suppression`, whose numbers may be Python's; below 0 boxes are as many as there are."""
+    """`vision.all_class_non_max_suppression`, whose numbers may be Python's; below 0 boxes are as many as there are.
+
+    The result has the form of ONNX, which is the only one.
+    """
+    if output_format != "onnx":
+        message = f"output_format is {output_format!r}, must be 'onnx'"
+        hint = "rows of batch, class and box tell the same; sort out those of each batch"
+        raise ConstraintError(AllClassNonMaxSuppressionOp.name, "C0", message, help=hint)
     most, dtype = max_output_boxes_per_class, view(as_value(boxes)).dtype
     count = _number(MOST_BOXES if isinstance(most, int) and most < 0 else most, "int32")
     thresholds = _number(iou_threshold, dtype), _number(score_threshold, dtype)

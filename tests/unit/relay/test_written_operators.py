@@ -83,6 +83,14 @@ def test_suppression_in_all_classes_takes_numbers(most: tuple[int, ...], kept: l
     assert (rows[: count[0], 2].tolist(), count[0]) == (kept, len(kept))
 
 
+def test_suppression_in_all_classes_has_one_format() -> None:
+    boxes, scores = relay.const(BOXES), relay.const(np.ones((1, 1, 4), np.float32))
+    rows, _ = value(relay.vision.all_class_non_max_suppression(boxes, scores, output_format="onnx"))
+    assert rows.shape == (4, 3)
+    with pytest.raises(ConstraintError, match="output_format is 'tensorflow', must be 'onnx'; help: rows of batch"):
+        relay.vision.all_class_non_max_suppression(boxes, scores, output_format="tensorflow")
+
+
 def test_suppression_has_relays_defaults() -> None:
     rows = np.concatenate([np.zeros((1, 4, 1)), [[[0.9], [0.8], [0.7], [0.6]]], BOXES], -1).astype(np.float32)
     operands = relay.const(rows), relay.const(np.array([4], np.int32)), relay.const(np.array([[0, 1, 2, 3]], np.int32))
