@@ -8,7 +8,7 @@
 | `FTVMFakeQuantizationToInteger` | `transform.FakeQuantizationToInteger` asks how an operator is done on integers |
 | `FTVMOptionalFakeQuantizationToInteger` | the same, of operators that are named in `optional_qnn_ops` |
 | `FTVMLegalize` and any other | `transform.Legalize(name)` asks what takes the place of an operator |
-| `TOpPattern` | it is the operator's kind for fusion, which is read alone |
+| `TOpPattern` | it is the operator's kind for fusion, which is set for what `relay.op.register` makes alone |
 """
 
 from __future__ import annotations
@@ -18,10 +18,15 @@ from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any, Final, NoReturn, TypeVar, cast
 
+from xdsl.ir import Attribute
+
+from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.operator_value import LEVEL, OperatorAttribute
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.errors import InputError
+from xrelay.dialects.relay.core.user_operator import Relation, UserOperator
+from xrelay.errors import ConstraintError, InputError
 from xrelay.passes.byoc.target_support import forget_target_hook, registered_target_hook, takes
 from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
 from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook
@@ -29,9 +34,12 @@ from xrelay.passes.qnn.integer_hooks import forget_integer_hook, registered_inte
 from xrelay.passes.qnn.integer_rules import Write
 from xrelay.passes.relay.legalize_hooks import forget_legalize_hook, legalizes, registered_legalize_hook
 from xrelay.passes.relay.precision_hooks import forget_precision_hook, registered_precision_hook, sets_precision
+from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 from xrelay.relay.affine_types import integer_hook
+from xrelay.relay.attrs import Attrs
 from xrelay.relay.op_hooks import layout_hook, legalize_hook, precision_hook, target_hook
+from xrelay.relay.type_views import TypeView, plain_type, type_view
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 Hook = Callable[..., object]
@@ -63,7 +71,7 @@ def register_op_attr(
     strategies and their like, which `relay.op.register_strategy` takes, and for a hook that cannot be called.
     """
     kind, attribute = get_relay_op(op_name), operator_attribute(attr_key)
-    if isinstance(attribute, _Declared):
+    if isinstance(attribute, _Declared) and not issubclass(kind, UserOperator):
         attribute.refuse()
 
     def register(function: FunctionT) -> FunctionT:
@@ -73,6 +81,25 @@ def register_op_attr(
     if value is not None:
         register(value)
     return register
+
+
+def relation_of(function: Callable[[list[TypeView], Attrs | None], object]) -> Relation:
+    """The relation that a function of Relay's form is."""
+
+    def relation(facts: Facts) -> Attribute:
+        try:
+            answer = function([type_view(type) for type in facts], None)
+        except ConstraintError:
+            raise
+        except Exception as error:
+            message = f"the type relation {raised(error)}"
+            raise also(ConstraintError(facts.op_name, "C2", message), error) from error
+        type = plain_type(answer)
+        facts.require(isinstance(type, Attribute), "C2", f"the type relation gave {answer!r}, which is no type")
+        return cast(Attribute, type)
+
+    note_registration(function)
+    return relation
 
 
 @cache
@@ -192,8 +219,12 @@ class _Declared:
         return int(kind.PATTERN) if self.name == PATTERN else None
 
     def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
-        """Nobody sets it."""
-        self.refuse()
+        """Nobody sets it, but for the kind of an operator that was registered by its name."""
+        if self.name != PATTERN or not issubclass(kind, UserOperator):
+            self.refuse()
+        if value not in list(OpPatternKind):
+            raise InputError(f"{value!r} is no kind of operators", help="relay.op.OpPattern has them")
+        kind.PATTERN = OpPatternKind(value)
 
     def reset(self, kind: type[RelayOp]) -> None:
         """Nobody takes it back."""

@@ -35,9 +35,11 @@ from xrelay.relay.op_implementations import (
     wrap_topi_schedule,
 )
 from xrelay.relay.operators import annotation, image, nn
+from xrelay.relay.user_operators import OpPattern, register, register_pattern, register_stateful
 
 __all__ = [
     "OpImplementation",
+    "OpPattern",
     "OpStrategy",
     "annotation",
     "contrib",
@@ -45,6 +47,7 @@ __all__ = [
     "image",
     "legalize_hook",
     "nn",
+    "register",
     "register_alter_op_layout",
     "register_broadcast_schedule",
     "register_compute",
@@ -55,7 +58,9 @@ __all__ = [
     "register_mixed_precision_conversion",
     "register_op_attr",
     "register_optional_fake_quantization_to_integer",
+    "register_pattern",
     "register_schedule",
+    "register_stateful",
     "register_strategy",
     "wrap_topi_compute",
     "wrap_topi_schedule",
