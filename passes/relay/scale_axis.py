@@ -2,26 +2,57 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, SubtractOp
-from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, SqueezeOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel
 
 LEAST = 2.0**-64
 """A number divided by less than this may leave what f32 holds."""
 
 
+Axes: TypeAlias = tuple[int, ...]
+"""The axis of the channels, or that of their blocks and the one in a block."""
+
+
+def axes_of(layout: Layout, letter: str) -> Axes:
+    """The axes of `letter` in a layout."""
+    inner = layout.inner_index(letter)
+    return (layout.index(letter),) if inner is None else (layout.index(letter), inner)
+
+
+def channel_vector(factor: Array, shape: Shape, axes: Axes) -> Array | None:
+    """`factor`, which broadcasts against `shape`, as a vector along the channels; `None` where it varies otherwise.
+
+    A factor that varies nowhere gives a vector of one element.
+    """
+    if len(axes) == 1:
+        return per_channel(factor, len(shape), axes[0])
+    if factor.size == 1:
+        return factor.reshape(-1)
+    whole = (1,) * (len(shape) - factor.ndim) + factor.shape
+    extents = [extent for extent in (shape[axis] for axis in axes) if isinstance(extent, int)]
+    varies = any(extent != 1 for position, extent in enumerate(whole) if position not in axes)
+    if len(whole) > len(shape) or varies or len(extents) < len(axes):
+        return None
+    return np.broadcast_to(factor.reshape([whole[axis] for axis in axes]), extents).reshape(-1)
+
+
 class Scaling:
-    """A factor on its way: `vector` is `factor` along the channels, which are `axis` of the values between.
+    """A factor on its way: `vector` is `factor` along the channels, which are `axes` of the values between.
 
     A constant is scaled here and now. In front of `anchor`, behind which all else stands, the factor is put for values
     that only the run tells; an op scales them.
@@ -38,22 +69,22 @@ class Scaling:
         %c = relay.nn.conv2d(%x, %v)
     """
 
-    def __init__(self, rewriter: PatternRewriter, anchor: Operation, factor: Array, vector: Array, axis: int | None):
+    def __init__(self, rewriter: PatternRewriter, anchor: Operation, factor: Array, vector: Array, axes: Axes | None):
         self._rewriter, self._anchor = rewriter, anchor
-        self._factor, self._vector, self._axis = factor, vector, axis
+        self._factor, self._vector, self._axes = factor, vector, axes
         self._squeezed: SSAValue | None = None
         self.into = "a constant"
         """What the factor was moved into, for remarks."""
 
     def weight(self, op: ConvOp | DenseOp, letter: str) -> None:
         """Multiply the weight of `op` along its axis O (out-channels) or I (in-channels)."""
-        axis = op.layouts[1].index(letter) if isinstance(op, ConvOp) else "OI".index(letter)
-        self._scale(op, 1, len(shape_of(op.weight.type)) - 1 - axis)
+        axes = axes_of(op.layouts[1], letter) if isinstance(op, ConvOp) else ("OI".index(letter),)
+        self._scale(op, 1, axes, shape_of(op.weight.type))
 
     def added(self, op: AddOp | SubtractOp | MultiplyOp, index: int, *, divide: bool = False) -> None:
         """Multiply or divide operand `index`, which broadcasts with the result."""
-        if self._axis is not None:
-            self._scale(op, index, len(shape_of(op.result.type)) - 1 - self._axis, divide=divide)
+        if self._axes is not None:
+            self._scale(op, index, self._axes, shape_of(op.result.type), divide=divide)
         elif constant_of(op.operands[index]) is not None:
             self._scale_constant(op, index, self._factor, divide=divide)
         else:
@@ -61,15 +92,22 @@ class Scaling:
 
     def bias(self, op: BiasAddOp, *, divide: bool = False) -> None:
         """Multiply or divide the bias."""
-        self._scale(op, 1, 0, divide=divide)
+        self._scale(op, 1, (0,), shape_of(op.bias.type), divide=divide)
 
-    def _scale(self, op: Operation, index: int, behind: int, *, divide: bool = False) -> None:
-        """Multiply or divide an operand by the vector, with as many axes behind it."""
+    def _scale(self, op: Operation, index: int, axes: Axes, shape: Shape, *, divide: bool = False) -> None:
+        """Multiply or divide an operand, which broadcasts with `shape`, by the vector along `axes` of that."""
         if constant_of(op.operands[index]) is not None:
-            along = self._vector.reshape(-1, *[1] * behind) if self._vector.size > 1 else self._vector.reshape(())
+            along = self._vector.reshape(self._shape(axes, shape) if self._vector.size > 1 else ())
             self._scale_constant(op, index, along, divide=divide)
             return
-        self._scale_value(op, index, self._along(Emitter(self._rewriter, op), behind), divide)
+        self._scale_value(op, index, self._along(Emitter(self._rewriter, op), axes, shape), divide)
+
+    def _shape(self, axes: Axes, shape: Shape) -> list[int]:
+        """The shape of the factor along `axes` of `shape`; of one axis, without those before it."""
+        if len(axes) == 1:
+            return [self._vector.size, *[1] * (len(shape) - 1 - axes[0])]
+        blocks = [extent if isinstance(extent, int) else -1 for extent in (shape[axis] for axis in axes)]
+        return [blocks[axes.index(position)] if position in axes else 1 for position in range(len(shape))]
 
     def _scale_value(self, op: Operation, index: int, factor: SSAValue, divide: bool) -> None:
         self.into = "an operand"
@@ -77,17 +115,20 @@ class Scaling:
         op.operands[index] = Emitter(self._rewriter, op).call(kind, op.operands[index], factor)
         self._rewriter.notify_op_modified(op)
 
-    def _along(self, emit: Emitter, behind: int) -> SSAValue:
-        """The factor with its channels in front of as many axes."""
+    def _along(self, emit: Emitter, axes: Axes, shape: Shape) -> SSAValue:
+        """The factor along `axes` of `shape`."""
         if self._squeezed is None:
             first = Emitter(self._rewriter, self._anchor)
-            shape = self._factor.shape if self._vector.size > 1 else ()
-            value: SSAValue = first.insert(ConstantOp.of(self._factor.reshape(shape))).result
-            units = [axis for axis, extent in enumerate(shape) if extent == 1]
+            own = self._factor.shape if self._vector.size > 1 else ()
+            value: SSAValue = first.insert(ConstantOp.of(self._factor.reshape(own))).result
+            units = [axis for axis, extent in enumerate(own) if extent == 1]
             self._squeezed = first.call(SqueezeOp, value, axis=units) if units else value
-        if not behind or self._vector.size == 1:
+        if self._vector.size == 1:
             return self._squeezed
-        return emit.call(ExpandDimsOp, self._squeezed, axis=1, num_newaxis=behind)
+        if len(axes) > 1 or (self._axes is not None and len(self._axes) > 1):
+            return emit.call(ReshapeOp, self._squeezed, newshape=self._shape(axes, shape))
+        behind = len(self._shape(axes, shape)) - 1
+        return emit.call(ExpandDimsOp, self._squeezed, axis=1, num_newaxis=behind) if behind else self._squeezed
 
     def _scale_constant(self, op: Operation, index: int, factor: Array, *, divide: bool) -> None:
         old = owner_of(op.operands[index], ConstantOp)

@@ -15,7 +15,12 @@ from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 
 TEXTS = Path(__file__).parents[1] / "lit" / "passes" / "relay"
-MORE_TEXTS = {"combine_parallel_dense_to_batch": "combine_parallel_dense", "fold_scale_axis_any": "fold_scale_axis"}
+MORE_TEXTS = {
+    "combine_parallel_dense_to_batch": "combine_parallel_dense",
+    "fold_scale_axis_any": "fold_scale_axis",
+    "fold_scale_axis_blocks_any": "fold_scale_axis_blocks",
+    "fold_scale_axis_sums_any": "fold_scale_axis_sums",
+}
 """The text of a case that has not its own name."""
 PASSES = {
     "simplify_expr": "relay-simplify-expr",
@@ -26,6 +31,10 @@ PASSES = {
     "flatten_atrous_conv": "relay-flatten-atrous-conv",
     "fold_scale_axis": "relay-fold-scale-axis",
     "fold_scale_axis_any": "relay-fold-scale-axis{weights=any}",
+    "fold_scale_axis_blocks": "relay-fold-scale-axis",
+    "fold_scale_axis_blocks_any": "relay-fold-scale-axis{weights=any}",
+    "fold_scale_axis_sums": "relay-fold-scale-axis",
+    "fold_scale_axis_sums_any": "relay-fold-scale-axis{weights=any}",
     "canonicalize_cast": "relay-canonicalize-cast",
     "div_to_mul": "relay-div-to-mul",
     "fast_math": "relay-fast-math",
@@ -36,6 +45,7 @@ PASSES = {
 }
 
 
+@pytest.mark.grid(1)
 @pytest.mark.parametrize("name", PASSES)
 def test_programs_keep_their_numbers(name: str) -> None:
     module = parse_module(full_context(), (TEXTS / f"{MORE_TEXTS.get(name, name)}.mlir").read_text(), f"{name}.mlir")
