@@ -83,6 +83,18 @@ def count_up(start: relay.Expr, stop: relay.Expr, step: relay.Expr) -> relay.Exp
     return relay.reshape(relay.arange(start, stop, step, "float64"), newshape=[4])
 
 
+def sparse(*shape: int) -> Callable[..., relay.Expr]:
+    """A tensor of a shape, of places, values and a default."""
+    return lambda places, values, default: relay.sparse_to_dense(places, shape, values, default)
+
+
+def drawn(name: str, first: relay.Expr, second: relay.Expr) -> relay.Expr:
+    """The sum of the squares of random numbers with two parameters."""
+    key = relay.const(np.arange(10, dtype=np.uint64))
+    numbers = getattr(relay.random, name)(key, (3, 4), "float64", first, second)[1]
+    return relay.sum(relay.multiply(numbers, numbers))
+
+
 def resized(data: relay.Expr, size: relay.Expr) -> relay.Expr:
     """The sum of the squares of an image in a size that only the run tells."""
     scale, region = relay.const([1.5, 0.0], "float32"), relay.const(np.zeros(4, np.float32))
@@ -275,6 +287,13 @@ CASES: dict[str, Case] = {
     "dyn.pad": squared("dyn.nn.pad", near(-1, 1, 2, 3), np.array([[1, 0], [0, 2]]), near(-1, 1)),
     "dyn.topk": squared("dyn.topk", near(-1, 1, 2, 5), np.array([3]), field=0, dtype="int64"),
     "dyn.resize": Case(resized, (near(-1, 1, 1, 2, 4, 5), np.array([6, 3]))),
+    "sparse_to_dense": Case(sparse(4, 3), (np.array([[0, 1], [3, 2], [0, 1]]), near(-1, 1, 3), near(-1, 1))),
+    "sparse_to_dense of one": Case(sparse(4), (np.array([2, 0]), near(-1, 1), near(-1, 1))),
+    "dyn.sparse_to_dense": squared(
+        "dyn.sparse_to_dense", np.array([[0, 1], [3, 2]]), np.array([4, 3]), near(-1, 1, 2), near(-1, 1)
+    ),
+    "random.uniform": Case(partial(drawn, "uniform"), (np.array(-1.5), np.array(2.5))),
+    "random.normal": Case(partial(drawn, "normal"), (np.array(-1.5), np.array(2.5))),
     "dft": of("dft", near(-1, 1, 2, 5), near(-1, 1, 2, 5)),
     "dft inverse": of("dft", near(-1, 1, 2, 4), near(-1, 1, 2, 4), inverse=True),
     "affine_grid": of("image.affine_grid", near(-1, 1, 2, 2, 3), target_shape=[3, 4]),

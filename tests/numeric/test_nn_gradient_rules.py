@@ -138,6 +138,7 @@ PRODUCTS = [
         )
         for a, b in np.ndindex(2, 2)
     ),
+    case("nn.contrib_dense_pack", (2, 3, 4), (2, 4, 3), weight_layout="NC3n"),
     case("nn.bias_add", (2, 3, 4), (3,)),
     case("nn.bias_add", (2, 3, 4), (4,), axis=-1),
 ]
@@ -250,18 +251,31 @@ OTHERS = [
 ]
 
 
+GRID = RNG.uniform(-1.7, 1.7, (2, 2, 3, 4))
+GRIDS = [
+    *(
+        case("image.grid_sample", (2, 3, 4, 5), GRID, padding_mode=padding, align_corners=aligned)
+        for padding in ("zeros", "border", "reflection")
+        for aligned in (True, False)
+    ),
+    case("image.grid_sample", (2, 1, 1, 5), GRID, padding_mode="reflection"),
+    case("image.grid_sample", (1, 2, 3, 4, 3), RNG.uniform(-1, 1, (1, 3, 2, 2, 2)), layout="NCDHW"),
+    case("image.grid_sample", (2, 3, 4, 5), GRID, method="nearest", padding_mode="border"),
+]
+
+
 def name_of(case: Case) -> str:
     shapes = ",".join(str(list(each.shape)) for each in case.operands)
     return f"{case.op}{shapes}{case.attributes}".replace(" ", "")
 
 
 @pytest.mark.grid(3)
-@pytest.mark.parametrize("case", [*PRODUCTS, *CONVOLUTIONS, *POOLS, *OTHERS], ids=name_of)
+@pytest.mark.parametrize("case", [*PRODUCTS, *CONVOLUTIONS, *POOLS, *OTHERS, *GRIDS], ids=name_of)
 def test_rules(case: Case) -> None:
     check(case)
 
 
-@pytest.mark.parametrize("case", [CONVOLUTIONS[1], POOLS[1], OTHERS[7]], ids=name_of)
+@pytest.mark.parametrize("case", [CONVOLUTIONS[1], POOLS[1], OTHERS[7], GRIDS[2]], ids=name_of)
 def test_native_code_has_the_same_gradients(case: Case) -> None:
     check(case, native=True)
 
@@ -366,6 +380,7 @@ def test_extents_with_names(op: str, shapes: list[Any], attributes: dict[str, An
 @pytest.mark.parametrize(
     ("op", "shapes", "attributes", "reason"),
     [
+        ("image.grid_sample", [(1, 2, 3, 4), (1, 2, 5, 6)], {"method": "bicubic"}, "its method is bicubic"),
         ("image.resize1d", [(1, 2, H)], {"size": (3,)}, "the extent h of its data is not known"),
         ("nn.conv2d", [(1, 2, H + 3, 4), (3, 2, 2, 2)], {"strides": (2, 1)}, "of the data, along which it has strides"),
         ("nn.conv2d_transpose", [(1, 2, 3, 4), (2, 3, 2, 2)], {"output_padding": (1, 0)}, "output_padding"),

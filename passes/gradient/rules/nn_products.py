@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
+from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates
@@ -20,6 +22,17 @@ def dense(op: DenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     rows, data = _matrix(emit.cast_like(gradient, op.data), emit), _matrix(op.data, emit)
     of_data = emit.op("nn.matmul", rows, op.weight)
     return [emit.reshape_like(of_data, op.data), emit.op("nn.matmul", rows, data, transpose_a=True)]
+
+
+@differentiates(ContribDensePackOp)
+def contrib_dense_pack(op: ContribDensePackOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """As that of `nn.dense`, whose weight is packed."""
+    packed: dict[str, AttributeValue] = {"src_layout": "NC", "dst_layout": str(op.layout)}
+    turned: dict[str, AttributeValue] = {"src_layout": str(op.layout), "dst_layout": "NC"}
+    rows, data = _matrix(emit.cast_like(gradient, op.data), emit), _matrix(op.data, emit)
+    of_data = emit.op("nn.matmul", rows, emit.op("layout_transform", op.weight, **turned))
+    of_weight = emit.op("nn.matmul", rows, data, transpose_a=True)
+    return [emit.reshape_like(of_data, op.data), emit.op("layout_transform", of_weight, **packed)]
 
 
 @differentiates(MatmulOp)

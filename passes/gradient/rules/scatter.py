@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
@@ -108,3 +109,41 @@ def matrix_set_diag(op: MatrixSetDiagOp, gradient: SSAValue, emit: GradientEmitt
     data = emit.op("matrix_set_diag", gradient, emit.zeros_like(op.diagonal), **op.properties)
     numbers = emit.op("matrix_set_diag", no_numbers(op.data, emit), numbered(op.diagonal, emit), **op.properties)
     return [data, collected(numbers, gradient, op.diagonal, emit)]
+
+
+@differentiates(SparseToDenseOp)
+def sparse_to_dense(op: SparseToDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """What the values have at their places, and the sum of the rest for the default; the places have none."""
+    numbers = emit.op(
+        "sparse_to_dense", op.sparse_indices, numbered(op.sparse_values, emit), _none(emit, op), **op.properties
+    )
+    values, default = _seen_and_rest(numbers, gradient, op.sparse_values, op.default_value, emit)
+    return [None, values, default]
+
+
+@differentiates(DynSparseToDenseOp)
+def dyn_sparse_to_dense(op: DynSparseToDenseOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """As that of `sparse_to_dense`; the shape has none."""
+    numbers = emit.op(
+        "dyn.sparse_to_dense",
+        op.sparse_indices,
+        op.output_shape,
+        numbered(op.sparse_values, emit),
+        _none(emit, op),
+        **op.properties,
+    )
+    values, default = _seen_and_rest(numbers, gradient, op.sparse_values, op.default_value, emit)
+    return [None, None, values, default]
+
+
+def _none(emit: GradientEmitter, op: SparseToDenseOp | DynSparseToDenseOp) -> SSAValue:
+    return emit.scalar(0, op.sparse_indices)
+
+
+def _seen_and_rest(
+    numbers: SSAValue, gradient: SSAValue, values: SSAValue, default: SSAValue, emit: GradientEmitter
+) -> tuple[SSAValue, SSAValue]:
+    """The gradient of values by their numbers, and of what stands where there is none."""
+    rest = emit.op("where", emit.op("equal", numbers, 0), gradient, emit.zeros_like(gradient))
+    total = emit.reshape_like(emit.op("sum", rest), default)
+    return collected(numbers, gradient, values, emit), emit.cast_like(total, default)

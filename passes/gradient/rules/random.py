@@ -1,0 +1,47 @@
+"""Random numbers: what their distribution is made of moves and stretches them; keys have no gradient."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.ops.random import (
+    MultinomialOp,
+    NormalOp,
+    ThreefryGenerateOp,
+    ThreefrySplitOp,
+    UniformOp,
+)
+from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.passes.gradient.rule_table import Gradients, differentiates
+
+
+@differentiates(ThreefryGenerateOp, ThreefrySplitOp, MultinomialOp)
+def bits(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """None: a small change changes no bit, or which one cannot be told."""
+    return [None] * len(op.operands)
+
+
+@differentiates(UniformOp)
+def uniform(op: UniformOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """Of both ends the sum of the gradient, by how near the numbers are to each."""
+    values, given = emit.item(op.result, 1), emit.item(gradient, 1)
+    low, high = (emit.cast_like(end, values) for end in (op.low, op.high))
+    part = emit.op("divide", emit.op("subtract", values, low), emit.op("subtract", high, low))
+    of_high = emit.op("multiply", given, part)
+    of_low = emit.op("subtract", given, of_high)
+    return [None, _total(of_low, op.low, emit), _total(of_high, op.high, emit)]
+
+
+@differentiates(NormalOp)
+def normal(op: NormalOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
+    """The sum of the gradient, and of its products with the numbers that are stretched and moved."""
+    values, given = emit.item(op.result, 1), emit.item(gradient, 1)
+    mean, scale = (emit.cast_like(each, values) for each in (op.mean, op.scale))
+    standard = emit.op("divide", emit.op("subtract", values, mean), scale)
+    return [None, _total(given, op.mean, emit), _total(emit.op("multiply", given, standard), op.scale, emit)]
+
+
+def _total(value: SSAValue, like: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The sum of all elements, as the number `like`."""
+    return emit.cast_like(emit.op("sum", value), like)
