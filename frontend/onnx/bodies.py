@@ -15,7 +15,7 @@ from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
 from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.frontend.onnx.conversion import convert_nodes, define_initializer
+from xrelay.frontend.onnx.conversion import convert_nodes, define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 
@@ -34,6 +34,9 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
     for tensor in body.initializer:
         if tensor.name in graph.read_names:
             define_initializer(tensor, graph)
+    for sparse in body.sparse_initializer:
+        if sparse.values.name in graph.read_names:
+            define_sparse_initializer(sparse, graph)
     results = convert_nodes(graph, body, node, f"attribute {name!r}")
     for output, value in zip(body.output, results, strict=True):
         dtype = graph.carried.of(value)

@@ -23,6 +23,7 @@ from xrelay.frontend.onnx.functions import (
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
+from xrelay.frontend.onnx.sparse_tensors import dense_array
 from xrelay.frontend.onnx.tensors import tensor_array
 
 
@@ -40,6 +41,11 @@ def define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
         graph.define_constant(tensor.name, tensor_array(tensor, graph.tensors))
     except XRelayError as error:
         raise ModelImportError(error.message, location=f"tensor {tensor.name!r}", help=error.help) from error
+
+
+def define_sparse_initializer(sparse: onnx.SparseTensorProto, graph: GraphBuilder) -> None:
+    """Bind the name of a sparse tensor that a graph comes with to a dense one."""
+    graph.define_constant(sparse.values.name, dense_array(sparse, graph.tensors))
 
 
 def try_convert(

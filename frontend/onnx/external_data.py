@@ -59,6 +59,8 @@ def _needed_tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     nodes = [graph.node[number] for number in needed_nodes(graph)]
     names = {output.name for output in graph.output}.union(*map(names_read, nodes))
     yield from (tensor for tensor in graph.initializer if tensor.name in names)
+    sparse = [tensor for tensor in graph.sparse_initializer if tensor.values.name in names]
+    yield from (part for tensor in sparse for part in (tensor.values, tensor.indices))
     pending = [*nodes, *(node for function in model.functions for node in function.node)]
     while pending:
         node = pending.pop()

@@ -23,7 +23,7 @@ from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.conversion import define_initializer, report, try_convert
+from xrelay.frontend.onnx.conversion import define_initializer, define_sparse_initializer, report, try_convert
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
@@ -112,6 +112,12 @@ class ModelImport:
                     define_initializer(tensor, self.graph)
                 except ModelImportError as error:
                     self._refuse_value(tensor.name, error)
+        for sparse in self.model.graph.sparse_initializer:
+            if sparse.values.name in self.graph.read_names:
+                try:
+                    define_sparse_initializer(sparse, self.graph)
+                except ModelImportError as error:
+                    self._refuse_value(sparse.values.name, error)
         for number, proto in self.graph.needed_nodes.items():
             error = self._try(proto)
             if error is not None:

@@ -139,10 +139,6 @@ def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
                 f"opset {entry.version} of the domain {entry.domain or 'ai.onnx'!r} is none; they count from 1",
                 location=place,
             )
-    if model.graph.sparse_initializer:
-        raise ModelImportError(
-            "sparse initializers are not supported", location=place, help="store the weights as dense tensors"
-        )
     _check_names(model, place)
     return model
 
@@ -151,6 +147,7 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
     """Refuse names that are no UTF-8: protobuf hands them out as bytes, and no text could show them."""
     graph = model.graph
     values: list[object] = [graph.name]
+    values += [tensor.values.name for tensor in graph.sparse_initializer]
     values += [item.name for items in (graph.initializer, graph.input, graph.output) for item in items]
     values += [dim.dim_param for item in graph.input for dim in item.type.tensor_type.shape.dim]
     values += [entry.domain for entry in model.opset_import]

@@ -26,6 +26,7 @@ _LOG = logging.getLogger(__name__)
 def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
     """The inputs a caller must give: those that no initializer supplies."""
     supplied = {tensor.name for tensor in graph.initializer}
+    supplied |= {tensor.values.name for tensor in graph.sparse_initializer}
     return [value for value in graph.input if value.name not in supplied]
 
 

@@ -8,8 +8,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.sparse_tensors import dense_array
 
-_CONSTANT_FORMS = ("value", "value_float", "value_floats", "value_int", "value_ints")
+_CONSTANT_FORMS = ("sparse_value", "value", "value_float", "value_floats", "value_int", "value_ints")
 
 
 def _constant_refusal(node: NodeView) -> str | None:
@@ -17,7 +18,7 @@ def _constant_refusal(node: NodeView) -> str | None:
     return None if len(forms) == 1 else f"exactly one of {', '.join(_CONSTANT_FORMS)} is expected, found {forms}"
 
 
-@converts("Constant", attributes=_CONSTANT_FORMS, supports=_constant_refusal, limits="numbers, no strings, dense")
+@converts("Constant", attributes=_CONSTANT_FORMS, supports=_constant_refusal, limits="numbers, no strings")
 def convert_constant(node: NodeView) -> SSAValue:
     """A constant written into the model."""
     (name,) = node.attribute_names
@@ -27,6 +28,8 @@ def convert_constant(node: NodeView) -> SSAValue:
             raise node.error("attribute 'value' holds no tensor")
         return node.emit_constant(tensor, "value")
     attribute: AttributeProto = node.proto.attribute[0]
+    if name == "sparse_value":
+        return node.emit_constant(dense_array(attribute.sparse_tensor, node.graph.tensors), "value")
     if name.startswith("value_float"):
         return node.emit_constant(np.array(attribute.f if name == "value_float" else attribute.floats, np.float32))
     return node.emit_constant(np.array(attribute.i if name == "value_int" else attribute.ints, np.int64))

@@ -167,13 +167,6 @@ def test_a_negative_extent_of_a_weight() -> None:
         import_onnx(source)
 
 
-def test_sparse_initializers_are_refused_by_name() -> None:
-    source = conv_model()
-    source.graph.sparse_initializer.add()
-    with pytest.raises(ModelImportError, match="sparse initializers"):
-        import_onnx(source)
-
-
 def external_model(path: Path) -> None:
     """A model whose weight and whose Constant both have their bytes in `weights.bin`."""
     nodes = [

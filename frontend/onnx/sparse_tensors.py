@@ -1,0 +1,44 @@
+"""Tensors of which a model stores the elements that are not zero: read as dense ones."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes
+from xrelay.frontend.onnx.tensors import check_size, tensor_array
+
+
+def dense_array(sparse: onnx.SparseTensorProto, kept: TensorBytes) -> Array:
+    """The array with zeros where nothing is stored.
+
+    An element is placed by its number in the whole, or by a number for each axis. `ModelImportError` for numbers that
+    place it nowhere, for another count of them, and for a tensor larger than what a model carries.
+    """
+    place = f"sparse tensor {sparse.values.name!r}" if sparse.values.name else "sparse tensor"
+    values, shape = tensor_array(sparse.values, kept), tuple(sparse.dims)
+    if any(extent < 0 for extent in shape):
+        raise ModelImportError(f"the shape {list(shape)} has a negative extent", location=place)
+    problem = check_size(shape, values.itemsize)
+    if problem is not None:
+        raise ModelImportError(problem, location=place)
+    dense = np.zeros(shape, values.dtype)
+    if values.size:
+        dense.reshape(-1)[_places(tensor_array(sparse.indices, kept), values, shape, place)] = values
+    return dense
+
+
+def _places(indices: Array, values: Array, shape: tuple[int, ...], place: str) -> Array:
+    """The number of each stored element in the whole."""
+    by_axis = indices.shape == (values.size, len(shape))
+    if values.ndim != 1 or not (by_axis or indices.shape == values.shape) or indices.dtype != np.int64:
+        text = f"{list(values.shape)} values at places {indices.dtype}{list(indices.shape)}"
+        raise ModelImportError(
+            f"{text}: a list of values is expected, with one 64-bit place each, or one for each axis", location=place
+        )
+    extents = np.array(shape if by_axis else np.prod(shape, dtype=np.int64), np.int64)
+    if ((indices < 0) | (indices >= extents)).any():
+        raise ModelImportError(f"a value is placed outside of the shape {list(shape)}", location=place)
+    return np.asarray(np.ravel_multi_index(tuple(indices.T), shape)) if by_axis else indices
