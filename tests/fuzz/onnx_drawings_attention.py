@@ -118,6 +118,15 @@ def grouped_attention(draft: Draft) -> None:
             draft.data((16, width // 2), domain="finite")
     draft.outputs = 3
     draft.attributes |= {"num_heads": share * shared, "kv_num_heads": shared, "do_rotary": rotary}
+    if draft.chance(0.3):
+        for _ in range(0 if rotary else 2):
+            draft.absent()
+        draft.absent()
+        draft.data((draft.pick(1, batch), draft.pick(1, share * shared), new, past + new), domain="finite")
+        if draft.chance(0.5):
+            draft.data((share * shared,), domain="finite")
+    else:
+        draft.maybe(smooth_softmax=1)
     draft.maybe(local_window_size=draft.pick(-1, 1, 2), softcap=2.0, scale=0.3)
     if rotary:
         draft.maybe(rotary_interleaved=1)

@@ -13,7 +13,7 @@ from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
-_PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES = 3, 5, 6, 7, 9
+_PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES, _BIAS, _SINKS = 3, 5, 6, 7, 9, 10, 11
 """Places among the inputs."""
 
 
@@ -24,7 +24,7 @@ _PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES = 3, 5, 6, 7, 9
         *("num_heads", "kv_num_heads", "scale", "softcap", "do_rotary", "rotary_interleaved", "local_window_size"),
         *("smooth_softmax", "k_quant_type", "v_quant_type", "kv_cache_bit_width", "causal", "qk_output"),
     ),
-    limits="biases, sinks, norms and quantised caches",
+    limits="norms, quantised caches, scores as output",
 )
 def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
     """New keys and values are written into the cache behind those of each entry; a query sees those up to its own.
@@ -52,19 +52,16 @@ def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
 
 def _check(node: NodeView) -> None:
     """Refuse what is not computed."""
-    flags = {
-        name: node.attribute_int(name, usual)
-        for name, usual in (("smooth_softmax", 0), ("causal", 1), ("qk_output", 0))
-    }
+    flags = {name: node.attribute_int(name, usual) for name, usual in (("causal", 1), ("qk_output", 0))}
     quantised = any(
         node.attribute_text(name) != "NONE" for name in ("k_quant_type", "v_quant_type") if name in node.attribute_names
     )
     if (
-        flags != {"smooth_softmax": 0, "causal": 1, "qk_output": 0}
+        flags != {"causal": 1, "qk_output": 0}
         or quantised
-        or any(node.optional_input(at) for at in range(10, 17))
+        or any(node.optional_input(at) for at in range(_SINKS + 1, 17))
     ):
-        raise node.unsupported("biases, sinks, norms, scores as output and quantised caches are not supported")
+        raise node.unsupported("norms, scores as output, queries that see what follows, and quantised caches")
 
 
 def _heads(node: NodeView, count: int, shared: int) -> list[SSAValue]:
@@ -136,11 +133,41 @@ def _attended(node: NodeView, query: SSAValue, caches: list[SSAValue], share: in
     if cap > 0:
         bounded = node.emit("tanh", node.emit("divide", scores, node.scalar(cap, scores)))
         scores = node.emit("multiply", bounded, node.scalar(cap, scores))
+    if node.optional_input(_BIAS) is not None:
+        scores = node.emit("add", scores, _bias(node, scores))
     scores = node.emit(
         "where", _seen(node, scores, places), scores, node.scalar(float(np.finfo(np.float32).min), scores)
     )
-    result = node.emit("nn.batch_matmul", node.emit("nn.softmax", scores, axis=-1), value, transpose_b=False)
+    result = node.emit("nn.batch_matmul", _weights(node, scores), value, transpose_b=False)
     return node.emit("transpose", result, axes=(0, 2, 1, 3))
+
+
+def _bias(node: NodeView, scores: SSAValue) -> SSAValue:
+    """What is added to the scores, with zeros for places of the cache that are not in use."""
+    numbers, bias = Numbers(node), node.input(_BIAS)
+    if len(shape_of(bias.type)) != 4:
+        raise node.error(f"a bias {bias.type}: one number for each batch, head, query and key is expected")
+    bias = node.emit("cast", bias, dtype="float32") if is_half(node.element_type(0)) else bias
+    more = numbers.of("subtract", numbers.extent(scores, 3), numbers.extent(bias, 3))
+    if more == 0:
+        return bias
+    none = numbers.value(0)
+    widths = node.emit("reshape", numbers.stacked([none] * 7 + [more]), newshape=(4, 2))
+    return node.emit("dyn.nn.pad", bias, widths, node.scalar(0.0, bias))
+
+
+def _weights(node: NodeView, scores: SSAValue) -> SSAValue:
+    """The scores through softmax; each head may have a sink, or one of 0, a key without a value."""
+    sinks = node.optional_input(_SINKS)
+    if sinks is None and not node.attribute_int("smooth_softmax", 0, check=lambda value: value in (-1, 0, 1)) > 0:
+        return node.emit("nn.softmax", scores, axis=-1)
+    column = node.emit("zeros_like", node.emit("strided_slice", scores, begin=(0,), end=(1,), axes=(3,)))
+    if sinks is not None:
+        sinks = node.emit("cast", sinks, dtype="float32") if is_half(node.element_type(0)) else sinks
+        column = node.emit("add", column, node.reshape(sinks, (1, -1, 1, 1)))
+    joined = node.emit("concatenate", node.make_tuple([column, scores]), axis=3)
+    weights = node.emit("nn.softmax", joined, axis=-1)
+    return node.emit("strided_slice", weights, begin=(1,), end=(2**63 - 1,), axes=(3,))
 
 
 def _seen(node: NodeView, scores: SSAValue, places: SSAValue) -> SSAValue:

@@ -260,3 +260,26 @@ def test_grouped_queries(past: int, new: int, words: dict[str, Any], rotary: int
     check("GroupQueryAttention", [query, key, value, *caches, lengths, total, *tables], **words)
     packed = np.concatenate([query, key, value], 2)
     check("GroupQueryAttention", [packed, None, None, *caches, lengths, total, *tables], constants=(5, 6), **words)
+
+
+@pytest.mark.parametrize(
+    ("past", "new", "bias", "sinks", "words"),
+    [
+        (0, 3, None, normal(4), {}),
+        (4, 1, normal(1, 4, 1, 5), normal(4), {"softcap": 2.0}),
+        (0, 3, normal(2, 1, 3, 3), None, {"smooth_softmax": 1, "local_window_size": 2}),
+    ],
+)
+def test_grouped_queries_with_biases_and_sinks(
+    past: int, new: int, bias: Array | None, sinks: Array | None, words: dict[str, Any]
+) -> None:
+    operands = [
+        normal(2, new, 32),
+        normal(2, new, 16),
+        normal(2, new, 16),
+        normal(2, 2, past, 8),
+        normal(2, 2, past, 8),
+    ]
+    counts = [np.full(2, past + new - 1, np.int32), np.array(past + new, np.int32)]
+    words = {"num_heads": 4, "kv_num_heads": 2, "outputs": ("y", "k", "v"), **words}
+    check("GroupQueryAttention", [*operands, *counts, None, None, None, bias, sinks], **words)
