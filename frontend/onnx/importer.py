@@ -44,7 +44,8 @@ def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | No
     """Returns the relay module of an ONNX model.
 
     `shapes` fixes the shapes of inputs by name; of a named dimension that stays open it says the least, the greatest
-    and the usual size, and so it does of `x_0`, where axis 0 of input `x` has no name. The function is `@main`; its
+    and the usual size, and so it does of `x_0`, where axis 0 of input `x` has no name. An initializer that the model
+    lists among its inputs becomes one that must be given where `shapes` names it. The function is `@main`; its
     arguments and results carry the model's names in `relay.name`. Raises `ModelImportError`: unreadable or truncated
     file, unsupported nodes (all of them in one message), ill-formed graph (cycle, undefined value), illegal attribute,
     shape mismatch.
@@ -71,7 +72,7 @@ class ModelImport:
     ):
         converters.load()
         self.model, self.place, tensors = source if isinstance(source, LoadedModel) else load_model(source)
-        self.inputs = graph_inputs(self.model.graph)
+        self.inputs = graph_inputs(self.model.graph, checked_shapes(shapes))
         fixed = {name: shape for name, shape in checked_shapes(shapes).items() if name in _names_of(self.inputs)}
         self._sizes: Shapes = {name: told for name, told in checked_shapes(shapes).items() if name not in fixed}
         if isinstance(dtypes, Mapping):
@@ -106,14 +107,15 @@ class ModelImport:
     def _convert_nodes(self) -> None:
         for value, argument in zip(self.inputs, self.graph.block.args, strict=True):
             self.graph.define(value.name, argument)
-        for tensor in self.model.graph.initializer:
+        for tensor in self._initializers():
             if tensor.name in self.graph.read_names:
                 try:
                     define_initializer(tensor, self.graph)
                 except ModelImportError as error:
                     self._refuse_value(tensor.name, error)
+        given = set(_names_of(self.inputs))
         for sparse in self.model.graph.sparse_initializer:
-            if sparse.values.name in self.graph.read_names:
+            if sparse.values.name in self.graph.read_names - given:
                 try:
                     define_sparse_initializer(sparse, self.graph)
                 except ModelImportError as error:
@@ -123,6 +125,11 @@ class ModelImport:
             if error is not None:
                 self.problems[number] = error
                 self._leave_out(proto)
+
+    def _initializers(self) -> list[onnx.TensorProto]:
+        """The dense ones, without those that the caller gives."""
+        given = set(_names_of(self.inputs))
+        return [tensor for tensor in self.model.graph.initializer if tensor.name not in given]
 
     def _refuse_value(self, name: str, error: ModelImportError) -> None:
         """Raise what is wrong with an input or a weight, or note it and go on."""
@@ -156,7 +163,7 @@ class ModelImport:
 
     def weights(self) -> dict[str, SSAValue]:
         """Returns the initializers that the converted graph reads, by name."""
-        names = [tensor.name for tensor in self.model.graph.initializer if tensor.name in self.graph.read_names]
+        names = [tensor.name for tensor in self._initializers() if tensor.name in self.graph.read_names]
         return {name: self.graph.values[name] for name in names if self.graph.values[name].uses}
 
 

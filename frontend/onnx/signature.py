@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 from typing import Any
 
@@ -23,11 +23,11 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 _LOG = logging.getLogger(__name__)
 
 
-def graph_inputs(graph: onnx.GraphProto) -> list[onnx.ValueInfoProto]:
-    """The inputs a caller must give: those that no initializer supplies."""
+def graph_inputs(graph: onnx.GraphProto, chosen: Collection[str] = ()) -> list[onnx.ValueInfoProto]:
+    """The inputs a caller must give: those that no initializer supplies, and those of `chosen`."""
     supplied = {tensor.name for tensor in graph.initializer}
     supplied |= {tensor.values.name for tensor in graph.sparse_initializer}
-    return [value for value in graph.input if value.name not in supplied]
+    return [value for value in graph.input if value.name in chosen or value.name not in supplied]
 
 
 def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.ValueInfoProto]) -> None:

@@ -78,6 +78,18 @@ def test_shapes_that_do_not_fit(shapes: dict[str, tuple[int, ...]], words: list[
     assert all(word in str(caught.value) for word in words)
 
 
+@pytest.mark.parametrize("version", [3, 8])
+def test_an_initializer_that_is_an_input_is_given_where_shapes_names_it(version: int) -> None:
+    source = conv_model()
+    source.ir_version = version
+    source.graph.input.append(value("w", tuple(source.graph.initializer[0].dims)))
+    names = [
+        [input.data["relay.name"] for input in main_of(source, **shapes).arg_attrs or ()]
+        for shapes in ({}, {"shapes": {"w": tuple(source.graph.initializer[0].dims)}})
+    ]
+    assert names == [[StringAttr("x")], [StringAttr("x"), StringAttr("w")]]
+
+
 def test_all_unsupported_nodes_are_reported_together() -> None:
     nodes = [
         helper.make_node("MaxUnpool", ["x", "x"], ["a"], name="unpool1"),
