@@ -34,7 +34,7 @@ from xrelay.index_algebra.dims import names_of, symbol
 from xrelay.index_algebra.requirement import Equal
 from xrelay.lowering.topi_to_loop.function_lowering import is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_loop_plan import LoopPlan, LoopState, row_names
-from xrelay.lowering.topi_to_loop.graph_regions import dims_at, yielded_fields
+from xrelay.lowering.topi_to_loop.graph_regions import dims_at, made_names, yielded_fields
 from xrelay.lowering.topi_to_loop.graph_turns import TurnLowering, Turns
 
 Move = tuple[SSAValue, SSAValue]
@@ -189,9 +189,14 @@ class LoopLowering(TurnLowering):
         return extents
 
     def _bind_rows(self, plan: LoopPlan, extents: Sequence[SSAValue], op: Operation) -> None:
-        """From `op` on, in or before the loop, the extents of rows are these, whatever their names are."""
+        """From `op` on, in or before the loop, the extents of rows are these, whatever their names are.
+
+        Names that the loop does not make mean what they do around it, also where an extent of rows broadcasts to them.
+        """
         rows = dict(zip(plan.rows, extents, strict=True))
-        self._sizes.bind_behind(op, {name: value for dim, value in rows.items() for name in names_of(dim)}, rows)
+        made = made_names(plan.op)
+        names = {name: value for dim, value in rows.items() for name in names_of(dim) if name in made}
+        self._sizes.bind_behind(op, names, rows)
 
     def _results(self, plan: LoopPlan, results: Mapping[int, SSAValue], new: Operation) -> list[SSAValue]:
         """The buffers of the fields, when the names are known that the loop has made."""
@@ -203,10 +208,10 @@ class LoopLowering(TurnLowering):
                 (ends[name],) = self._sizes.extents([shape_of(op.carried[index].type)[axis]], op)
             else:
                 ends[name] = state.number
-        rows = dict(zip(plan.rows, state.rows, strict=True))
+        rows, made = dict(zip(plan.rows, state.rows, strict=True)), made_names(op)
         for row, value in rows.items():
             names = row_names(row) or ()
-            for name in names:
+            for name in (name for name in names if name in made):
                 if ends.setdefault(name, value) is not value:
                     fits = self._row_fits(state.number, ends[name], value, op, may_be_one=len(names) > 1)
                     self._assert_text(fits, f"{op.name}: the rows of a stack do not have the extent {name}", op)

@@ -271,3 +271,29 @@ def test_what_two_carried_values_have_to_be_is_asked_of_both() -> None:
         with pytest.raises(ExecutionError, match=r"relay\.stack C\d\].* == 2 is 3 == 2$"):
             model.run([np.array(1), x, y, two])
     np.testing.assert_array_equal(model.run([np.array(2), two, two, two]), [[3, 3], [3, 3]])
+
+
+# Rows broadcast to an extent of what is around the loop, which the body and what follows read as well.
+ROWS_AROUND = program(
+    "%x: tensor<?x?xf32, #relay.dims<a, b>>, %s: tensor<?xf32, #relay.dims<c>>, %n: tensor<i64>",
+    "%y, %z, %w",
+    f"""
+    %r = relay.loop(%k, %p : {M} = %s : tensor<?xf32, #relay.dims<c>>) to %n : tensor<i64> -> U {{
+      %row = relay.take(%x, %k) {{axis = 0}} : (tensor<?x?xf32, #relay.dims<a, b>>, tensor<i64>) -> U
+      %e = relay.exp(%row) : (U) -> U
+      %t = relay.add(%p, %e) : ({M}, U) -> U
+      %f = relay.tuple(%t, %t) : (U, U) -> U
+      relay.yield %f : U
+    }}
+    %y = relay.tuple_get_item(%r) {{index = 0}} : (U) -> U
+    %z = relay.tuple_get_item(%r) {{index = 1}} : (U) -> U
+    %w = relay.negative(%x) : (tensor<?x?xf32, #relay.dims<a, b>>) -> U
+    """,
+)
+
+
+def test_rows_that_broadcast_to_what_is_around() -> None:
+    model = xrelay.compile(ROWS_AROUND, cache=False, threads=1)
+    for wide, carried, count in ((2, 2, 3), (1, 4, 3), (4, 1, 3), (3, 3, 0), (4, 1, 0)):
+        inputs = [X[:, :wide].copy(), np.ones(carried, np.float32), np.array(count)]
+        assert_same(model.run(inputs), outputs(ROWS_AROUND, inputs), "native", 1e-5)
