@@ -27,8 +27,8 @@ test-all: $(VENV)/.installed-test ## The same with EXAMPLES times as many random
 test-lowest: $(BIN)/python ## The unit tests with the lowest versions that pyproject.toml allows
 	@$(BIN)/python tests/run_lowest.py --jobs $(JOBS)
 
-conformance: $(VENV)/.installed-test ## How many of onnx's official cases run, by op and tier; SET=tier2 or OP=TopK for some of them
-	@cd tests && $(abspath $(BIN))/python -W ignore -m onnx_backend.conformance --jobs $(JOBS) $(if $(SET),--set $(SET)) $(if $(OP),--op $(OP))
+conformance: $(VENV)/.installed-test ## How many of onnx's official cases run, by op and tier; SET=tier2, OP=TopK: some; NAMED=1: open extents
+	@cd tests && $(abspath $(BIN))/python -W ignore -m onnx_backend.conformance --jobs $(JOBS) $(if $(SET),--set $(SET)) $(if $(OP),--op $(OP)) $(if $(NAMED),--named)
 
 check: lint types imports ## Style, types and import directions
 

@@ -5,6 +5,8 @@ it is, and once more with its settings (a shape, axes, bounds) as constants wher
 table tells three kinds apart: *constant* cases have no settings that are inputs, *given* ones have some, and the
 extents of *open* ones follow from values at run time, or their bodies are control flow. The tiers, in `sets/`, are
 those of onnx 1.23: a case of tier 4 may be refused, and counts where it is refused by name or right.
+
+With `NAMED=1` every extent of an input is a name and settings are constants: what is refused needs known extents.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import argparse
 import re
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +24,7 @@ from pathlib import Path
 
 import onnx
 from support.onnx_network_cases import network_cases
-from support.onnx_node_cases import NodeCase, flat, official_cases, settings, with_constant_settings
+from support.onnx_node_cases import NodeCase, flat, official_cases, settings, with_constant_settings, with_named_extents
 
 from xrelay.api.comparison import compare_outputs
 from xrelay.api.compile import compile
@@ -108,7 +110,14 @@ def judge(name: str) -> Verdict:
     return Verdict(name, kind_of(case), alone, failure(with_constant_settings(case)) if settings(case) else alone)
 
 
-def judge_all(names: Sequence[str], jobs: int) -> list[Verdict]:
+def judge_named(name: str) -> Verdict:
+    """Compile one case for inputs of any extents, and run it."""
+    case = cases_by_name()[name]
+    found = failure(with_named_extents(case))
+    return Verdict(name, kind_of(case), found, found)
+
+
+def judge_all(names: Sequence[str], jobs: int, judge: Callable[[str], Verdict] = judge) -> list[Verdict]:
     """All verdicts, in the order of the names; the workers inherit the cases that this process has collected."""
     cases_by_name()
     with ProcessPoolExecutor(jobs, mp_context=get_context("fork")) as pool:
@@ -175,13 +184,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--set", choices=sorted(file.stem for file in SETS.glob("*.txt")), help="these cases alone")
     parser.add_argument("--op", help="the cases of this op alone, each with its verdict")
+    parser.add_argument("--named", action="store_true", help="every extent of an input is a name")
     parser.add_argument("--jobs", type=int, default=2, help="processes")
     args = parser.parse_args()
     names = case_set(args.set) if args.set else list(cases_by_name())
     names = [name for name in names if name in cases_by_name()]
     if args.op:
         names = [name for name in names if op_of(cases_by_name()[name]) == args.op]
-    verdicts = judge_all(names, args.jobs)
+    verdicts = judge_all(names, args.jobs, judge_named if args.named else judge)
     if args.op:
         lines = [f"{v.name}  {v.kind}  {_without_names(v.fixed) if v.fixed else 'runs'}" for v in verdicts]
         sys.stdout.write("\n".join(lines) + "\n\n")

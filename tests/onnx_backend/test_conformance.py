@@ -10,6 +10,7 @@ from onnx_backend.conformance import (
     cases_by_name,
     failure,
     judge,
+    judge_named,
     kind_of,
     op_of,
     reasons,
@@ -52,6 +53,16 @@ def test_a_case_has_an_op_and_a_kind(name: str, op: str, kind: str) -> None:
 def test_a_shape_may_be_an_input_or_constant() -> None:
     verdict = judge("test_reshape_one_dim")
     assert (verdict.alone, verdict.fixed) == ("", "")
+
+
+@pytest.mark.parametrize("name", ["test_scan_sum", "test_scan9_multi_state", "test_reshape_one_dim"])
+def test_cases_run_with_extents_that_are_names(name: str) -> None:
+    """Rows of a scan that broadcast to an extent of what is around it, and data of any size for a constant shape."""
+    assert judge_named(name).alone == ""
+
+
+def test_filters_have_known_extents() -> None:
+    assert judge_named("test_basic_conv_with_padding").alone.startswith("refused: ")
 
 
 def test_a_wrong_result_and_an_error_of_ours_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:

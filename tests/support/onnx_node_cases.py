@@ -160,6 +160,19 @@ def with_constant_settings(case: NodeCase) -> NodeCase:
     return replace(case, model=model, inputs=inputs)
 
 
+def with_named_extents(case: NodeCase) -> NodeCase:
+    """The case with a name for every extent of its inputs, of which each differs from all others, settings held."""
+    held = with_constant_settings(case)
+    for value in graph_inputs(held.model.graph):
+        if value.type.HasField("tensor_type"):
+            for axis, dim in enumerate(value.type.tensor_type.shape.dim):
+                dim.dim_param = f"{value.name}_{axis}"
+    for value in held.model.graph.output:
+        if value.type.HasField("tensor_type"):
+            value.type.tensor_type.ClearField("shape")
+    return held
+
+
 def _volumes_at_once(pool: Callable[..., NDArray[Any]]) -> Callable[..., NDArray[Any]]:
     """onnx's `pool`, tap by tap for windows over three axes: its loops over every window take ten seconds for those.
 
