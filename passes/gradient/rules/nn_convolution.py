@@ -13,7 +13,7 @@ from xrelay.dialects.relay.ops.nn_conv import Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import Conv2DTransposeOp, Conv3DTransposeOp, ConvTransposeOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.index_algebra.windows import sides_of
+from xrelay.index_algebra.windows import of_any_size, sides_of
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
 
@@ -67,12 +67,12 @@ def _spread(
     """An image of the size of a convolution's result, spread by its weight to the size of its data.
 
     A transposed convolution gives what windows cover; elements behind the last window, which strides leave over, are
-    its `output_padding` and zeros.
+    its `output_padding` and zeros, of which the run cuts off those that are too many.
     """
     if 0 in emit.shape(op.data):
         return emit.zeros_like(op.data)
     data = op.layouts[0] if isinstance(op, ConvOp) else op.layouts[1]
-    return emit.op(
+    found = emit.op(
         f"nn.conv{len(op.AXES)}d_transpose",
         image[0],
         weight[0],
@@ -82,6 +82,7 @@ def _spread(
         kernel_layout=_exchanged(str(weight[1])),
         out_layout=str(data),
     )
+    return found if emit.shape(found) == emit.shape(op.data) else emit.op("slice_like", found, op.data)
 
 
 @differentiates(Conv2DTransposeOp, Conv3DTransposeOp)
@@ -123,12 +124,12 @@ def _window(op: _Convolution, sizes: Sequence[int]) -> dict[str, AttributeValue]
 
 
 def _left_over(op: _Convolution, sizes: Sequence[int], extents: Mapping[str, Dim]) -> list[int]:
-    """How many elements of the padded data lie behind the last window, by axis."""
-    what = "of the data, along which it has strides,"
-    return [
-        0 if axis.stride == 1 else axis.room(_known(op, extents[letter], what)) % axis.stride
-        for letter, axis in zip(op.AXES, op.window(sizes), strict=True)
-    ]
+    """How many elements of the padded data lie behind the last window, by axis; as many as may, if the run tells it."""
+    left: list[int] = []
+    for letter, axis in zip(op.AXES, op.window(sizes), strict=True):
+        rest = of_any_size(axis).room(extents[letter]) % axis.stride
+        left.append(rest if isinstance(rest, int) else axis.stride - 1)
+    return left
 
 
 def _known(op: _Convolution, extent: Dim, what: str) -> int:

@@ -8,6 +8,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_adaptive_pool import (
     AdaptiveAvgPool1DOp,
     AdaptiveAvgPool2DOp,
@@ -54,11 +55,23 @@ def global_max_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter)
     extents = op.layouts[0].primal_extents(emit.shape(op.data))
     sizes = [extent for extent in (extents[axis] for axis in op.AXES) if isinstance(extent, int)]
     if len(sizes) < len(op.AXES):
-        raise not_differentiable(op, "the extents of its images are not known")
+        return [_at_greatest(op, gradient, emit)]
     if 0 in sizes:
         return [emit.zeros_like(op.data)]
     layouts = {name: op.properties[name] for name in ("layout", "out_layout")}
     return [emit.op(f"nn.max_pool{len(op.AXES)}d_grad", gradient, op.data, pool_size=sizes, **layouts)]
+
+
+def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) -> SSAValue:
+    """The gradient of each image at the first of its greatest elements, whichever extents it has."""
+    plain = Layout.parse(op.image_axes)
+    data = moved(op.data, op.layouts[0], plain, emit)
+    rows, given = (
+        emit.op("reshape", value, newshape=(0, 0, -1)) for value in (data, moved(gradient, op.layouts[1], plain, emit))
+    )
+    places = emit.op("argmax", rows, axis=[2], keepdims=True)
+    found = emit.op("scatter_elements", emit.zeros_like(rows), places, given, axis=2, reduction="update")
+    return moved(emit.reshape_like(found, data), plain, op.layouts[0], emit)
 
 
 @differentiates(AdaptiveAvgPool1DOp, AdaptiveAvgPool2DOp, AdaptiveAvgPool3DOp)
