@@ -95,6 +95,11 @@ def drawn(name: str, first: relay.Expr, second: relay.Expr) -> relay.Expr:
     return relay.sum(relay.multiply(numbers, numbers))
 
 
+def framed(size: int, hop: int, length: int, **attributes: bool) -> Callable[..., relay.Expr]:
+    """Fourier transforms of frames of a signal."""
+    return lambda data, window: relay.stft(data, size, hop, length, window, **attributes)
+
+
 def resized(data: relay.Expr, size: relay.Expr) -> relay.Expr:
     """The sum of the squares of an image in a size that only the run tells."""
     scale, region = relay.const([1.5, 0.0], "float32"), relay.const(np.zeros(4, np.float32))
@@ -296,6 +301,19 @@ CASES: dict[str, Case] = {
     "random.normal": Case(partial(drawn, "normal"), (np.array(-1.5), np.array(2.5))),
     "dft": of("dft", near(-1, 1, 2, 5), near(-1, 1, 2, 5)),
     "dft inverse": of("dft", near(-1, 1, 2, 4), near(-1, 1, 2, 4), inverse=True),
+    "stft": Case(framed(4, 2, 3, onesided=True), (near(-1, 1, 2, 9), near(-1, 1, 3))),
+    "stft whole": Case(framed(4, 3, 4, normalized=True, onesided=False), (near(-1, 1, 11), near(-1, 1, 4))),
+    "dilation2d": of(
+        "image.dilation2d",
+        near(-1, 1, 1, 2, 6, 7),
+        near(-1, 1, 2, 3, 2),
+        padding=(1, 0, 1, 1),
+        strides=(2, 1),
+        dilations=(1, 2),
+    ),
+    "dilation2d channels last": of(
+        "image.dilation2d", near(-1, 1, 2, 4, 5, 2), near(-1, 1, 2, 2, 2), data_layout="NHWC", kernel_layout="HWI"
+    ),
     "affine_grid": of("image.affine_grid", near(-1, 1, 2, 2, 3), target_shape=[3, 4]),
     "resize1d": of("image.resize1d", near(-1, 1, 1, 2, 5), size=[8]),
     **{
