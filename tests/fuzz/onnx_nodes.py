@@ -60,6 +60,7 @@ def drawn_ops() -> tuple[str, ...]:
         "onnx_drawings_attention",
         "onnx_drawings_microsoft",
         "onnx_drawings_microsoft_layers",
+        "onnx_drawings_microsoft_sums",
         "onnx_drawings_nn",
         "onnx_drawings_quantized",
         "onnx_drawings_quantized_microsoft",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.dims import Dim, shape_text
 from xrelay.index_algebra.windows import WindowAxis, sides_of, window_of
 
 AUTO_PADS = ("NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER")
@@ -39,7 +39,7 @@ def weight_kernel(node: NodeView) -> tuple[int, ...]:
     extents = node.shape(1)[2:]
     known = tuple(extent for extent in extents if isinstance(extent, int))
     if len(known) != len(extents):
-        raise node.error(f"the weight's extents {extents} are not all known")
+        raise node.error(f"the weight's extents {shape_text(extents)} are not all known")
     stated = node.attribute_ints("kernel_shape")
     if stated is not None and stated != known:
         raise node.illegal("kernel_shape", list(stated), f"the weight has extents {list(known)}")
