@@ -174,6 +174,15 @@ def _call_standard(node: NodeView) -> list[SSAValue | None]:
     return _call(node, function, {"": node.graph.opset("")})
 
 
+def call_definition(node: NodeView, opset: int) -> list[SSAValue | None]:
+    """The standard's definition in an opset of its op of the same name, for a node of another domain that means it."""
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    proto.domain = ""
+    function = standard_function(proto, opset, node.inputs)
+    return _call(NodeView(proto, node.graph, node.inputs), function, {"": opset})
+
+
 def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int]) -> list[SSAValue | None]:
     """The nodes of `function` in place of `node`; `opsets` are those of domains that it does not import."""
     graph, name = node.graph, f"{function.domain}::{function.name}:{function.overload}"

@@ -86,3 +86,37 @@ def swiglu(draft: Draft) -> None:
     if not both:
         draft.data((batch, places, hidden), domain="finite")
     draft.maybe(activation_alpha=1.5, activation_beta=1.0, limit=0.5, round_activation=1)
+
+
+@draws_own("LinearAttention")
+def linear_attention(draft: Draft) -> None:
+    batch, places, _ = rows_and_hidden(draft)
+    shared, share, keys, values = draft.pick(1, 2), draft.pick(1, 2), draft.pick(1, 3, 4), draft.pick(1, 4)
+    rule = draft.pick("linear", "gated", "delta", "gated_delta")
+    for width in (share * shared * keys, shared * keys, shared * values):
+        draft.data((batch, places, width), domain="small")
+    draft.data((batch, shared, keys, values), domain="small")
+    for needed, width in (("gated", draft.pick(shared, shared * keys)), ("delta", shared)):
+        if needed in rule:
+            draft.data((batch, places, width), domain="small")
+        else:
+            draft.absent()
+    draft.outputs = 2
+    draft.attributes |= {"q_num_heads": share * shared, "kv_num_heads": shared, "update_rule": rule}
+    draft.maybe(scale=0.5)
+
+
+@draws_own("CausalConvWithState")
+def causal_convolution(draft: Draft) -> None:
+    batch, places, channels = rows_and_hidden(draft)
+    width = draft.pick(1, 2, 4)
+    draft.data((batch, channels, places), domain="finite")
+    draft.data((channels, 1, width), domain="finite")
+    if draft.chance(0.5):
+        draft.data((channels,), domain="finite")
+    else:
+        draft.absent()
+    if draft.chance(0.5):
+        draft.data((batch, channels, width - 1), domain="finite")
+    draft.outputs = 2
+    draft.maybe(activation=draft.pick("silu", "swish", "none"))

@@ -1,0 +1,85 @@
+"""Attention that is a recurrence, and the convolutions beside it: onnxruntime had them before the standard."""
+
+from __future__ import annotations
+
+import onnx
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.frontend.onnx.conversion import call_definition
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.registry import MICROSOFT, converts
+
+_OPSET = 27
+"""That of the standard's definition."""
+_CONVOLUTION = {
+    **{"ndim": 1, "dilation": 1, "channels_last": 0, "state_window": 0, "state_length": 0, "state_channels_last": -1},
+    **{"state_update_capacity": 0, "input_channels": 0, "input_channel_offset": 0},
+}
+"""The attributes of forms that are refused, with the values that mean none of them."""
+
+
+@converts(
+    "LinearAttention",
+    domain=MICROSOFT,
+    attributes=("chunk_size", "kv_num_heads", "q_num_heads", "scale", "update_rule", "state_window"),
+    limits="windows of states",
+)
+def convert_linear_attention(node: NodeView) -> list[SSAValue | None]:
+    """LinearAttention of the standard."""
+    return call_definition(_plain(node, {"state_window": 0}), _OPSET)
+
+
+@converts(
+    "CausalConvWithState",
+    domain=MICROSOFT,
+    attributes=("activation", *_CONVOLUTION),
+    limits="one axis, channels in front, no dilation, no windows of states",
+)
+def convert_causal_conv(node: NodeView) -> list[SSAValue]:
+    """Each channel convolved with its own filter, behind what came before, and the end of it all for the next call."""
+    node = _plain(node, _CONVOLUTION)
+    activation = node.attribute_string("activation", "none", ("none", "silu", "swish"))
+    channels, *window = node.shape(1)
+    if len(node.shape(0)) != 3 or len(window) != 2 or not isinstance(channels, int) or not isinstance(window[1], int):
+        raise node.error(
+            f"{node.input(0).type} and filters {node.input(1).type}: one axis and known filters are expected"
+        )
+    joined = _behind_state(node, window[1] - 1)
+    weight = node.emit("cast", node.input(1), dtype="float32")
+    result = node.emit("nn.conv1d", joined, weight, groups=channels, channels=channels, kernel_size=(window[1],))
+    if node.optional_input(2) is not None:
+        result = node.emit("nn.bias_add", result, node.emit("cast", node.input(2), dtype="float32"), axis=1)
+    result = result if activation == "none" else node.emit("nn.swish", result)
+    dtype = numpy_dtype(node.element_type(0))
+    return [node.emit("cast", each, dtype=dtype) for each in (result, _last(node, joined, window[1] - 1))]
+
+
+def _behind_state(node: NodeView, count: int) -> SSAValue:
+    """The data in f32 behind the `count` places of the state, which are zeros where there is none."""
+    data, state = node.emit("cast", node.input(0), dtype="float32"), node.optional_input(3)
+    if state is None:
+        return node.emit("nn.pad", data, node.scalar(0.0, data), pad_width=(0, 0, 0, 0, count, 0))
+    if len(node.shape(3)) != 3 or node.shape(3)[2] != count:
+        raise node.error(f"a state {state.type} before filters of {count + 1} elements: {count} places are expected")
+    return node.emit("concatenate", node.make_tuple([node.emit("cast", state, dtype="float32"), data]), axis=2)
+
+
+def _last(node: NodeView, value: SSAValue, count: int) -> SSAValue:
+    """The last `count` places."""
+    begin = -count if count else 2**63 - 1
+    return node.emit("strided_slice", value, begin=(begin,), end=(2**63 - 1,), axes=(2,))
+
+
+def _plain(node: NodeView, usual: dict[str, int]) -> NodeView:
+    """The node without the attributes `usual`, which must have these values."""
+    for name, value in usual.items():
+        found = node.attribute_int(name, value)
+        if found != value:
+            raise node.unsupported(f"attribute {name!r} is {found}, only {value} is supported")
+    proto = onnx.NodeProto()
+    proto.CopyFrom(node.proto)
+    kept = [attribute for attribute in proto.attribute if attribute.name not in usual]
+    del proto.attribute[:]
+    proto.attribute.extend(kept)
+    return NodeView(proto, node.graph, node.inputs)
