@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -21,10 +23,60 @@ from xrelay.index_algebra.dims import shape_text
 )
 def convert_rotary_embedding(node: NodeView) -> SSAValue:
     """Of a head the first elements are turned, each with its neighbour or with that of the second half."""
+    _check(node)
+    return _rotated(node, _in_heads(node), _turns(node))
+
+
+@converts(
+    "MRotaryEmbedding",
+    domain=MICROSOFT,
+    attributes=(
+        *("interleaved", "num_heads", "rotary_embedding_dim", "scale", "is_packed_batching"),
+        *("mrope_section", "mrope_layout"),
+    ),
+    limits="packed batches, a scale",
+)
+def convert_rotary_embedding_of_images(node: NodeView) -> SSAValue:
+    """RotaryEmbedding where each pair has an angle for the time, the row or the column of a token."""
+    _check(node)
+    if len(node.shape(1)) != 3:
+        raise node.error(f"places {node.input(1).type}: one for each of three axes, batch and token is expected")
+    heads, streams = _in_heads(node), _streams(node)
+    # Of each stream: (batch, places, 1, pairs).
+    parts = [
+        angles(node, node.emit("take", node.input(1), node.scalar(index, node.input(1)), axis=0, mode="fast"), (2, 3))
+        for index in range(3)
+    ]
+    turns = parts[0]
+    for index in (1, 2):
+        mask = node.emit_constant(streams == index, "pairs")
+        turns = [node.emit("where", mask, new, old) for new, old in zip(parts[index], turns, strict=True)]
+    return _rotated(node, heads, turns)
+
+
+def _streams(node: NodeView) -> Array:
+    """For each pair which of the three places tells its angle."""
+    sections, pairs = node.attribute_ints("mrope_section") or (), node.last_extent(2)
+    if len(sections) != 3 or min(sections) < 0 or sum(sections) != pairs:
+        raise node.illegal("mrope_section", list(sections), f"three numbers are expected that come to {pairs}")
+    if not node.attribute_int("mrope_layout", 0, check=lambda value: value in (0, 1)):
+        return np.repeat(np.arange(3), sections)
+    found = np.zeros(sum(sections), np.int64)
+    for index in (1, 2):
+        found[index : 3 * sections[index] : 3] = index
+    return found
+
+
+def _check(node: NodeView) -> None:
+    """Refuse what is not computed."""
     if node.attribute_int("is_packed_batching", 0) or node.attribute_float("scale", 1.0) != 1.0:
         raise node.unsupported("packed batches and a scale are not supported")
+
+
+def _rotated(node: NodeView, heads: SSAValue, turns: list[SSAValue]) -> SSAValue:
+    """The first input, turned, in its shape and type."""
     interleaved = bool(node.attribute_int("interleaved", 0, check=lambda value: value in (0, 1)))
-    joined = rotated(node, _in_heads(node), _turns(node), interleaved=interleaved)
+    joined = rotated(node, heads, turns, interleaved=interleaved)
     if is_half(node.element_type(0)):
         joined = node.emit("cast", joined, dtype=numpy_dtype(node.element_type(0)))
     if len(node.shape(0)) == 4:

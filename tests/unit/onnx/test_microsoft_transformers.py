@@ -283,3 +283,20 @@ def test_grouped_queries_with_biases_and_sinks(
     counts = [np.full(2, past + new - 1, np.int32), np.array(past + new, np.int32)]
     words = {"num_heads": 4, "kv_num_heads": 2, "outputs": ("y", "k", "v"), **words}
     check("GroupQueryAttention", [*operands, *counts, None, None, None, bias, sinks], **words)
+
+
+@pytest.mark.parametrize(
+    ("shape", "words"),
+    [
+        ((2, 5, 24), {"mrope_section": [2, 3, 1], "num_heads": 2}),
+        ((2, 2, 5, 12), {"mrope_section": [2, 2, 2], "mrope_layout": 1, "interleaved": 1}),
+        ((2, 2, 5, 14), {"mrope_section": [3, 2, 2], "mrope_layout": 1}),
+    ],
+)
+def test_rotary_embeddings_of_images(shape: tuple[int, ...], words: dict[str, Any]) -> None:
+    places = RNG.integers(0, 9, (3, 2, 5))
+    tables = [normal(9, sum(words["mrope_section"])) for _ in range(2)]
+    check("MRotaryEmbedding", [normal(*shape), places, *tables], **words)
+    wrong: dict[str, Any] = {**words, "mrope_section": [1, 1, 1]}
+    with pytest.raises(ModelImportError, match="three numbers are expected"):
+        import_onnx(node_model("MRotaryEmbedding", [normal(*shape), places, *tables], 17, domain=DOMAIN, **wrong))
