@@ -172,6 +172,9 @@ def _carrying(build: Builder) -> Made | None:
     build.used |= {initial.name for initial in initials}
     carries = [Carry(*each) for each in zip(carried, [each.name for each in initials], following, varies, strict=True)]
     stacks = [carry.value for carry in carries if not carry.varies and build.choices.chance(30)]
+    if build.choices.chance(25):
+        # Rows of which only an iteration may tell the extents; where these vary, the run says so.
+        stacks.append(build.choices.pick(made))
     goes_on = build.choices.pick([None, None, following[-1]])
     taken = build.choices.below(len(carries) + len(stacks))
     ranks = [*(value.rank for value in carried), *(value.rank + 1 for value in stacks)]
