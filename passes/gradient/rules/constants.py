@@ -23,17 +23,11 @@ from xrelay.dialects.relay.ops.tensor_fill import OnesLikeOp, OnesOp, ZerosLikeO
 from xrelay.dialects.relay.ops.tensor_logic import (
     AllOp,
     AnyOp,
-    BitwiseAndOp,
-    BitwiseNotOp,
-    BitwiseOrOp,
-    BitwiseXorOp,
     FloorDivideOp,
-    LeftShiftOp,
     LogicalAndOp,
     LogicalNotOp,
     LogicalOrOp,
     LogicalXorOp,
-    RightShiftOp,
 )
 from xrelay.dialects.relay.ops.tensor_rounding import (
     CeilOp,
@@ -50,13 +44,12 @@ from xrelay.passes.gradient.rule_table import Gradients, differentiates
 
 COMPARISONS = (EqualOp, NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp)
 LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp, LogicalNotOp, AllOp, AnyOp)
-BITS = (BitwiseAndOp, BitwiseOrOp, BitwiseXorOp, BitwiseNotOp, LeftShiftOp, RightShiftOp)
 PLACES = (SearchsortedOp, ArgwhereOp, RankRowsOp, MaxPool1DIndicesOp, MaxPool2DIndicesOp, MaxPool3DIndicesOp)
 STEPS = (FloorOp, CeilOp, RoundOp, TruncOp, SignOp, IsnanOp, IsinfOp, IsfiniteOp, ArgmaxOp, ArgminOp, FloorDivideOp)
 SHAPES = (ShapeOfOp, NdarraySizeOp, ZerosOp, OnesOp, ZerosLikeOp, OnesLikeOp)
 
 
-@differentiates(*COMPARISONS, *LOGIC, *BITS, *STEPS, *PLACES, *SHAPES)
+@differentiates(*COMPARISONS, *LOGIC, *STEPS, *PLACES, *SHAPES)
 def constant(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """None of all operands."""
     return [None] * len(op.operands)
