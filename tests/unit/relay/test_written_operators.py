@@ -73,6 +73,19 @@ def test_a_short_time_fourier_transform_has_a_window_of_ones() -> None:
     np.testing.assert_allclose(found[..., 0] + 1j * found[..., 1], np.fft.rfft(frames).T, rtol=1e-5, atol=1e-5)
 
 
+def test_a_window_is_cast_to_the_type_of_the_data() -> None:
+    signal, window = relay.const(np.arange(8, dtype=np.float32)), [0, 1, 2, 1]
+    whole, real = (value(relay.stft(signal, 4, window=relay.const(np.array(window, kind))))[0] for kind in "if")
+    np.testing.assert_array_equal(whole, real)
+
+
+def test_integers_are_finite() -> None:
+    numbers = relay.const(np.array([0, -(2**63), 2**63 - 1]))
+    assert value(relay.isfinite(numbers))[0].tolist() == [True] * 3
+    assert value(relay.isinf(numbers))[0].tolist() == value(relay.isnan(numbers))[0].tolist() == [False] * 3
+    assert value(relay.isinf(relay.const([1.0, np.inf])))[0].tolist() == [False, True]
+
+
 BOXES = np.array([[[0, 0, 1, 1], [0, 0, 0.9, 1], [2, 2, 3, 3], [4, 4, 5, 5]]], np.float32)
 
 
