@@ -15,10 +15,10 @@ After:
 
     %p = relay.constant #relay.weight<"conv1.w.OIHW16i16o", …> : tensor<4x2x3x3x16x16xf32>
 
-A field of a `relay.tuple` becomes what was put in, whatever the other fields are; a `relay.let` of a known value goes;
-a `relay.if` on a known condition becomes the branch that it takes; `relay.shape_of` and `relay.ndarray_size` of extents
-that are all known become them, whatever the elements are. What a folded op made extents of are numbers from then on,
-wherever their names stood.
+A tuple that is read as a whole becomes a `relay.tuple` of constants. A field of a `relay.tuple` becomes what was put
+in, whatever the other fields are; a `relay.let` of a known value goes; a `relay.if` on a known condition becomes the
+branch that it takes; `relay.shape_of` and `relay.ndarray_size` of extents that are all known become them, whatever the
+elements are. What a folded op made extents of are numbers from then on, wherever their names stood.
 
 Refuses, with a remark: a result more than `max-growth` bytes larger than its operands together; weights whose bytes
 are not here; ops without a numpy meaning, or outside their domain. Operators on quantised numbers stay, as in Relay,
@@ -46,7 +46,7 @@ from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.types import is_static, shape_of
+from xrelay.dialects.relay.core.types import is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.qnn_op import QnnOp
 from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
@@ -252,18 +252,26 @@ class _Folder:
             if op.results[0].first_use is None:
                 erase_op(op)
         for op in self.folded:
-            if isinstance(op.results[0].type, TupleType):
+            if isinstance(op.results[0].type, TupleType) and not self._is_read_whole(op):
                 del self.known[op.results[0]]  # which is no constant, and would keep its fields
         self._release(list(self.known))
         for op in reversed(self.folded):
             result = op.results[0]
-            if result.first_use is not None and not isinstance(result.type, TupleType):
-                self._replace_by_constant(op)
-            elif result.first_use is None:
+            if result.first_use is None:
                 self._erase(op)
+            elif result in self.known:
+                self._replace_by_constants(op)
         for function, extents in self.extents.items():
             # Of these nothing makes the names any more.
             DimSubstitution(extents).apply([function])
+
+    def _is_read_whole(self, op: Operation) -> bool:
+        """Whether something that stays reads the tuple of tensors that `op` computes."""
+        (result,) = op.results
+        if isinstance(op, TupleOp) or not isinstance(result.type, TupleType):
+            return False
+        reads = any(use.operation not in self.folded for use in result.uses)
+        return reads and all(isinstance(field, TensorType) for field in result.type.types)
 
     def _erase(self, op: Operation) -> None:
         """Erase an op that was folded, and the constants that nothing else reads."""
@@ -279,19 +287,31 @@ class _Folder:
                 self.known.pop(value)
                 erase_op(value.owner)
 
-    def _replace_by_constant(self, op: Operation) -> None:
+    def _replace_by_constants(self, op: Operation) -> None:
+        """Put a constant in the place of `op`, or a tuple of constants."""
         result = op.results[0]
-        known = self.known[result]
-        # A view of its operand would keep the whole operand alive, and native code reads plain memory.
-        array = aligned(np.asarray(known.value))
-        constant = ConstantOp.of(array, known.name if known.name else "constant")
-        constant.location = op.location
-        replacement = constant.result
+        value, name, _ = self.known[result]
+        if isinstance(value, tuple):
+            fields = [_constant(field, f"{name}.{index}", op) for index, field in enumerate(value)]
+            type = tuple_type([each.result.type for each in fields])
+            made: list[Operation] = [*fields, TupleOp(operands=[fields], result_types=[type])]
+        else:
+            made = [_constant(value, name, op)]
+        made[-1].location = op.location
+        replacement = made[-1].results[0]
         replacement.name_hint = result.name_hint
         self.remarks.applied(op, "folded to {}", replacement.type)
-        Rewriter.insert_op(constant, InsertPoint.before(op))
+        Rewriter.insert_op(made, InsertPoint.before(op))
         result.replace_all_uses_with(replacement)
         self._erase(op)
+
+
+def _constant(value: Value, name: str, folded: Operation) -> ConstantOp:
+    """The constant of an array that `folded` gives."""
+    # A view of its operand would keep the whole operand alive, and native code reads plain memory.
+    constant = ConstantOp.of(aligned(np.asarray(value)), name if name else "constant")
+    constant.location = folded.location
+    return constant
 
 
 def may_fold(op: Operation) -> bool:

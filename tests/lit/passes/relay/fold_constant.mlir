@@ -244,3 +244,21 @@ func.func @extents_of_a_tuple(%x: tensor<2xf32>) -> tensor<2xf32> {
   %r = relay.multiply(%x, %v) {relay.requires = #relay.requirements<broadcastable(2, k) "C2 extents">} : (tensor<2xf32>, tensor<?xf32, #relay.dims<k>>) -> tensor<2xf32>
   func.return %r : tensor<2xf32>
 }
+
+// A tuple that is read as a whole becomes one of constants; of one that is taken apart each field is a constant.
+// CHECK-LABEL: func.func @tuples_as_a_whole(
+// CHECK-DAG:     %[[A:.*]] = relay.constant dense<1> : tensor<1xi32>
+// CHECK-DAG:     %[[B:.*]] = relay.constant dense<2> : tensor<1xi32>
+// CHECK:         %[[T:.*]] = relay.tuple(%[[A]], %[[B]]) : (tensor<1xi32>, tensor<1xi32>)
+// CHECK-NOT:     relay.split
+// CHECK:         relay.add(%x, %{{.*}}) : (tensor<1xi32>, tensor<1xi32>)
+// CHECK-NEXT:    func.return %[[T]], %{{.*}}
+func.func @tuples_as_a_whole(%x: tensor<1xi32>) -> (tuple<tensor<1xi32>, tensor<1xi32>>, tensor<1xi32>) {
+  %c = relay.constant dense<[1, 2]> : tensor<2xi32>
+  %d = relay.constant dense<[3, 4]> : tensor<2xi32>
+  %0 = relay.split(%c) {indices_or_sections = 2, axis = 0} : (tensor<2xi32>) -> tuple<tensor<1xi32>, tensor<1xi32>>
+  %1 = relay.split(%d) {indices_or_sections = 2, axis = 0} : (tensor<2xi32>) -> tuple<tensor<1xi32>, tensor<1xi32>>
+  %2 = relay.tuple_get_item(%1) {index = 1} : (tuple<tensor<1xi32>, tensor<1xi32>>) -> tensor<1xi32>
+  %3 = relay.add(%x, %2) : (tensor<1xi32>, tensor<1xi32>) -> tensor<1xi32>
+  func.return %0, %3 : tuple<tensor<1xi32>, tensor<1xi32>>, tensor<1xi32>
+}
