@@ -166,3 +166,23 @@ def rotary_embedding(draft: Draft) -> None:
     for _ in range(2):
         draft.data((9, turned // 2), domain="finite", constant=0.5)
     draft.maybe(interleaved=draft.integer(0, 1))
+
+
+@draws_own("RelativePositionBias")
+def bins_of_distances(draft: Draft) -> None:
+    length = draft.pick(1, 2, 9)
+    draft.data((draft.pick(4, 8), draft.pick(1, 3)), domain="finite")
+    for _ in range(2):
+        draft.setting([length], np.int64)
+    draft.attributes |= {"max_distance": draft.pick(8, 20), "is_bidirectional": draft.integer(0, 1)}
+
+
+@draws_own("GatedRelativePositionBias")
+def gated_bias(draft: Draft) -> None:
+    batch, places, heads, width = draft.pick(1, 2), draft.pick(1, 3), draft.pick(1, 2), draft.pick(1, 4)
+    columns = 2 * draft.pick(1, 4)
+    hidden = heads * width
+    shapes = ((batch, places, hidden), (hidden,), (1, heads, places, places), (width, columns), (columns,))
+    for shape in (*shapes, (1, heads, 1, 1)):
+        draft.data(shape, domain="finite")
+    draft.attributes["num_heads"] = heads
