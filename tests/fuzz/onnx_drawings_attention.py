@@ -186,3 +186,24 @@ def gated_bias(draft: Draft) -> None:
     for shape in (*shapes, (1, heads, 1, 1)):
         draft.data(shape, domain="finite")
     draft.attributes["num_heads"] = heads
+
+
+@draws_own("DecoderMaskedMultiHeadAttention")
+def decoder_attention(draft: Draft) -> None:
+    batch, heads, width, places = draft.pick(1, 2), draft.pick(1, 3), draft.pick(1, 4), draft.pick(2, 6)
+    draft.data((batch, 1, heads * width), domain="finite")
+    draft.attributes["num_heads"] = heads
+    if draft.chance(0.3):
+        for _ in range(2):
+            draft.data((batch, heads, places, width), domain="finite")
+        return
+    for _ in range(2):
+        draft.data((batch, 1, heads * width), domain="finite")
+    past = draft.integer(0, places - 1)
+    draft.absent()
+    _given(draft, (batch, heads, 1, past + 1), 0.3)
+    for _ in range(2):
+        draft.data((batch, heads, places, width), domain="finite")
+    draft.setting([past], np.int32)
+    draft.attributes["past_present_share_buffer"] = 1
+    draft.outputs = 3

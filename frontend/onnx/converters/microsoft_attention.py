@@ -128,6 +128,41 @@ def _behind(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
 )
 def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
     """Queries, keys and values come apart, packed by heads, or as the keys and values of an encoder."""
+    return _multi_head(node)
+
+
+@converts(
+    "DecoderMaskedMultiHeadAttention",
+    domain=MICROSOFT,
+    attributes=("num_heads", "scale", "mask_filter_value", "past_present_share_buffer", "output_qk"),
+    limits="beams, scores as output",
+)
+def convert_decoder_attention(node: NodeView) -> list[SSAValue]:
+    """MultiHeadAttention of one new place, whose inputs stand in another order."""
+    if node.optional_input(9) is not None or any(node.outputs[3:]):
+        raise node.unsupported("beams and the scores as an output are not supported")
+    order = (0, 1, 2, 10, 3, 4, 5, 6)
+    ordered = node.with_inputs([node.optional_input(index) for index in order])
+    if node.optional_input(5) is None or not node.attribute_int("past_present_share_buffer", 0):
+        return _multi_head(ordered)
+    return _in_buffers(ordered, node.emit("cast", node.reshape(node.input(7), ()), dtype="int64"))
+
+
+def _in_buffers(node: NodeView, past: SSAValue) -> list[SSAValue]:
+    """The new key and value stand in buffers behind `past` others, and no place behind those is seen."""
+    numbers, heads, buffers = Numbers(node), _given_heads(node), list[SSAValue]()
+    for index, new in ((6, heads.key), (7, heads.value)):
+        buffer = node.input(index)
+        if len(node.shape(index)) != 4:
+            raise node.error(f"a buffer {buffer.type}: (batch, heads, places, elements) is expected")
+        own = node.emit("equal", numbers.arange(0, numbers.extent(buffer, 2)), past)
+        buffers.append(node.emit("where", node.emit("expand_dims", own, axis=1), new, buffer))
+    seen = numbers.arange(0, numbers.of("add", past, 1))
+    key, value = (node.emit("take", buffer, seen, axis=2, mode="fast") for buffer in buffers)
+    return [attend(node, Heads(heads.query, key, value), past, mask=4, bias=5), *buffers]
+
+
+def _multi_head(node: NodeView) -> list[SSAValue]:
     if node.optional_input(8) is not None or node.optional_input(9) is not None or any(node.outputs[3:]):
         raise node.unsupported("shared buffers, beams and the scores as an output are not supported")
     heads = _given_heads(node)
