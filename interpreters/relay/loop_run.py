@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.environment import call_limit
-from xrelay.errors import InterpreterError
+from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import ANY, DimExpr, evaluate
 from xrelay.interpreters.relay.registry import Value, describe, matches
 
@@ -97,7 +97,10 @@ class LoopRun:
                 ) from error
         if not isinstance(type, TensorType):
             raise InterpreterError(f"{self.op.name} cannot stack none of {type}", location=location_of(self.op))
-        known = [_size(dim, sizes) if isinstance(dim, DimExpr) else dim for dim in shape_of(type)[1:]]
+        try:
+            known = [_size(dim, sizes) if isinstance(dim, DimExpr) else dim for dim in shape_of(type)[1:]]
+        except DimensionError as error:
+            raise InterpreterError(f"{self.op.name}: {error.message}", location=location_of(self.op)) from error
         return np.zeros((0, *known), numpy_dtype(type.element_type))
 
 

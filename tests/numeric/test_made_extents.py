@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 import xrelay
-from xrelay.errors import ExecutionError
+from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.interpreters.loop.control_flow import Values
 from xrelay.interpreters.loop.memory import run_memory_op
 from xrelay.passes.infra.verify import verify_module
@@ -297,3 +297,31 @@ def test_rows_that_broadcast_to_what_is_around() -> None:
     for wide, carried, count in ((2, 2, 3), (1, 4, 3), (4, 1, 3), (3, 3, 0), (4, 1, 0)):
         inputs = [X[:, :wide].copy(), np.ones(carried, np.float32), np.array(count)]
         assert_same(model.run(inputs), outputs(ROWS_AROUND, inputs), "native", 1e-5)
+
+
+ROWS_OF_NONE = program(
+    "%x: tensor<?x?xf32, #relay.dims<a, b>>, %s: tensor<?xf32, #relay.dims<c>>, %n: tensor<i64>",
+    "%z",
+    """
+    %r = relay.loop(%k) to %n : tensor<i64> -> U {
+      %row = relay.take(%x, %k) {axis = 0} : (tensor<?x?xf32, #relay.dims<a, b>>, tensor<i64>) -> U
+      %t = relay.add(%s, %row) : (tensor<?xf32, #relay.dims<c>>, U) -> U
+      %f = relay.tuple(%t) : (U) -> U
+      relay.yield %f : U
+    }
+    %z = relay.tuple_get_item(%r) {index = 0} : (U) -> U
+    """,
+)
+
+
+def test_rows_of_no_iteration_have_a_size() -> None:
+    """Also where what an iteration would add broadcasts; where it does not, there is none."""
+    model = xrelay.compile(ROWS_OF_NONE, cache=False, threads=1)
+    for wide, other, count in ((4, 4, 2), (1, 4, 3), (4, 1, 0), (1, 4, 0)):
+        inputs = [X[:, :wide].copy(), np.ones(other, np.float32), np.array(count)]
+        assert_same(model.run(inputs), outputs(ROWS_OF_NONE, inputs), "native", 1e-5)
+    inputs = [X, np.ones(3, np.float32), np.array(0)]
+    with pytest.raises(ExecutionError, match="broadcastable"):
+        model.run(inputs)
+    with pytest.raises(InterpreterError, match=r"(4 and 3|3 and 4) do not broadcast"):
+        outputs(ROWS_OF_NONE, inputs)
