@@ -26,7 +26,6 @@ from xrelay.dialects.relay.ops.tensor_gather import GatherOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_movement import ReverseSequenceOp, TriluOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, UnravelIndexOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
-from xrelay.dialects.relay.ops.tensor_rounding import IsfiniteOp, IsinfOp, IsnanOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
 from xrelay.dialects.relay.ops.vision_boxes import NonMaxSuppressionOp
@@ -197,17 +196,6 @@ def stft(
     return call(STFTOp, data, window, n_fft=n_fft, hop_length=step, win_length=length, **options)
 
 
-def _of_any_numbers(op: type[RelayOp]) -> Callable[[ExprLike], Expr]:
-    """A question about floats, asked about integers too, which are floats that are neither infinite nor NaN."""
-
-    def ask(data: ExprLike) -> Expr:
-        given = view(as_value(data))
-        is_whole = is_complete(given.type) and given.dtype.kind in "biu"
-        return call(op, call(CastOp, given, dtype="float32") if is_whole else given)
-
-    return ask
-
-
 def non_max_suppression(
     data: ExprLike,
     valid_count: ExprLike,
@@ -321,7 +309,6 @@ WRITTEN: Mapping[type[RelayOp], Callable[..., Expr]] = {
     AllClassNonMaxSuppressionOp: all_class_non_max_suppression,
     ThreefryGenerateOp: threefry_generate,
     QnnLeakyReluOp: _around_names(leaky_relu),
-    **{op: _of_any_numbers(op) for op in (IsfiniteOp, IsinfOp, IsnanOp)},
     Upsampling2DOp: upsampling,
     Upsampling3DOp: upsampling3d,
 }
