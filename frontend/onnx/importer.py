@@ -9,7 +9,8 @@ arithmetic) is converted like any other, and the relay interpreter evaluates wha
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 import onnx
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
@@ -107,29 +108,29 @@ class ModelImport:
     def _convert_nodes(self) -> None:
         for value, argument in zip(self.inputs, self.graph.block.args, strict=True):
             self.graph.define(value.name, argument)
-        for tensor in self._initializers():
-            if tensor.name in self.graph.read_names:
-                try:
-                    define_initializer(tensor, self.graph)
-                except ModelImportError as error:
-                    self._refuse_value(tensor.name, error)
-        given = set(_names_of(self.inputs))
+        needed = self._needed_values()
+        for tensor in self.model.graph.initializer:
+            if tensor.name in needed:
+                self._define(tensor.name, partial(define_initializer, tensor, self.graph))
         for sparse in self.model.graph.sparse_initializer:
-            if sparse.values.name in self.graph.read_names - given:
-                try:
-                    define_sparse_initializer(sparse, self.graph)
-                except ModelImportError as error:
-                    self._refuse_value(sparse.values.name, error)
+            if sparse.values.name in needed:
+                self._define(sparse.values.name, partial(define_sparse_initializer, sparse, self.graph))
         for number, proto in self.graph.needed_nodes.items():
             error = self._try(proto)
             if error is not None:
                 self.problems[number] = error
                 self._leave_out(proto)
 
-    def _initializers(self) -> list[onnx.TensorProto]:
-        """The dense ones, without those that the caller gives."""
-        given = set(_names_of(self.inputs))
-        return [tensor for tensor in self.model.graph.initializer if tensor.name not in given]
+    def _define(self, name: str, define: Callable[[], None]) -> None:
+        """Bind a weight to its constant, or note what is wrong with it."""
+        try:
+            define()
+        except ModelImportError as error:
+            self._refuse_value(name, error)
+
+    def _needed_values(self) -> frozenset[str]:
+        """The names that the graph reads and the caller does not give."""
+        return self.graph.read_names.difference(_names_of(self.inputs))
 
     def _refuse_value(self, name: str, error: ModelImportError) -> None:
         """Raise what is wrong with an input or a weight, or note it and go on."""
@@ -163,7 +164,8 @@ class ModelImport:
 
     def weights(self) -> dict[str, SSAValue]:
         """Returns the initializers that the converted graph reads, by name."""
-        names = [tensor.name for tensor in self._initializers() if tensor.name in self.graph.read_names]
+        needed = self._needed_values()
+        names = [tensor.name for tensor in self.model.graph.initializer if tensor.name in needed]
         return {name: self.graph.values[name] for name in names if self.graph.values[name].uses}
 
 

@@ -6,10 +6,9 @@ are constants, so that the patterns of passes fire on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import islice
-from typing import TypeAlias
 
 import numpy as np
 from support.pass_checks import apply
@@ -31,9 +30,6 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.types.infer_type import infer_types
-
-Neighbour: TypeAlias = Callable[[np.random.Generator, SSAValue], Sequence[Operation]]
-"""Gives ops that make another value of a tensor, the last one its result; none where they would mean nothing."""
 
 ZERO_TIMES_ANYTHING = "relay-lazy-gradient-init"
 """The pass to which zero times what is not finite is zero, as it is to Relay."""
