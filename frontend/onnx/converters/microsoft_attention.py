@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.converters.integer_products import distances
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.microsoft_masks import causal_mask, padding_mask
@@ -216,7 +217,7 @@ def attend(node: NodeView, heads: Heads, past: Number, *, mask: int, bias: int |
     all queries. 16-bit floats are computed in f32.
     """
     element = element_type_of(heads.query.type)
-    query, key, value = (_wide(node, each) for each in (heads.query, heads.key, heads.value))
+    query, key, value = (in_f32(node, each) for each in (heads.query, heads.key, heads.value))
     width = shape_of(query.type)[-1]
     if not isinstance(width, int) or width < 1:
         raise node.error(f"heads of {width} elements; a number of 1 and more must be known")
@@ -225,7 +226,7 @@ def attend(node: NodeView, heads: Heads, past: Number, *, mask: int, bias: int |
     scale = node.attribute_float("scale", 0.0) or float(width) ** -0.5
     scores = node.emit("multiply", scores, node.scalar(scale, scores))
     if bias is not None and node.optional_input(bias) is not None:
-        scores = node.emit("add", scores, _wide(node, node.input(bias)))
+        scores = node.emit("add", scores, in_f32(node, node.input(bias)))
     if node.optional_input(mask) is not None:
         scores = node.emit("add", scores, padding_mask(node, mask, scores))
     if node.attribute_int("unidirectional", 0, check=lambda flag: flag in (0, 1)):
@@ -234,7 +235,3 @@ def attend(node: NodeView, heads: Heads, past: Number, *, mask: int, bias: int |
     result = node.emit("nn.batch_matmul", weights, value, transpose_b=False)
     result = node.emit("reshape", node.emit("transpose", result, axes=(0, 2, 1, 3)), newshape=(0, 0, -3))
     return node.emit("cast", result, dtype=numpy_dtype(element)) if is_half(element) else result
-
-
-def _wide(node: NodeView, value: SSAValue) -> SSAValue:
-    return node.emit("cast", value, dtype="float32") if is_half(element_type_of(value.type)) else value

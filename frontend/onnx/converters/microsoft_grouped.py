@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
+from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.converters.microsoft_rotary import angles, rotated
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
@@ -147,7 +148,7 @@ def _bias(node: NodeView, scores: SSAValue) -> SSAValue:
     numbers, bias = Numbers(node), node.input(_BIAS)
     if len(shape_of(bias.type)) != 4:
         raise node.error(f"a bias {bias.type}: one number for each batch, head, query and key is expected")
-    bias = node.emit("cast", bias, dtype="float32") if is_half(node.element_type(0)) else bias
+    bias = in_f32(node, bias)
     more = numbers.of("subtract", numbers.extent(scores, 3), numbers.extent(bias, 3))
     if more == 0:
         return bias
@@ -163,7 +164,7 @@ def _weights(node: NodeView, scores: SSAValue) -> SSAValue:
         return node.emit("nn.softmax", scores, axis=-1)
     column = node.emit("zeros_like", node.emit("strided_slice", scores, begin=(0,), end=(1,), axes=(3,)))
     if sinks is not None:
-        sinks = node.emit("cast", sinks, dtype="float32") if is_half(node.element_type(0)) else sinks
+        sinks = in_f32(node, sinks)
         column = node.emit("add", column, node.reshape(sinks, (1, -1, 1, 1)))
     joined = node.emit("concatenate", node.make_tuple([column, scores]), axis=3)
     weights = node.emit("nn.softmax", joined, axis=-1)

@@ -8,6 +8,7 @@ from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.convolution import convolution
 from xrelay.frontend.onnx.converters.extents import known_axis, known_extent
+from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution
 from xrelay.frontend.onnx.converters.softmax import flattened_softmax
 from xrelay.frontend.onnx.converters.windows import WINDOW_ATTRIBUTES, unsupported_rank
@@ -22,20 +23,21 @@ def convert_bias_softmax(node: NodeView) -> SSAValue:
     if len(node.shape(1)) > rank:
         raise node.error(f"a bias {node.input(1).type} of data {node.input(0).type}: one that broadcasts is expected")
     known_axis(node, node.attribute_int("axis", 1), rank)
-    total = node.emit("add", *(_wide(node, index) for index in range(2)))
+    total = node.emit("add", *(in_f32(node, node.input(index)) for index in range(2)))
     return _narrow(node, flattened_softmax(node.with_inputs([total]), "nn.softmax"))
 
 
 @converts("BiasAdd", domain=MICROSOFT)
 def convert_bias_add(node: NodeView) -> SSAValue:
     """The sum of data, bias and what skipped a layer."""
-    return _narrow(node, node.emit("add", node.emit("add", _wide(node, 0), _wide(node, 1)), _wide(node, 2)))
+    data, bias, skipped = (in_f32(node, node.input(index)) for index in range(3))
+    return _narrow(node, node.emit("add", node.emit("add", data, bias), skipped))
 
 
 @converts("BiasSplitGelu", domain=MICROSOFT)
 def convert_bias_split_gelu(node: NodeView) -> SSAValue:
     """The first half of each sum times the Gelu of the second."""
-    total = node.emit("add", _wide(node, 0), _wide(node, 1))
+    total = node.emit("add", in_f32(node, node.input(0)), in_f32(node, node.input(1)))
     last = len(shape_of(total.type)) - 1
     extent = known_extent(node, total, last) if last >= 0 else 1
     if extent % 2:
@@ -82,12 +84,6 @@ def _channels_first(node: NodeView, value: SSAValue) -> SSAValue:
 
 def _channels_last(node: NodeView, value: SSAValue) -> SSAValue:
     return node.emit("transpose", value, axes=(0, *range(2, len(shape_of(value.type))), 1))
-
-
-def _wide(node: NodeView, index: int) -> SSAValue:
-    """An input, 16-bit floats in f32."""
-    value = node.input(index)
-    return node.emit("cast", value, dtype="float32") if is_half(node.element_type(0)) else value
 
 
 def _narrow(node: NodeView, value: SSAValue) -> SSAValue:

@@ -17,11 +17,12 @@ from onnx import TensorProto
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.signature import type_name
@@ -64,7 +65,7 @@ def convert_dequantize_linear(node: NodeView) -> SSAValue:
     if node.optional_input(2) is not None:
         distance = node.emit("subtract", distance, converted(node, _factor(node, 2), exact))
     result = _dtype_attribute(node, "output_dtype") or numpy_dtype(node.element_type(1))
-    wide = _widened(node, scale)
+    wide = in_f32(node, scale)
     product = node.emit("multiply", converted(node, distance, numpy_dtype(element_type_of(wide.type))), wide)
     return converted(node, product, result)
 
@@ -114,7 +115,7 @@ def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.
     carrier = carrier_of(dtype) or dtype
     if carrier.kind not in "iu":
         raise node.error(f"the quantized type must be an integer, found {dtype}")
-    whole = node.emit("round", _widened(node, value))
+    whole = node.emit("round", in_f32(node, value))
     if zero is not None:
         whole = node.emit("add", whole, converted(node, zero, numpy_dtype(element_type_of(whole.type))))
     limits = iinfo(dtype)
@@ -135,11 +136,6 @@ def one_number(node: NodeView, index: int) -> SSAValue | None:
     if any(extent != 1 for extent in shape):
         return None
     return node.reshape(node.input(index), ()) if shape else node.input(index)
-
-
-def _widened(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value`, of 16-bit floats in f32."""
-    return node.emit("cast", value, dtype="float32") if is_half(element_type_of(value.type)) else value
 
 
 def _factor(node: NodeView, index: int) -> SSAValue:

@@ -1,0 +1,14 @@
+"""Floats of 16 bits, which are computed in f32."""
+
+from __future__ import annotations
+
+from xdsl.ir import SSAValue
+
+from xrelay.dialects.relay.core.dtypes import is_half
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.node import NodeView
+
+
+def in_f32(node: NodeView, value: SSAValue) -> SSAValue:
+    """A value, of 16-bit floats in f32."""
+    return node.emit("cast", value, dtype="float32") if is_half(element_type_of(value.type)) else value
