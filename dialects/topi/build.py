@@ -30,6 +30,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.defined_values import defined_values
+from xrelay.dialects.op_lists import all_ops
 from xrelay.dialects.relay.core.types import tensor_type as typed
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
@@ -320,7 +322,7 @@ def _filled(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> Inde
     body = Body(block, len(op.spatial), len(op.reduction))
     body.add_yield(fill(body))
     op.init = ArrayAttr([signless_number(attr) for attr in op.init])
-    if any(signless(value.type) != value.type for inner in block.walk() for value in inner.operands):
+    if any(signless(value.type) != value.type for inner in all_ops(op) for value in defined_values(inner)):
         make_scalars_signless(op)
     return op
 

@@ -99,7 +99,7 @@ def keep(name: str, seed: int, outcome: Outcome) -> None:
 def run_once(case: str) -> int:
     """Run one case in this process, so that a debugger sees it."""
     name, _, seed = case.partition(":")
-    CAMPAIGNS[name].function()(int(seed))
+    CAMPAIGNS[name].run(int(seed))
     print(f"{case}: nothing found")
     return 0
 

@@ -49,6 +49,15 @@ func.func private @tuples(%x: tensor<2x6xf32>) -> (tensor<2x3xf32>, tensor<2x9xf
   func.return %d, %e : tensor<2x3xf32>, tensor<2x9xf32>
 }
 
+// An unsigned element that nothing uses is read as a signless scalar, as any other.
+// CHECK-LABEL: @finite_integers
+// CHECK: topi.read %x[%i0] : tensor<4xui32>
+// CHECK: arith.constant true
+func.func private @finite_integers(%x: tensor<4xui32>) -> tensor<4xi1> attributes {relay.primitive} {
+  %0 = relay.isfinite(%x) : (tensor<4xui32>) -> tensor<4xi1>
+  func.return %0 : tensor<4xi1>
+}
+
 // Functions that are not kernels are left alone.
 // CHECK-LABEL: @main
 // CHECK: relay.constant
