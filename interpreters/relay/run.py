@@ -158,8 +158,16 @@ def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | No
         return tuple(fields) if whole else None
     if not isinstance(type, TensorType | UnrankedTensorType) or given is None:
         return None
-    array = np.asarray(given)
-    return array if _fits(array, type, names) else None
+    array = _array_of(given)
+    return array if array is not None and _fits(array, type, names) else None
+
+
+def _array_of(given: Given) -> Array | None:
+    """What numpy makes of an input; `None` where that is no array, as of lists of several lengths."""
+    try:
+        return np.asarray(given)
+    except (ValueError, TypeError, OverflowError):
+        return None
 
 
 def _values(given: Sequence[Given], type: Attribute, names: dict[str, int]) -> list[Value] | None:
@@ -174,7 +182,8 @@ def _described(given: Given) -> str:
         return f"a function {given.type}"
     if callable(given):
         return type(given).__name__
-    return "nothing" if given is None else describe(np.asarray(given))
+    array = None if given is None else _array_of(given)
+    return "nothing" if array is None else describe(array)
 
 
 def _fits(array: Array, type: AnyTensorType | UnrankedTensorType[Attribute], names: dict[str, int]) -> bool:

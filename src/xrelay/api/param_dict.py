@@ -19,6 +19,7 @@ from typing import Any, Final, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from xrelay.api.arrays import as_array
 from xrelay.api.tensor import Tensor
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.errors import ArtifactError, InputError, TypeInferenceError, with_article
@@ -51,7 +52,7 @@ def save_param_dict(params: Mapping[str, object]) -> bytearray:
         blob += struct.pack("<Q", len(text)) + text
     blob += struct.pack("<Q", len(params))
     for name, value in params.items():
-        blob += _array_bytes(name, np.asarray(value))
+        blob += _array_bytes(name, as_array(f"parameter {name!r}", value))
     return blob
 
 
@@ -60,7 +61,7 @@ def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
     try:
         dtype = str(numpy_dtype(element_type(array.dtype.newbyteorder("="))))
     except TypeInferenceError as error:
-        raise InputError(f"parameter {name!r} has dtype {array.dtype}, which no parameter has") from error
+        raise InputError(f"parameter {name!r} has dtype {array.dtype}, which no tensor has") from error
     kind, bits = _CODES[dtype]
     head = struct.pack("<QQiiiBBH", _ARRAY_MARK, 0, _CPU, 0, array.ndim, kind, bits, 1)
     little = array.astype(array.dtype.newbyteorder("<"), copy=False)

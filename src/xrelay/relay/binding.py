@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import TensorType
 
+from xrelay.api.arrays import arrays_by_name
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.errors import InputError, with_article
 from xrelay.relay.analysis import free_vars
-from xrelay.relay.arrays import arrays_by_name
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, const, view
 from xrelay.relay.function import Function
 from xrelay.relay.visitor import ExprMutator

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument
 
+from xrelay.api.arrays import arrays_by_name
 from xrelay.api.build_schedule import BuiltFunction, build_schedule
 from xrelay.api.compile import compile
 from xrelay.api.context import decide
@@ -28,7 +29,6 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
-from xrelay.relay.arrays import arrays_by_name
 from xrelay.relay.binding import bind_params_by_name as bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function

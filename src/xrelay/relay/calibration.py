@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from xrelay.api.arrays import arrays_by_name
 from xrelay.api.compile import compile
 from xrelay.api.tensor import Tensor
 from xrelay.dialects.attribute_names import COMPILER
@@ -20,7 +21,6 @@ from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.errors import InputError
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
 from xrelay.passes.infra.verify import walk_ops
-from xrelay.relay.arrays import arrays_by_name
 from xrelay.relay.nodes import GlobalVar
 
 MAIN: Final = "main"

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import FunctionType, StringAttr, SymbolRefAttr, Tenso
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from xrelay.api.arrays import as_array
 from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
 from xrelay.api.tensor import Tensor
@@ -26,7 +27,6 @@ from xrelay.interpreters.relay.run import run_relay_values
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
-from xrelay.relay.arrays import as_array
 from xrelay.relay.binding import bind, bind_params_by_name
 from xrelay.relay.expr import ExprLike, Var, as_value, view
 from xrelay.relay.function import Function

@@ -18,6 +18,7 @@ from xdsl.dialects.builtin import FunctionType, LocationAttr, TensorType, TupleT
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
+from xrelay.api.arrays import as_numpy, in_32_bits
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
@@ -31,7 +32,6 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp, fiel
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
-from xrelay.relay.arrays import as_numpy, in_32_bits
 from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, variable_name
 from xrelay.relay.type_views import TypeView, as_plain, plain_type, type_view
 from xrelay.relay.types import Extent, tensor

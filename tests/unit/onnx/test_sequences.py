@@ -105,6 +105,12 @@ def test_optionals_as_inputs() -> None:
         run_relay(take, [None])
 
 
+def test_a_list_of_arrays_is_no_tensor() -> None:
+    module = imported([node("Identity", ["a"], ["y"])], "y")
+    with pytest.raises(InputError, match=r"input #0 of @main is \(float32\[2, 3\], float32\[1, 3\]\), must be tensor"):
+        run_relay(module, [[A, A[:1]]])
+
+
 @pytest.mark.parametrize(("given", "words"), [(A, r"float32\[2, 3\]"), ([A, X], r"\(float32"), (None, "nothing")])
 def test_values_of_another_kind_are_refused(given: Any, words: str) -> None:
     module = imported([node("SequenceLength", ["q"], ["y"])], "y", SEQUENCE)

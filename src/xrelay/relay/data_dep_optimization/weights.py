@@ -7,6 +7,7 @@ from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.builtin import ModuleOp
 
+from xrelay.api.arrays import arrays_by_name
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, did_you_mean
@@ -14,7 +15,6 @@ from xrelay.passes.graph.parameters import Parameters, free_functions
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.sparse_weights import in_blocks
 from xrelay.passes.types.infer_type import infer_types
-from xrelay.relay.arrays import arrays_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule

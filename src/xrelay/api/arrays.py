@@ -37,8 +37,13 @@ def as_numpy(value: Any) -> Any:
 
 def as_array(name: str, value: object) -> NDArray[Any]:
     """A copy of the array that `value` is, or gives by `numpy()` or `asnumpy()`; `InputError` names other values."""
-    array = np.array(as_numpy(value))
+    try:
+        array = np.array(as_numpy(value))
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(f"{name} is no array of numbers: {error}") from error
     if array.dtype.hasobject or array.dtype.kind in "USMmc":
+        if isinstance(value, np.ndarray):
+            raise InputError(f"{name} has dtype {array.dtype}, which no tensor has")
         raise InputError(f"{name} is {with_article(type(value).__name__)}, no array of numbers")
     return array
 
