@@ -174,9 +174,9 @@ def _quantizes_no_number(node: onnx.NodeProto, model: onnx.ModelProto, inputs: M
 
 def _deviates_little(data: Array, groups: int) -> bool:
     """Whether a group's elements are so near each other that their variance loses digits as a difference of squares."""
-    elements = data.astype(np.float64).reshape(data.shape[0], groups, -1)
-    if elements.size == 0:
+    if data.size == 0:
         return False
+    elements = data.astype(np.float64).reshape(data.shape[0], groups, -1)
     with np.errstate(invalid="ignore"):
         return bool((16 * elements.std(axis=2) < np.abs(elements.mean(axis=2))).any())
 
