@@ -98,6 +98,12 @@ class AnyDim(DimExpr):
         return "?"
 
 
+GREAT = 1 << 32
+"""`(n - 4) floordiv d` is `(n + d - 4) floordiv d - 1` for divisors up to here; to greater ones it stays as it is.
+
+Both have one value, but sums that a program computes must fit 64 bits.
+"""
+
 ANY = AnyDim()
 """The unknown dimension."""
 
@@ -280,7 +286,7 @@ def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
         if rhs < 0:
             return -modulo(-lhs, -rhs)
         rest = from_terms(sums.split_multiples(terms_of(lhs), (), rhs, lambda _: True)[1])
-        return rest if isinstance(rest, int) else as_dim(Operation("mod", rest, rhs))
+        return rest if isinstance(rest, int) else as_dim(Operation("mod", _near_zero(rest, rhs), rhs))
     if (positive or is_positive(rhs)) and sums.exact_quotient(terms_of(lhs), terms_of(rhs)) is not None:
         return 0
     return as_dim(Operation("mod", _split_multiples(lhs, rhs)[1], rhs))
@@ -304,14 +310,26 @@ def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
     whole, terms = sums.split_multiples(terms_of(lhs), (), divisor, lambda term: not any(map(parts_of, term)))
     common = gcd(divisor, *(coefficient for monomial, coefficient in terms.items() if monomial))
     rest, divisor = from_terms(sums.divided(terms, common)), divisor // common
+    near = _near_zero(rest, divisor)
+    return from_terms(whole) + _quotient(near, divisor) + (near != rest)
+
+
+def _near_zero(rest: Dim, divisor: int) -> Dim:
+    """`rest`, or that less `divisor`, where the divisor is great and its number nearer to 0 then."""
+    is_far = divisor > GREAT and 2 * terms_of(rest).get((), 0) > divisor
+    return rest - divisor if is_far and not isinstance(rest, int) else rest
+
+
+def _quotient(rest: Dim, divisor: int) -> Dim:
+    """The quotient of what holds no multiple of `divisor`."""
     if isinstance(rest, int):
-        return from_terms(whole) + rest // divisor
+        return rest // divisor
     offset = terms_of(rest).get((), 0)
     inner = single_atom(rest - offset)
     if isinstance(inner, Operation) and inner.kind == "floordiv" and isinstance(inner.rhs, int):
         # (n floordiv 2 + 1) floordiv 2 is (n + 2) floordiv 4.
-        return from_terms(whole) + _divide_by_integer(inner.lhs + offset * inner.rhs, inner.rhs * divisor)
-    return from_terms(whole) + as_dim(Operation("floordiv", rest, divisor))
+        return _divide_by_integer(inner.lhs + offset * inner.rhs, inner.rhs * divisor)
+    return as_dim(Operation("floordiv", rest, divisor))
 
 
 def select(kind: SelectionKind, dims: Sequence[Dim]) -> Dim:

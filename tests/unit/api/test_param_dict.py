@@ -78,7 +78,7 @@ def test_a_damaged_blob_is_refused(at: int, value: int, message: str) -> None:
 def test_what_are_no_parameters() -> None:
     with pytest.raises(InputError, match="parameter 'x' has dtype complex128, which no tensor has"):
         relay.save_param_dict({"x": np.array(1j)})
-    with pytest.raises(InputError, match="parameter 'x' is no array of numbers: .*inhomogeneous"):
+    with pytest.raises(InputError, match=r"parameter 'x' is no array of numbers: .*inhomogeneous"):
         relay.save_param_dict({"x": [[1], [1, 2]]})
     wrong: Any = [1]
     with pytest.raises(InputError, match="params is a list"):

@@ -104,6 +104,12 @@ def relay_context() -> Context:
         (quotient((n + m) * (n - m), n + m), "-m + n"),
         (((n + 1) // 2 + 1) // 2, "(n + 3) floordiv 4"),
         (n // -2, "-n + n floordiv 2"),
+        (n // (1 << 40) + 1, "n floordiv 1099511627776 + 1"),
+        ((n - 4) // (1 << 40), "(n - 4) floordiv 1099511627776"),
+        ((n - 4) // ((1 << 63) - 1) + 1, "(n - 4) floordiv 9223372036854775807 + 1"),
+        ((n + (1 << 40) - 4) // (1 << 40), "(n - 4) floordiv 1099511627776 + 1"),
+        ((n - 4) % (1 << 40), "(n - 4) mod 1099511627776"),
+        ((n - 4) % 2**32, "(n + 4294967292) mod 4294967296"),
         ((4 * n + 3) % 2, "1"),
         ((5 * n + 2) % 3, "(2 * n + 2) mod 3"),
         ((n + 1) * (n - 1), "n * n - 1"),
@@ -134,6 +140,15 @@ def relay_context() -> Context:
 )
 def test_canonical_forms(dim: Dim, text: str) -> None:
     assert str(dim) == text
+
+
+@given(st.integers(-9, 9), st.integers(0, 9), st.sampled_from([(1 << 32) - 1, (1 << 32) + 1, 3 << 40, (1 << 63) - 1]))
+def test_great_divisors_divide_as_others(offset: int, value: int, divisor: int) -> None:
+    for number in (value, divisor + value, 2 * divisor + value):
+        values, total = {"n": number}, number + offset
+        assert substitute(((n + offset) // divisor, (n + offset) % divisor), values) == divmod(total, divisor)
+        nested = ((n + offset) // divisor + offset) // 3
+        assert substitute((nested,), values) == ((total // divisor + offset) // 3,)
 
 
 def test_a_shape_reads_as_text() -> None:
