@@ -15,6 +15,7 @@ from xrelay.dialects.relay.ops.vision_multibox import MultiboxPriorOp, MultiboxT
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
+from xrelay.index_algebra.dims import maximum
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.front_rows import FrontRows
@@ -120,7 +121,7 @@ def _best_classes(emitter: TopiEmitter) -> tuple[SSAValue, SSAValue]:
     scores = emitter.operand(0)
     (batch, classes, boxes), real = shape_of(scores), element_of(scores)
     first = 0 if emitter.flag("keep_background") else 1
-    spatial, reduce = variables("i", [batch, boxes]), {"c": classes - first}
+    spatial, reduce = variables("i", [batch, boxes]), {"c": maximum(0, classes - first)}
 
     def score(b: Body) -> SSAValue:
         image, box = b.spatial
