@@ -11,12 +11,12 @@ from __future__ import annotations
 
 import numpy as np
 import onnx
-from onnx import helper
+from onnx import helper, numpy_helper
 from xdsl.dialects.builtin import ModuleOp
 
 from fuzz.onnx_draft import random_inputs
 from fuzz.onnx_oracles import onnxruntime_outputs
-from fuzz.special_values import Array
+from fuzz.special_values import Array, random_array
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.errors import InterpreterError, XRelayError
@@ -29,15 +29,15 @@ OPEN = ("any", "small")
 
 
 def accepted(rng: np.random.Generator, model: onnx.ModelProto) -> bool:
-    """True for a node that means something; the domains of its inputs are narrowed to what it means something for."""
+    """True for a node that means something; the domains of its operands are narrowed to what it means something for."""
     try:
         module = import_onnx(model)
     except XRelayError:
         return not _is_limited(model) and onnxruntime_outputs(model, random_inputs(rng, model)) is not None
     if _reduces(module):
-        _narrow(model, {"any": "finite"})
+        _narrow(rng, model, {"any": "finite"})
     if _fails(module, model, zeros=True):
-        _narrow(model, dict.fromkeys(OPEN, "nonzero"))
+        _narrow(rng, model, dict.fromkeys(OPEN, "nonzero"))
     return not _fails(module, model, zeros=False)
 
 
@@ -69,6 +69,11 @@ def _reduces(module: ModuleOp) -> bool:
     return bool(patterns & {OpPatternKind.COMM_REDUCE, OpPatternKind.OUT_ELEM_WISE_FUSABLE, OpPatternKind.OPAQUE})
 
 
-def _narrow(model: onnx.ModelProto, domains: dict[str, str]) -> None:
+def _narrow(rng: np.random.Generator, model: onnx.ModelProto, domains: dict[str, str]) -> None:
     for info in model.graph.input:
         info.doc_string = domains.get(info.doc_string, info.doc_string)
+    for tensor in model.graph.initializer:
+        if domain := domains.get(tensor.doc_string):
+            drawn = random_array(rng, tuple(tensor.dims), helper.tensor_dtype_to_np_dtype(tensor.data_type), domain)
+            tensor.CopyFrom(numpy_helper.from_array(drawn, tensor.name))
+            tensor.doc_string = domain

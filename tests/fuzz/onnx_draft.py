@@ -67,6 +67,7 @@ class Draft:
         self.order.append(name)
         if self.chance(constant) and self.inputs:
             self._initializer(name, random_array(self.rng, shape, kind, domain))
+            self.initializers[-1].doc_string = domain
             return
         info = helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(kind), shape)
         info.doc_string = domain
