@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from xrelay.frontend.onnx.importer import import_onnx as import_onnx
     from xrelay.nd import cpu as cpu
     from xrelay.relay.build_module import build as build
+    from xrelay.relay.library import Library as Library
+    from xrelay.relay.library import load_module as load_module
     from xrelay.relay.module import IRModule as IRModule
     from xrelay.relay.registered_functions import get_global_func as get_global_func
     from xrelay.relay.registered_functions import register_func as register_func
@@ -52,6 +54,7 @@ _PUBLIC: dict[str, str] = {
     "CompiledModel": "xrelay.api.model",
     "GraphModule": "xrelay.api.graph_module",
     "IRModule": "xrelay.relay.module",
+    "Library": "xrelay.relay.library",
     "PassContext": "xrelay.transform",
     "Target": "xrelay.target.target",
     "build": "xrelay.relay.build_module",
@@ -64,6 +67,7 @@ _PUBLIC: dict[str, str] = {
     "interpret": "xrelay.api.interpret",
     "ir": "xrelay",
     "load": "xrelay.api.model",
+    "load_module": "xrelay.relay.library",
     "lower": "xrelay.te.lower",
     "nd": "xrelay",
     "onnx_backend": "xrelay",
@@ -84,6 +88,7 @@ __all__ = [
     "CompiledModel",
     "GraphModule",
     "IRModule",
+    "Library",
     "PassContext",
     "Target",
     "__version__",
@@ -97,6 +102,7 @@ __all__ = [
     "interpret",
     "ir",
     "load",
+    "load_module",
     "lower",
     "nd",
     "onnx_backend",

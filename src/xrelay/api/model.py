@@ -199,7 +199,7 @@ class CompiledModel:
 
     def __copy__(self) -> CompiledModel:
         """A model of the same code and weights, which nobody changes, with threads and a limit of its own."""
-        return CompiledModel(
+        return type(self)(
             self._artifact, num_threads=self._num_threads, memory_limit=self._memory_limit, timing=self._timing
         )
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from xrelay.api.param_dict import load_param_dict as load_param_dict
     from xrelay.api.param_dict import save_param_dict as save_param_dict
     from xrelay.passes.infra.pass_context import PassContext
+    from xrelay.relay import backend as backend
     from xrelay.relay import build_module as build_module
     from xrelay.relay import data_dep_optimization as data_dep_optimization
     from xrelay.relay import dataflow_pattern as dataflow_pattern
@@ -91,6 +92,7 @@ __all__ = [
     "analysis",
     "annotation",
     "astext",
+    "backend",
     "bind",
     "build",
     "build_config",
@@ -124,6 +126,7 @@ __all__ = [
 ]
 
 _LATE = {
+    "backend": ("xrelay.relay.backend", ""),
     "build": ("xrelay.relay.build_module", "build"),
     "build_config": ("xrelay.transform", "PassContext"),
     "build_module": ("xrelay.relay.build_module", ""),

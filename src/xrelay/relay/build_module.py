@@ -6,7 +6,7 @@ m = xrelay.GraphModule(lib["default"](dev))
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, overload
 
@@ -20,7 +20,6 @@ from xrelay.api.build_schedule import BuiltFunction, build_schedule
 from xrelay.api.compile import compile
 from xrelay.api.context import decide
 from xrelay.api.interface import main_function
-from xrelay.api.model import CompiledModel
 from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.stage_runner import StageRunner
 from xrelay.dialects.attribute_names import VALUE_NAME
@@ -29,53 +28,16 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
+from xrelay.relay.backend import Executor, Runtime
 from xrelay.relay.binding import bind_params_by_name as bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
+from xrelay.relay.library import DEFAULT, Library
 from xrelay.relay.module import IRModule, Module
 from xrelay.runtime.artifact import Artifact
 from xrelay.target.target import Target
 from xrelay.te.schedule import Schedule
 from xrelay.te.tensor import Tensor
-
-DEFAULT = "default"
-"""The name under which a library has its model."""
-
-
-class Library(CompiledModel):
-    """A compiled model which, as in Relay, also answers `lib["default"](device)` with itself, and can be unpacked."""
-
-    def __getitem__(self, name: str) -> Callable[[object], Library]:
-        """The function that gives the model for a device, of which there is one: the CPU."""
-        if name != DEFAULT:
-            raise InputError(f"the library has no entry {name!r}", help=f"its entry is {DEFAULT!r}")
-        return lambda device=None: self
-
-    def __iter__(self) -> Iterator[Any]:
-        """`graph, lib, params = relay.build(…)`, the older form: the name of its entry, itself, and no parameters."""
-        return iter((DEFAULT, self, self.get_params()))
-
-    @property
-    def lib(self) -> Library:
-        """The library itself, which in Relay holds another."""
-        return self
-
-    def get_lib(self) -> Library:
-        """The library itself."""
-        return self
-
-    @property
-    def graph_json(self) -> str:
-        """What stands for the graph, which is in the library: the name of its entry."""
-        return DEFAULT
-
-    def get_graph_json(self) -> str:
-        """As `graph_json`."""
-        return DEFAULT
-
-    def get_params(self) -> dict[str, NDArray[Any]]:
-        """The parameters that are still to be set: none, for they became constants."""
-        return {}
 
 
 @overload
@@ -92,6 +54,9 @@ def build(
     opt_level: int | None = None,
     *,
     target_host: object = None,
+    executor: Executor | str = "graph",
+    runtime: Runtime | str = "cpp",
+    mod_name: str = DEFAULT,
     threads: int | None = None,
 ) -> Library: ...
 
@@ -101,7 +66,8 @@ def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction
 
     `params` become constants, by name of parameter: arrays, or objects with `numpy()` or `asnumpy()`. Types of
     parameters that are open follow from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this
-    machine. `target_host` is accepted and has no meaning: host and device are one CPU.
+    machine. `target_host` is accepted and has no meaning: host and device are one CPU. `executor` and `runtime` are
+    checked, see `relay.backend`. The library has its model as `mod_name`, and always as `default`.
 
     A schedule of tensor expressions becomes a function of the tensors `args`, see `build_schedule`.
 
@@ -135,16 +101,32 @@ def _build_program(
     opt_level: int | None = None,
     *,
     target_host: object = None,
+    executor: Executor | str = "graph",
+    runtime: Runtime | str = "cpp",
+    mod_name: str = DEFAULT,
     threads: int | None = None,
 ) -> Library:
     """The library of a program and its parameters."""
+    _check_ways(executor, runtime, mod_name)
     module = _module(source)
     bound = arrays_by_name(params)
     _bind(main_function(module), bound)
     model = compile(module, target=target, opt_level=opt_level, threads=threads, cache=True)
     artifact = model.artifact
-    metadata = replace(artifact.metadata, bound_params=tuple(bound))
+    metadata = replace(artifact.metadata, bound_params=tuple(bound), name=mod_name)
     return Library(Artifact(artifact.objects, metadata, artifact.weights), num_threads=threads)
+
+
+def _check_ways(executor: object, runtime: object, mod_name: object) -> None:
+    """Raise `InputError` for what are no executor, runtime and name; those there are all mean the same."""
+    for kind, given in ((Executor, executor), (Runtime, runtime)):
+        if isinstance(given, str):
+            kind(given)
+        elif not isinstance(given, kind):
+            what = with_article(type(given).__name__)
+            raise InputError(f"{what} is no {kind.KIND}", help=f"give a relay.backend.{kind.__name__}")
+    if not isinstance(mod_name, str) or not mod_name:
+        raise InputError(f"mod_name is {mod_name!r}", help="give the text under which the library has its model")
 
 
 def _module(source: object) -> ModuleOp:

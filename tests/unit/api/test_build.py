@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
+from copy import copy
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -159,3 +163,46 @@ def test_the_older_form_of_building() -> None:
     module.set_input(**params)
     module.run(x=np.ones(2, np.float32))
     assert module.get_output(0).tolist() == [3, 3]
+
+
+def test_a_library_has_a_name_and_is_kept_in_a_file(tmp_path: Path) -> None:
+    lib = relay.build(scaled_sum(), "llvm", params=params(), mod_name="net")
+    lib.export_library(tmp_path / "net.so")
+    loaded = xrelay.load_module(tmp_path / "net.so")
+    assert (loaded.libmod_name, loaded.params, next(iter(loaded))) == ("net", {}, "net")
+    assert isinstance(copy(loaded), xrelay.Library)
+    inputs = {spec.name: np.ones(spec.known_shape, np.float32) for spec in lib.inputs}
+    for name in ("net", "default"):
+        found, wanted = (xrelay.GraphModule(each[name](xrelay.cpu())) for each in (loaded, lib))
+        for module in (found, wanted):
+            module.run(**inputs)
+        assert found.get_output(0).tolist() == wanted.get_output(0).tolist()
+    with pytest.raises(InputError, match="no entry 'other'; help: its entry is 'net'"):
+        loaded["other"]
+
+
+def test_executors_and_runtimes_are_checked() -> None:
+    backend = relay.backend
+    for executor in (backend.Executor("graph", {"link-params": True}), backend.Executor("aot"), "graph"):
+        relay.build(scaled_sum(), params=params(), executor=executor, runtime=backend.Runtime("cpp"))
+    assert backend.Executor("aot", {"unpacked-api": False})["unpacked-api"] is False
+    assert backend.Executor("aot") == backend.Executor("aot", {}) != backend.Executor("graph")
+    assert backend.Executor("aot") != backend.Runtime("cpp")
+    assert "link-params" not in backend.Executor("graph")
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: relay.backend.Executor("vm"), "no executor 'vm'; help: there are graph, aot"),
+        (lambda: relay.backend.Executor("aot", {"unpacked-api": True}), "has unpacked-api False, not True"),
+        (lambda: relay.backend.Executor("graph", {"link-param": 1}), "did you mean 'link-params'"),
+        (lambda: relay.backend.Runtime("crt"), "no runtime 'crt'; help: model.export"),
+        (lambda: relay.build(scaled_sum(), executor=relay.backend.Runtime("cpp")), "a Runtime is no executor"),  # pyright: ignore
+        (lambda: relay.build(scaled_sum(), runtime="c"), "no runtime 'c'"),
+        (lambda: relay.build(scaled_sum(), mod_name=""), "mod_name is ''"),
+    ],
+)
+def test_other_executors_and_runtimes_are_refused(make: Callable[[], object], words: str) -> None:
+    with pytest.raises(InputError, match=re.escape(words)):
+        make()
