@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from xdsl.ir import Operation
 
+from xrelay.interpreters.powers import float_power
 from xrelay.interpreters.scalar_meaning import (
     ScalarCompiler,
     ScalarFunction,
@@ -107,7 +108,7 @@ MATH: dict[str, ScalarCompiler] = {
     "math.log10": rounded(np.log10),
     "math.log1p": rounded(np.log1p),
     "math.log2": rounded(np.log2),
-    "math.powf": rounded(np.power),
+    "math.powf": rounded(float_power),
     "math.round": plain(_round_half_away),
     "math.roundeven": plain(np.rint),
     "math.rsqrt": rounded(_rsqrt),

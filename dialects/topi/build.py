@@ -62,10 +62,13 @@ Scalar: TypeAlias = IntegerType | IndexType | AnyFloat
 IndexSpaceT = TypeVar("IndexSpaceT", bound=IndexSpaceOp)
 
 
-def scalar_attr(value: Number, type: Attribute) -> FloatAttr | IntegerAttr:
-    """`value` as an attribute of the scalar type `type`; raises `LoweringError` for a type that is not a scalar."""
+def scalar_attr(value: Number, type: Attribute, *, wraps: bool = False) -> FloatAttr | IntegerAttr:
+    """`value` as an attribute of the scalar type `type`, with `wraps` the last bits of an integer that does not fit.
+
+    Raises `LoweringError` for a type that is not a scalar.
+    """
     if isinstance(type, IntegerType | IndexType):
-        return IntegerAttr(int(value), type)
+        return IntegerAttr(int(value), type, truncate_bits=wraps)
     if isinstance(type, AnyFloat):
         return FloatAttr(float(value), type)
     raise LoweringError(f"{type} is not the type of a scalar constant")
@@ -140,14 +143,17 @@ class Body:
         return self.scaled(index, maximum(0, minimum(1, extent - 1)))
 
     def size(self, dim: Dim, type: Attribute) -> SSAValue:
-        """A dimension as a number of a scalar type."""
+        """A dimension as a number of a scalar type: the last bits where it does not fit; of truth values, whether it is not 0."""
         if isinstance(dim, int):
-            return self.constant(dim, type)
+            value = int(dim != 0) if type == i1 else dim
+            return self.add(arith.ConstantOp(scalar_attr(value, type, wraps=True)))
         index = self.index(dim)
         if isinstance(type, IndexType):
             return index
         if isinstance(type, AnyFloat):
             return self.add(SIToFPOp(self.add(IndexCastOp(index, i64)), type))
+        if type == i1:
+            return self.add(arith.CmpiOp(index, self.constant(0, index.type), "ne"))
         return self.add(IndexCastOp(index, type))
 
     def read(self, tensor: SSAValue, *indices: IndexLike) -> SSAValue:

@@ -41,6 +41,7 @@ from xrelay.dialects.relay.ops.tensor_unary import (
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
+from xrelay.interpreters.powers import float_power
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import Value, evaluates
@@ -138,9 +139,7 @@ def _power(lhs: Array, rhs: Array) -> Array:
         if np.any(rhs < 0):
             raise InterpreterError("an integer to a negative power")
         return np.power(lhs, rhs)
-    # numpy takes a square root where every exponent is one half, but a power of -inf and of -0.0 has no sign.
-    rooted = (rhs == 0.5) & ((lhs == 0) | (lhs == -np.inf))
-    return np.power(np.where(rooted, np.abs(lhs), lhs), rhs)
+    return float_power(lhs, rhs)
 
 
 _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {

@@ -6,6 +6,7 @@ import numpy as np
 
 from xrelay.dialects.relay.ops.nn_lrn import LRNOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.powers import float_power
 from xrelay.interpreters.relay.registry import evaluates
 
 
@@ -20,4 +21,4 @@ def evaluate_lrn(op: LRNOp, data: Array) -> Array:
         first, last = channel - (size - 1) // 2, channel + size // 2
         total[channel] = squares[max(first, 0) : last + 1].sum(axis=0)
     base = op.bias.value.data + op.alpha.value.data / size * np.moveaxis(total, 0, axis)
-    return (data.astype(np.float64) / base**op.beta.value.data).astype(data.dtype)
+    return (data.astype(np.float64) / float_power(base, op.beta.value.data)).astype(data.dtype)

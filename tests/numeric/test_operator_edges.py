@@ -6,9 +6,12 @@ from functools import partial
 
 import numpy as np
 import pytest
+from support.one_op import check, program
 
 import xrelay
+from xrelay import relay
 from xrelay.errors import ExecutionError, InterpreterError
+from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 
 REORGANISED = """
@@ -91,3 +94,21 @@ def test_groups_of_channels_whose_number_is_open(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(model.run(inputs)[0], expected, rtol=1e-4, atol=1e-5)
     with pytest.raises(ExecutionError, match="n mod 4 == 0 is 6 mod 4 == 0"):
         model.run([np.zeros((2, 6, 3), np.float32), np.zeros(6, np.float32), np.zeros(6, np.float32)])
+
+
+def test_the_root_of_a_zero_has_no_sign() -> None:
+    x = np.array([[[[-1.0]], [[2.0]]]], np.float32)
+    found = check(program("nn.lrn", x, bias=-0.0, alpha=-0.0, beta=0.5), [x])
+    np.testing.assert_array_equal(found[0].reshape(-1), [-np.inf, np.inf])
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "uint32", "float16"])
+@pytest.mark.parametrize("extent", ["n", 300])
+def test_extents_as_numbers_of_a_type_that_may_lack_them(dtype: str, extent: str | int) -> None:
+    x = relay.var("x", shape=(extent, 2), dtype="int8")
+    module = relay.IRModule.from_expr(relay.Function([x], relay.shape_of(x, dtype=dtype)))
+    model = xrelay.compile(module, cache=False, threads=1)
+    for size in (0, 2, 300) if extent == "n" else (300,):
+        data = np.zeros((size, 2), np.int8)
+        for found in (model.run([data])[0], run_relay(module, [data])[0]):
+            np.testing.assert_array_equal(found, np.array([size, 2]).astype(dtype), strict=True)

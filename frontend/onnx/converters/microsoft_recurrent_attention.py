@@ -40,19 +40,21 @@ def convert_causal_conv(node: NodeView) -> list[SSAValue]:
     """Each channel convolved with its own filter, behind what came before, and the end of it all for the next call."""
     node = _plain(node, _CONVOLUTION)
     activation = node.attribute_string("activation", "none", ("none", "silu", "swish"))
-    channels, *window = node.shape(1)
-    if len(node.shape(0)) != 3 or len(window) != 2 or not isinstance(channels, int) or not isinstance(window[1], int):
+    filters = node.shape(1)
+    known = [extent for extent in filters if isinstance(extent, int)]
+    if len(node.shape(0)) != 3 or len(filters) != 3 or len(known) != 3:
         raise node.error(
             f"{node.input(0).type} and filters {node.input(1).type}: one axis and known filters are expected"
         )
-    joined = _behind_state(node, window[1] - 1)
+    channels, _, window = known
+    joined = _behind_state(node, window - 1)
     weight = node.emit("cast", node.input(1), dtype="float32")
-    result = node.emit("nn.conv1d", joined, weight, groups=channels, channels=channels, kernel_size=(window[1],))
+    result = node.emit("nn.conv1d", joined, weight, groups=channels, channels=channels, kernel_size=(window,))
     if node.optional_input(2) is not None:
         result = node.emit("nn.bias_add", result, node.emit("cast", node.input(2), dtype="float32"), axis=1)
     result = result if activation == "none" else node.emit("nn.swish", result)
     dtype = numpy_dtype(node.element_type(0))
-    return [node.emit("cast", each, dtype=dtype) for each in (result, _last(node, joined, window[1] - 1))]
+    return [node.emit("cast", each, dtype=dtype) for each in (result, _last(node, joined, window - 1))]
 
 
 def _behind_state(node: NodeView, count: int) -> SSAValue:

@@ -56,7 +56,8 @@ class _Choice:
         """Whether the other is of the same kind, name and options."""
         return type(self) is type(other) and isinstance(other, _Choice) and vars(self) == vars(other)
 
-    __hash__ = None  # pyright: ignore[reportAssignmentType]
+    def __hash__(self) -> int:
+        return hash((type(self), self.name))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.options!r})"

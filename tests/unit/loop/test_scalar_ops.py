@@ -81,6 +81,7 @@ NAN = math.nan
         ("arith.cmpf true,", NAN, NAN, True),
         ("math.copysign", 3, -0.0, -3),
         ("math.powf", 2, 10, 1024),
+        ("math.powf", -math.inf, 0.5, math.inf),
     ],
 )
 def test_floats(name: str, left: float, right: float, expected: float):

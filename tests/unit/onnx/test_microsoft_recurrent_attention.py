@@ -48,6 +48,7 @@ def test_causal_convolutions(inputs: list[Array | None], words: dict[str, Any]) 
         ("LinearAttention", [normal(1, 1, 2)] * 3, {"state_window": 2}, "'state_window' is 2, only 0 is supported"),
         ("CausalConvWithState", [normal(1, 2, 3), normal(2, 1, 2)], {"dilation": 2}, "'dilation' is 2"),
         ("CausalConvWithState", [normal(1, 2), normal(2, 1, 2)], {}, "one axis and known filters are expected"),
+        ("CausalConvWithState", [normal(1, 2, 3), normal()], {}, "one axis and known filters are expected"),
         ("CausalConvWithState", [normal(1, 2, 3), normal(2, 1, 2), None, normal(1, 2, 3)], {}, "1 places are expected"),
     ],
 )
