@@ -27,7 +27,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.defined_values import defined_values
@@ -129,7 +129,8 @@ class Body:
 
     def _divisor(self, by: Dim) -> AffineExpr:
         """`by`, or 1 where that is 0: of an extent without elements none is computed, but its place is written."""
-        return self.expr(1 if by == 0 else by)
+        divisor = simplify(self.expr(by), box_of(self._space))
+        return self.expr(1) if divisor == AffineConstantExpr(0) else divisor
 
     def broadcast(self, index: AffineExpr, extent: Dim, space: Dim) -> IndexLike:
         """Where an axis of `extent` is read that broadcasts to `space`: at `index`, or at 0 where the extent is 1.
@@ -143,7 +144,7 @@ class Body:
         return self.scaled(index, maximum(0, minimum(1, extent - 1)))
 
     def size(self, dim: Dim, type: Attribute) -> SSAValue:
-        """A dimension as a number of a scalar type: the last bits where it does not fit; of truth values, whether it is not 0."""
+        """A dimension as a number of a scalar type: its last bits if it does not fit, as a truth value `dim != 0`."""
         if isinstance(dim, int):
             value = int(dim != 0) if type == i1 else dim
             return self.add(arith.ConstantOp(scalar_attr(value, type, wraps=True)))

@@ -112,3 +112,10 @@ def test_extents_as_numbers_of_a_type_that_may_lack_them(dtype: str, extent: str
         data = np.zeros((size, 2), np.int8)
         for found in (model.run([data])[0], run_relay(module, [data])[0]):
             np.testing.assert_array_equal(found, np.array([size, 2]).astype(dtype), strict=True)
+
+
+def test_a_stride_so_great_that_no_element_is_left() -> None:
+    x = relay.var("x", shape=(1, "c", "h", "w"))
+    module = relay.IRModule.from_expr(relay.Function([x], relay.vision.yolo_reorg(x, stride=(1 << 63) - 1)))
+    model = xrelay.compile(module, cache=False, threads=1)
+    assert model.run([np.zeros((1, 0, 0, 0), np.float32)])[0].shape == (1, 0, 0, 0)
