@@ -25,13 +25,36 @@ def verify_module(module: Operation) -> None:
 
 
 def verification_errors(module: Operation) -> Iterator[VerificationError]:
-    """Yields everything that is wrong with `module`: ops in program order, then uses that no definition reaches."""
+    """Yields everything that is wrong with `module`: ops in program order, then uses that no definition reaches.
+
+    The verifier of a call may fail on a function that is wrong itself, as one without a type: that function is told.
+    """
+    faults: list[Exception] = []
+    is_wrong = False
     for op in walk_ops(module):
-        wrong_symbols = list(symbol_errors(op))
-        yield from wrong_symbols
-        if not wrong_symbols and (message := _op_failure(op)) is not None:
-            yield VerificationError(message, location=location_of(op))
-    yield from dominance_errors(module)
+        for error in _op_errors(op, faults):
+            is_wrong = True
+            yield error
+    for error in dominance_errors(module):
+        is_wrong = True
+        yield error
+    if faults and not is_wrong:
+        raise faults[0]
+
+
+def _op_errors(op: Operation, faults: list[Exception]) -> Iterator[VerificationError]:
+    """Yields what is wrong with one op; an exception of its verifier that tells nothing goes to `faults`."""
+    wrong_symbols = list(symbol_errors(op))
+    yield from wrong_symbols
+    if wrong_symbols:
+        return
+    try:
+        message = _op_failure(op)
+    except Exception as fault:  # a verifier of xDSL that reads what another op lacks
+        faults.append(fault)
+        return
+    if message is not None:
+        yield VerificationError(message, location=location_of(op))
 
 
 def walk_ops(top: Operation) -> Iterator[Operation]:

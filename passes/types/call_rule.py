@@ -72,13 +72,21 @@ def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, 
 
 
 def instantiations(solver: TypeSolver) -> dict[AnyCall, dict[str, Dim]]:
-    """What the callee's names stand for, of every call that does not call a kernel; nothing where there are none."""
+    """What the callee's names stand for, of every call but those of kernels with whose names they are written."""
     return {
-        call: call_bindings(call, solver.functions[name], solver)
+        call: call_bindings(call, function, solver)
         for name, calls in solver.callers.items()
-        if PRIMITIVE not in solver.functions[name].attributes
+        for function in (solver.functions[name],)
         for call in calls
+        if PRIMITIVE not in function.attributes or not _shares_names(call, function, solver)
     }
+
+
+def _shares_names(call: AnyCall, kernel: FuncOp, solver: TypeSolver) -> bool:
+    """Whether a call has the types of its callee, as those of kernels have that were outlined behind inference."""
+    outputs = [solver.type_of(FunctionResult(kernel, index)) for index, _ in enumerate(call.res)]
+    found = [solver.type_of(value) for value in (*call.arguments, *call.res)]
+    return found == [*parameter_types(kernel, solver), *outputs]
 
 
 def write_calls(found: Mapping[AnyCall, dict[str, Dim]]) -> None:

@@ -42,7 +42,7 @@ def convert_eye_like(node: NodeView) -> SSAValue:
     problem = check_size(shape, dtype.itemsize)
     if problem is not None:
         raise node.error(problem)
-    return node.emit_constant(np.eye(*shape, k=node.attribute_int("k", 0)).astype(dtype), "eye")
+    return node.emit_constant(np.eye(*shape, k=node.attribute_int("k", 0), dtype=dtype), "eye")
 
 
 @converts("ReverseSequence", since=10, attributes=("batch_axis", "time_axis"))

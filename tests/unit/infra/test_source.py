@@ -127,6 +127,19 @@ func.func @g(%y: i32) {}
         verify_module(parse_module(full_context(), text, "f.mlir"))
 
 
+def test_a_function_without_a_type_is_told_and_not_its_calls() -> None:
+    text = """func.func @main() {
+  func.call @g() : () -> ()
+  func.return
+}
+"func.func"() <{sym_name = "g"}> ({}) : () -> ()
+"""
+    errors = list(verification_errors(parse_module(full_context(), text, "f.mlir")))
+    assert [str(error) for error in errors] == [
+        "f.mlir:5:1: property 'function_type' expected in operation 'func.func'"
+    ]
+
+
 def test_an_unclosed_string_is_an_error_at_once() -> None:
     with pytest.raises(ParseError):
         parse_module(full_context(), 'func.func private @f() attributes {a = "' + "a" * 100_000, "f.mlir")

@@ -329,3 +329,11 @@ def test_a_name_with_a_line_break_gives_one_line() -> None:
     source = model([helper.make_node("Frob\nnicate", ["x"], ["y"], name="a\nb")], [value("x", (2,))], ["y"])
     source.graph.name = "c\nd"
     assert complaint(source.SerializeToString()).count("\n") == 0
+
+
+def test_an_identity_takes_the_memory_of_its_own_type() -> None:
+    source = model([helper.make_node("EyeLike", ["x"], ["y"])], [value("x", (1, 2**22), TensorProto.UINT8)], ["y"])
+    tracemalloc.start()
+    import_onnx(source)
+    assert tracemalloc.get_traced_memory()[1] < 2**24
+    tracemalloc.stop()

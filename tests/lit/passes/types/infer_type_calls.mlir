@@ -165,3 +165,18 @@ func.func @twice(%go: tensor<i1>, %stop: tensor<i1>, %x: tensor<?xf32, #relay.di
   }
   func.return %r : tensor<?xf32, #relay.dims<k>>
 }
+
+// A kernel of which nothing was known when it was outlined: a name that its caller has for another extent is its own.
+// CHECK-LABEL: func.func @kernels
+// CHECK:         relay.dyn.topk(%x, %k) {{.*}}relay.binds = #relay.bounds<k <= 6>
+// CHECK:         relay.call @longest<e = e, k = k_1>(%{{.*}}, %k) {relay.binds = #relay.bounds<k_1 <= e>}
+func.func @kernels(%x: tensor<6xf32>, %k: tensor<i64>, %r: tensor<1xi64>) -> !relay.incomplete {
+  %a = relay.dyn.topk(%x, %k) {ret_type = "values"} : (tensor<6xf32>, tensor<i64>) -> !relay.incomplete
+  %b = relay.dyn.tile(%a, %r) : (!relay.incomplete, tensor<1xi64>) -> !relay.incomplete
+  %c = func.call @longest(%b, %k) : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  func.return %c : !relay.incomplete
+}
+func.func private @longest(%p0: !relay.incomplete, %p1: tensor<i64>) -> !relay.incomplete attributes {relay.primitive} {
+  %y = relay.dyn.topk(%p0, %p1) {ret_type = "values"} : (!relay.incomplete, tensor<i64>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}
