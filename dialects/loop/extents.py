@@ -45,16 +45,18 @@ def extents_of(buffer: SSAValue) -> tuple[int | SSAValue | None, ...]:
     return tuple(next(values, None) if size == DYNAMIC_INDEX else size for size in shape)
 
 
-def _dynamic_sizes(buffer: SSAValue) -> Iterator[SSAValue]:
-    """The values of the sizes that a buffer's type leaves open, in order."""
+def _dynamic_sizes(buffer: SSAValue) -> Iterator[SSAValue | None]:
+    """The values of the sizes that a buffer's type leaves open, in order; `None` for an argument that there is not."""
     if isinstance(buffer, OpResult) and isinstance(buffer.op, memref.AllocOp):
         yield from buffer.op.dynamic_sizes
     function = buffer.block.parent_op() if isinstance(buffer, BlockArgument) else None
     if isinstance(buffer, BlockArgument) and isinstance(function, FuncOp) and function.arg_attrs is not None:
-        numbers = function.arg_attrs.data[buffer.index].data.get(EXTENTS)
+        own = function.arg_attrs.data[buffer.index : buffer.index + 1]
+        numbers = own[0].data.get(EXTENTS) if own else None
         arguments = index_arguments(function)
         if is_attribute(numbers, DenseArrayBase[IntegerType]):
-            yield from (arguments[number] for number in numbers.get_values())
+            known = range(len(arguments))
+            yield from (arguments[number] if number in known else None for number in numbers.get_values())
 
 
 def verify_extents(function: FuncOp) -> None:

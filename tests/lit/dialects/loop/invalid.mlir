@@ -390,3 +390,13 @@ func.func @rows_of_any_length(%X: memref<4x?xf32>, %V: memref<4x3xf32>, %I: memr
     : memref<4x?xf32>, memref<4x3xf32>, memref<4x3xi64>, memref<4x?xf32>, memref<4x?xi64>
   func.return
 }
+
+// -----
+
+func.func private @rows_of_a_length_that_no_argument_is(%X: memref<?xf32> {loop.extents = array<i64: 2147483648>}, %V: memref<?xf32> {loop.extents = array<i64: -1>},
+    %I: memref<?xi64>, %a: memref<?xf32>, %b: memref<?xi64>, %n: index) attributes {loop.kernel} {
+  // expected-error@below {{[loop.sort C2] no value says how long the rows are, or how many elements are kept}}
+  loop.sort %X[] into %V, %I scratch %a, %b {axis = 0 : i64}
+    : memref<?xf32>, memref<?xf32>, memref<?xi64>, memref<?xf32>, memref<?xi64>
+  func.return
+}
