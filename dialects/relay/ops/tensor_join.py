@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from xdsl.dialects.builtin import IntegerAttr, IntegerType, TupleType
 from xdsl.ir import Attribute
@@ -24,6 +24,8 @@ from xrelay.dialects.relay.core.types import AnyTensorType, shape_of, tensor_typ
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim, Shape, merge_dims
+
+_MAX_PARTS: Final = 2**16
 
 
 class ConcatenatingOp(RelayOp):
@@ -121,6 +123,7 @@ class SplitOp(RelayOp):
 
     Constraints:
     - C3: places ascend and lie between 0 and the extent.
+    - C4: there are at most 65536 parts, each of which has a type of its own.
 
     Example:
     ```mlir
@@ -160,8 +163,10 @@ class SplitOp(RelayOp):
         return facts.elements(0) if len(facts.shape(0)) == 1 else None
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The tuple of the parts' types; C3."""
+        """The tuple of the parts' types; C3, C4."""
         shape, element = facts.operand(0)
+        many = f"{self.field_count} parts are more than {_MAX_PARTS}"
+        facts.require(self.field_count <= _MAX_PARTS, "C4", many)
         axis, parts = axis_index(self.axis.value.data, len(shape)), list[AnyTensorType]()
         for begin, end in pairwise(self.bounds(shape[axis])):
             message = f"places {list(numbers(self.indices_or_sections))} do not ascend from 0 to {shape[axis]}"

@@ -48,6 +48,14 @@ func.func @concatenate_elements(%t: tuple<tensor<4xf32>, tensor<4xi32>>) {
 
 // -----
 
+func.func @split_into_many(%x: tensor<0xf32>) {
+  // expected-error@below {{[relay.split C4] 4611686018427387904 parts are more than 65536}}
+  %r = relay.split(%x) {indices_or_sections = 4611686018427387904 : i64} : (tensor<0xf32>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 func.func @split_indices(%x: tensor<6xf32>) {
   // expected-error@below {{[relay.split C3] places [4, 2] do not ascend from 0 to 6}}
   %r = relay.split(%x) {indices_or_sections = [4, 2]} : (tensor<6xf32>) -> !relay.incomplete
