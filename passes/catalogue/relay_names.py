@@ -192,7 +192,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         ("DeadCodeElimination",),
         positional=("layout", "kernel_size", "blocksize", "sparsity_threshold"),
     ),
-    RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, ()),
+    RelayPass("ToBasicBlockNormalForm", "relay-to-basic-block-normal-form", _M, 1, (), fixed={"bind": True}),
     RelayPass(
         "MergeComposite",
         "relay-merge-composite",

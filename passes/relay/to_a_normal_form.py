@@ -27,23 +27,18 @@ changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
-from xdsl.rewriter import InsertPoint, Rewriter
-from xdsl.traits import IsTerminator
 
 from xrelay.dialects.attribute_names import FORM, PRIMITIVE
-from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
-from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.relay.let_bindings import bind_values
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
 ANF = "anf"
@@ -71,44 +66,6 @@ def to_a_normal_form(function: FuncOp, pure_calls: Collection[str]) -> int:
     if not is_graph(function):
         return 0
     to_basic_block_normal_form(function, pure_calls)
-    blocks = fusable_blocks(function)
-    names = _Names(op.variable.data for block in blocks for op in block.ops if isinstance(op, LetOp))
-    bound = Replacements()
-    for block in blocks:
-        for op in list(block.ops):
-            if not isinstance(op, ConstantOp | LetOp) and not op.has_trait(IsTerminator):
-                for result in op.results:
-                    _bind(op, result, names, bound)
-    made = len(bound)
-    bound.apply(lambda user, old: isinstance(user, LetOp) and user.value is old)
+    made = bind_values(fusable_blocks(function), lambda value: True)
     function.attributes[FORM] = StringAttr(ANF)
     return made
-
-
-def _bind(op: Operation, value: SSAValue, names: _Names, bound: Replacements) -> None:
-    """Put a let behind `op` for all uses of `value`, unless lets are all that uses it."""
-    if value.first_use is not None and all(isinstance(use.operation, LetOp) for use in value.uses):
-        return
-    let = LetOp.call(value, variable=names.fresh(value.name_hint))
-    let.location = op.location
-    let.result.name_hint, value.name_hint = value.name_hint, None
-    Rewriter.insert_op(let, InsertPoint.after(op))
-    bound.add(value, let.result)
-
-
-class _Names:
-    """Names of variables, each given once in a function."""
-
-    def __init__(self, taken: Iterable[str]):
-        self._numbers = dict.fromkeys(taken, 0)
-
-    def fresh(self, hint: str | None) -> str:
-        """`hint` (`x` without one), numbered where it was given before."""
-        base = hint if hint is not None else "x"
-        name, number = base, self._numbers.get(base, 0)
-        while name in self._numbers:
-            number += 1
-            name = f"{base}_{number}"
-        self._numbers[base] = number
-        self._numbers.setdefault(name, 0)
-        return name

@@ -26,6 +26,10 @@ with such an op), or needs the value of one, must not run in vain: where its use
 for all conditions, each branch that needs it computes it, unless an earlier one has (`compute_on_demand.py`). Other ops
 are computed where their uses meet, needed or not, as in Relay.
 
+With `bind`, as Relay's `ToBasicBlockNormalForm`, a `relay.let` binds each value that inner blocks alone use, where it
+is computed: an expression, which has no positions, has its scope then. Without it position says as much, and fusion
+sees no lets.
+
 One reverse walk finds the places: the users of an op have found theirs before it looks for its own. Ops without a use
 go. Left alone: kernels, fused groups, functions of several blocks, calls of functions with side effects.
 """
@@ -33,23 +37,24 @@ go. Left alone: kernels, fused groups, functions of several blocks, calls of fun
 from __future__ import annotations
 
 from collections.abc import Collection, Container
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.effects import ops_run_on_demand, pure_functions, side_effect_free_ops
-from xrelay.passes.graph.functions import fusable_blocks
+from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import Scopes
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.compute_on_demand import compute_on_demand
+from xrelay.passes.relay.let_bindings import bind_values
 
 BBNF = "bbnf"
 
@@ -60,12 +65,16 @@ class RelayToBasicBlockNormalFormPass(ModulePass):
 
     name = "relay-to-basic-block-normal-form"
 
+    bind: bool = field(default=False, metadata={"help": "bind what inner blocks alone use by a let"})
+
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Rewrite the module in place."""
         pure_calls = pure_functions(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
                 to_basic_block_normal_form(function, pure_calls)
+                if self.bind and is_graph(function):
+                    bind_values(fusable_blocks(function), _serves_inner_blocks)
 
 
 def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) -> None:
@@ -104,3 +113,9 @@ def _delay(function: FuncOp, scopes: Scopes, free: Container[Operation]) -> None
         for op in reversed([op for op in block.ops if op in delayed and op in free]):
             if op.parent is block and scopes.may_run_in_vain(op):
                 compute_on_demand(op, scopes.blocks_in_need(op), delayed, scopes.names)
+
+
+def _serves_inner_blocks(value: SSAValue) -> bool:
+    """Whether the uses of `value` all lie in blocks inside of its own."""
+    block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+    return value.first_use is not None and all(use.operation.parent is not block for use in value.uses)

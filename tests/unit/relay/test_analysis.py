@@ -159,6 +159,14 @@ def test_what_two_branches_share() -> None:
             check_basic_block_normal_form(bad)
 
 
+def test_the_pass_binds_what_branches_share() -> None:
+    shared = relay.exp(X)
+    module = relay.IRModule.from_expr(relay.If(COND, relay.nn.relu(shared), relay.tanh(shared)))
+    with pytest.raises(InputError, match="in none of its own"):
+        check_basic_block_normal_form(module["main"])
+    assert check_basic_block_normal_form(transform.ToBasicBlockNormalForm()(module)["main"])
+
+
 def test_a_graph_of_ten_thousand_expressions() -> None:
     y = X
     for _ in range(10_000):

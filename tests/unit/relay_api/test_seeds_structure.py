@@ -85,15 +85,16 @@ def test_every_op_moves_to_the_least_common_ancestor_of_its_uses() -> None:
     lines = str(after).splitlines()[2:-2]
     assert dedent("\n".join(lines)) == dedent("""\
         %0 = relay.exp(%x) : (tensor<4xf32>) -> tensor<4xf32>
-        %1 = relay.if %c : tensor<i1> -> tensor<4xf32> {
-          %2 = relay.tanh(%0) : (tensor<4xf32>) -> tensor<4xf32>
-          %3 = relay.add(%2, %2) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
-          relay.yield %3 : tensor<4xf32>
-        } else {
-          %4 = relay.nn.relu(%0) : (tensor<4xf32>) -> tensor<4xf32>
+        %1 = relay.let "x" = %0 : tensor<4xf32>
+        %2 = relay.if %c : tensor<i1> -> tensor<4xf32> {
+          %3 = relay.tanh(%1) : (tensor<4xf32>) -> tensor<4xf32>
+          %4 = relay.add(%3, %3) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
           relay.yield %4 : tensor<4xf32>
+        } else {
+          %5 = relay.nn.relu(%1) : (tensor<4xf32>) -> tensor<4xf32>
+          relay.yield %5 : tensor<4xf32>
         }
-        func.return %1 : tensor<4xf32>""")
+        func.return %2 : tensor<4xf32>""")
     x = np.array([-1, 0, 1, 2], np.float32)
     for chosen in (True, False):
         inputs = [np.array(chosen), x]
