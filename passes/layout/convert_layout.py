@@ -7,7 +7,8 @@ gives it (NCHW, NHWC, NCHW16c); what stands behind it follows by `propagate_layo
 NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for a depthwise convolution, which is blocked alike. Pools and
 convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), the convolutions of them without blocks,
 and so has `qnn.conv2d`, behind which quantised operators follow. So do transposed convolutions, without blocks,
-`nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. `skip-layers`, or a `LayoutConfig`
+`nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. An operator without a layout of its own
+that follows, such as `nn.batch_norm`, may be named, and follows. `skip-layers`, or a `LayoutConfig`
 around the pass, keeps single convolutions as they are.
 Why beside `relay-alter-op-layout`: there the target chooses, here the user does, for a library that wants one layout or
 to undo what an exporter did.
@@ -26,9 +27,9 @@ After:
     %r = relay.layout_transform(%R) {src_layout = "NHWC", dst_layout = "NCHW"}
 
 Refuses with a remark, and leaves the op as it is: blocks that do not divide the channels, or those of a group; ops that
-docs/layouts.md names. `PassError` with the place in the option for an operator that does not exist, has no layout or is
-named twice, for too many layouts, and for a layout that is ill-formed or has other axes. No value changes; the order in
-which a convolution or a reduction sums may.
+docs/layouts.md names. `PassError` with the place in the option for an operator that does not exist, has no layout and
+follows none, or is named twice, for too many layouts, and for a layout that is ill-formed or has other axes. No value
+changes; the order in which a convolution or a reduction sums may.
 """
 
 from __future__ import annotations

@@ -59,7 +59,8 @@ CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (*CONVOLU
 def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], LayoutHook]:
     """Hooks that bring the operators named in `desired` (operator → data layout, kernel layout) to their layouts.
 
-    A convolution that is not named keeps its layout, whatever comes in. `PassError` for what is named wrongly.
+    A convolution that is not named keeps its layout, whatever comes in. An operator that goes with the layout of its
+    operands, such as `nn.batch_norm`, may be named, as in Relay, and does so anyway. `PassError` for what is named wrongly.
     """
     hooks: dict[type[RelayOp], LayoutHook] = {Conv2DOp: _keep_conv}
     for index, (operator, given) in enumerate(desired.items()):
@@ -67,7 +68,8 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
         layouts = [given] if isinstance(given, str) else list(given)
         place = place_of(index, operator, layouts)
         op = _operator(place, operator)
-        hooks[op] = _hook_for(op, DesiredEntry(place, layouts))
+        if op is not None:
+            hooks[op] = _hook_for(op, DesiredEntry(place, layouts))
     return hooks
 
 
@@ -84,13 +86,14 @@ def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
     return region_hook(op, entry) if issubclass(op, RoiAlignOp | RoiPoolOp) else deformable_hook(entry)
 
 
-def _operator(place: str, name: str) -> type[RelayOp]:
+def _operator(place: str, name: str) -> type[RelayOp] | None:
+    """The class of an operator that has a layout; `None` for one that goes with the layout of its operands."""
     try:
         op = get_relay_op(name)
     except UnknownOpError as error:
         raise PassError(f"{place}: {error.message}", help=error.help) from error
     found = CONVERTIBLE.get(op.relay_name())
-    if found is None:
+    if found is None and op.propagate_layouts is RelayOp.propagate_layouts:
         raise PassError(
             f"{place}: {op.relay_name()!r} has no layout to choose", help=f"one of {', '.join(CONVERTIBLE)}"
         )

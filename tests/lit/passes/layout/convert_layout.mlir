@@ -1,15 +1,16 @@
 // RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NHWC:HWIO"}' | filecheck %s
 // RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCHW16c"}' | filecheck %s --check-prefix BLOCKS
 // RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCHW:default","nn.max_pool2d:NHWC"}' | filecheck %s --check-prefix BACK
-// RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.dense:NC"}' 2>&1 | filecheck %s --check-prefix NO-LAYOUT
+// RUN: xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NHWC:HWIO","nn.relu:NHWC:default"}' | filecheck %s
+// RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="image.grid_sample:NHWC"}' 2>&1 | filecheck %s --check-prefix NO-LAYOUT
 // RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:NCH"}' 2>&1 | filecheck %s --check-prefix AXES
 // RUN: not xrelay-opt %s -p 'relay-convert-layout{desired-layouts="nn.conv2d:N3HW"}' 2>&1 | filecheck %s --check-prefix SYNTAX
 
-// NO-LAYOUT: relay-convert-layout: desired-layouts[0] 'nn.dense:NC': 'nn.dense' has no layout to choose; help: one of nn.conv2d, nn.conv1d, nn.conv3d, qnn.conv2d, nn.max_pool2d
+// NO-LAYOUT: relay-convert-layout: desired-layouts[0] 'image.grid_sample:NHWC': 'image.grid_sample' has no layout to choose; help: one of nn.conv2d, nn.conv1d, nn.conv3d, qnn.conv2d, nn.max_pool2d
 // AXES: relay-convert-layout: desired-layouts[0] 'nn.conv2d:NCH': layout NCH does not have the axes NCHW
 // SYNTAX: relay-convert-layout: desired-layouts[0] 'nn.conv2d:N3HW': 'N3HW' is not a layout
 
-// Elementwise ops, pools and ops along an axis follow; the result comes back once.
+// Elementwise ops, pools and ops along an axis follow, named or not; the result comes back once.
 // CHECK-LABEL: func.func @fires
 // CHECK-DAG:     %[[W:.*]] = relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "HWIO"}
 // CHECK-DAG:     %[[X:.*]] = relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NHWC"}
