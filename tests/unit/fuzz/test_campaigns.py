@@ -120,3 +120,13 @@ def test_differences_are_excused_that_rounding_on_the_way_makes(
     for factors, answer in ((excuses, True), (blames, False)):
         found = (expected.astype(np.float64) * factors).astype(expected.dtype)
         assert excused([found], [expected], disturbed_run, rounded) is answer
+
+
+def test_a_step_that_one_rounding_in_twenty_takes_is_excused_and_twice_the_step_is_not() -> None:
+    below = np.zeros(4, np.float32)
+
+    def rounded(k: int) -> list[Array]:
+        return [below + np.float32(k % 20 == 19)]
+
+    for found, answer in ((1.0, True), (2.0, False)):
+        assert excused([below + np.float32(found)], [below], lambda k: [below], rounded) is answer
