@@ -60,7 +60,8 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
     """Hooks that bring the operators named in `desired` (operator → data layout, kernel layout) to their layouts.
 
     A convolution that is not named keeps its layout, whatever comes in. An operator that goes with the layout of its
-    operands, such as `nn.batch_norm`, may be named, as in Relay, and does so anyway. `PassError` for what is named wrongly.
+    operands, such as `nn.batch_norm`, may be named, as in Relay, and does so anyway. `PassError` for what is named
+    wrongly.
     """
     hooks: dict[type[RelayOp], LayoutHook] = {Conv2DOp: _keep_conv}
     for index, (operator, given) in enumerate(desired.items()):

@@ -138,6 +138,8 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
         return "it crashes on instances of no elements"
     if node.op_type == "NonZero" and arrays[0].ndim == 0:
         return "it gives a scalar the index of a list, which the standard says it has not"
+    if node.op_type in ("Div", "Mod") and _divides_the_least_by_minus_one(*arrays[:2]):
+        return "it ends the process where a quotient is one more than the type holds"
     if node.op_type == "Unique" and arrays[0].size == 0:
         return "it ends the process on slices of no elements"
     if node.op_type == "MatMul" and any(array.size == 0 for array in arrays):
@@ -181,6 +183,12 @@ def _quantizes_no_number(node: onnx.NodeProto, model: onnx.ModelProto, inputs: M
     held = {tensor.name: numpy_helper.to_array(tensor) for tensor in model.graph.initializer}
     data, scale = ({**held, **inputs}[name].astype(np.float64) for name in node.input[:2])
     return bool(np.isnan(data).any() or (scale == 0).any() or not np.isfinite(scale).all())
+
+
+def _divides_the_least_by_minus_one(dividend: Array, divisor: Array) -> bool:
+    """Whether integers may be divided so, whose quotient the CPU traps."""
+    signed = dividend.dtype.kind == "i"
+    return signed and bool((dividend == np.iinfo(dividend.dtype).min).any() and (divisor == -1).any())
 
 
 def _deviates_little(data: Array, groups: int) -> bool:

@@ -30,6 +30,7 @@ from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.errors import ConstraintError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
+from xrelay.relay.fitted_operands import fitted
 from xrelay.relay.made_operators import (
     contrib_conv2d_nchwc,
     dropout_raw,
@@ -39,7 +40,6 @@ from xrelay.relay.made_operators import (
     segment_sum,
     sparse_fill_empty_rows,
 )
-from xrelay.relay.mixed_integers import of_one_type
 from xrelay.relay.padding import pad
 from xrelay.relay.quantized import requantize, simulated_dequantize, simulated_quantize
 from xrelay.relay.slices import strided_slice
@@ -219,7 +219,7 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
         if twice is not None:
             raise ConstraintError(op.name, "C0", f"argument {twice!r} is given twice")
         attributes = cast("dict[str, AttributeValue | Expr]", positional | named)
-        return apply_operator(op, of_one_type(op, operands, attributes), attributes)
+        return apply_operator(op, fitted(op, operands, attributes), attributes)
 
     apply.__name__ = op.relay_name().rpartition(".")[2]
     apply.__qualname__ = op.relay_name()

@@ -1,0 +1,92 @@
+"""Depthwise convolutions with several filters a channel, whose weight Relay writes as channels by filters of each.
+
+`nn.conv2d` of as many groups as channels takes the weight [C, M, KH, KW] in Relay, as `OIHW`, or [KH, KW, C, M] as
+`HWOI`, which is how TensorFlow Lite stores it. Here it has C * M filters of one channel, in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from xdsl.dialects.builtin import TensorType
+
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.ops.nn_conv import Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
+from xrelay.dialects.relay.ops.tensor_movement import RepeatOp
+from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+from xrelay.index_algebra.dims import Dim
+from xrelay.relay.expr import ExprLike, as_value, call
+
+DEPTHWISE: Final[tuple[type[ConvOp], ...]] = (Conv2DOp, Conv3DOp, QnnConv2DOp)
+"""The operators whose weight may be channels by filters of each."""
+
+_WEIGHT: Final = 1
+
+
+def of_one_channel(
+    op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
+) -> tuple[ExprLike, ...]:
+    """The operands, with a weight of one channel a filter, where it is one of several filters a channel.
+
+    Before:
+
+        relay.nn.conv2d(x : 1x4x8x8, w : 4x2x3x3, groups=4)
+
+    After:
+
+        relay.nn.conv2d(x, relay.reshape(w, (8, 1, 3, 3)), groups=4)
+
+    Zero points and scales of quantised channels, one for each, become one for each filter.
+    """
+    kind = next((each for each in DEPTHWISE if each is op), None)
+    many = None if kind is None else _filters_a_channel(kind, operands, attributes)
+    if many is None:
+        return tuple(operands)
+    channels, multiplier, letters = many
+    data, weight, *others = operands
+    spread = (_for_each_filter(other, channels, multiplier) for other in others)
+    return data, _split(weight, letters, channels * multiplier), *spread
+
+
+def _filters_a_channel(
+    op: type[ConvOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
+) -> tuple[int, int, str] | None:
+    """Channels, filters of each and the weight's axes, where there are several; `None` for any other convolution."""
+    groups = attributes.get("groups", 1)
+    layouts = attributes.get("data_layout") or f"NC{op.AXES}", attributes.get("kernel_layout") or f"OI{op.AXES}"
+    found = [_extents(operand, layout) for operand, layout in zip(operands[: _WEIGHT + 1], layouts, strict=True)]
+    if not isinstance(groups, int) or groups < 2 or None in found:
+        return None
+    data, weight = (extents or {} for extents in found)
+    known = {letter: extent for letter, extent in weight.items() if isinstance(extent, int)}
+    multiplier = known.get("I", 1)
+    if data.get("C") != groups or known.get("O") != groups or multiplier < 2 or len(known) < len(weight):
+        return None
+    return groups, multiplier, str(layouts[_WEIGHT])
+
+
+def _extents(operand: ExprLike, layout: object) -> dict[str, Dim] | None:
+    """The extents of `operand` by the letters of its axes; `None` where they are not known, or in blocks."""
+    type = as_value(operand).type
+    shape = shape_of(type) if isinstance(type, TensorType) else ()
+    plain = isinstance(layout, str) and layout.isalpha() and layout.isupper() and len(layout) == len(shape)
+    return dict(zip(str(layout), shape, strict=True)) if plain else None
+
+
+def _split(weight: ExprLike, letters: str, filters: int) -> ExprLike:
+    """The weight with all its filters along the axis O, those of one channel beside each other, and 1 along I."""
+    shape = dict(zip(letters, shape_of(as_value(weight).type), strict=True)) | {"O": filters, "I": 1}
+    beside = letters.replace("I", "").replace("O", "OI")
+    if beside != letters:
+        weight = call(TransposeOp, weight, axes=[letters.index(letter) for letter in beside])
+    return call(ReshapeOp, weight, newshape=[extent for extent in shape.values() if isinstance(extent, int)])
+
+
+def _for_each_filter(parameter: ExprLike, channels: int, multiplier: int) -> ExprLike:
+    type = as_value(parameter).type
+    one_each = isinstance(type, TensorType) and shape_of(type) == (channels,)
+    return call(RepeatOp, parameter, repeats=multiplier, axis=0) if one_each else parameter
