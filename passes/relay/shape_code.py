@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import prod
+from typing import Final
 
 import numpy as np
-from xdsl.dialects.builtin import i64
+from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
@@ -17,7 +18,7 @@ from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
-from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MinimumOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
@@ -29,6 +30,8 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay.extent_words import words_of
 from xrelay.passes.types.dim_names import single_name
+
+_U64: Final = IntegerType(64, Signedness.UNSIGNED)
 
 
 class ShapeCode:
@@ -59,8 +62,14 @@ class ShapeCode:
         return self._emit.insert(ConstantOp.of(np.array(values, np.int64))).result
 
     def cast(self, value: SSAValue) -> SSAValue:
-        """The integers in 64 bits."""
-        return value if element_type_of(value.type) == i64 else self.call(CastOp, value, dtype=i64)
+        """The integers in 64 bits; unsigned ones that are greater are the greatest of those, not negative ones."""
+        element = element_type_of(value.type)
+        if element == i64:
+            return value
+        if element == _U64:
+            most = self._emit.insert(ConstantOp.of(np.array(np.iinfo(np.int64).max, np.uint64))).result
+            value = self.call(MinimumOp, value, most)
+        return self.call(CastOp, value, dtype=i64)
 
     def operand(self, index: int) -> SSAValue:
         """Operand `index` of the op, in 64 bits."""

@@ -58,3 +58,17 @@ def test_places_that_are_attributes() -> None:
         data = np.arange(2 * n, dtype=np.float32).reshape(n, 2)
         for (first, last, step), found in zip(bounds, model(data), strict=True):
             np.testing.assert_array_equal(found, data[first:last:step], err_msg=f"{first}:{last}:{step} of {n}")
+
+
+def test_places_of_unsigned_numbers_are_never_counted_from_the_end() -> None:
+    types = f"{DATA}, tensor<1xui64>, tensor<1xui64>, tensor<1xui64>"
+    text = f"""func.func @main(%x: {DATA}, %b: tensor<1xui64>, %e: tensor<1xui64>) -> !relay.incomplete {{
+        %s = relay.constant dense<1> : tensor<1xui64>
+        %r = relay.dyn.strided_slice(%x, %b, %e, %s) : ({types}) -> !relay.incomplete
+        func.return %r : !relay.incomplete
+    }}"""
+    model = compile(parse_module(full_context(), text, "slices"), cache=False, threads=1)
+    data = np.arange(6, dtype=np.float32).reshape(3, 2)
+    for first, last in product((0, 1, 3, FAR, FAR + 1, 2**64 - 1), repeat=2):
+        (found,) = model(data, *(np.array([place], np.uint64) for place in (first, last)))
+        np.testing.assert_array_equal(found, data[first:last], err_msg=f"{first}:{last}")
