@@ -5,7 +5,7 @@ Equal attributes are one object as far as they are made here: what follows from 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from operator import index as integer
 from typing import TYPE_CHECKING, TypeAlias, cast
@@ -24,6 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.errors import ConstraintError
 
 if TYPE_CHECKING:
     from numpy import dtype as numpy_dtype_class
@@ -71,6 +72,28 @@ def int_attribute(value: int) -> IntegerAttr[IntegerType]:
 def bool_attribute(value: bool) -> IntegerAttr[IntegerType]:
     """The attribute written `true` or `false`."""
     return IntegerAttr(int(value), i1)
+
+
+def listed(value: AttributeValue) -> AttributeValue:
+    """A numpy array as lists of numbers; anything else as it is."""
+    if value is None or isinstance(value, (int, float, str, list, tuple, Attribute)):
+        return value
+    from numpy import ndarray  # which processes that help to compile do without
+
+    return cast("AttributeValue", value.tolist()) if isinstance(value, ndarray) else value
+
+
+def normalized(
+    op_name: str,
+    normalize: Callable[[dict[str, AttributeValue]], dict[str, AttributeValue]],
+    attributes: Mapping[str, AttributeValue],
+) -> dict[str, AttributeValue]:
+    """The attributes without shorthands, arrays as lists; `ConstraintError` where a shorthand holds no numbers."""
+    try:
+        return normalize({name: listed(value) for name, value in attributes.items()})
+    except (TypeError, ValueError) as error:
+        given = ", ".join(f"{name} = {value!r}" for name, value in attributes.items())
+        raise ConstraintError(op_name, "C0", f"attributes cannot be {given}: {error}") from error
 
 
 _FLAGS = (bool_attribute(True), bool_attribute(False))

@@ -72,13 +72,13 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
     """
     import numpy as np
 
-    if dtype == "bfloat16":
-        return BFloat16Type()
     if isinstance(dtype, str):
+        if dtype == "bfloat16":
+            return BFloat16Type()
         dtype = _NAMES_OF_RELAY.get(dtype, dtype)
     try:
         found = _from_numpy().get(np.dtype(dtype))
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if found is None:
         raise TypeInferenceError(f"dtype {dtype!r} has no element type", help=_known())

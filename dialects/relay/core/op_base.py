@@ -20,7 +20,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, normalized, to_attribute
 from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
@@ -269,7 +269,7 @@ class RelayOp(IRDLOperation):
         """Properties from Python values, defaults filled in."""
         definitions = cls.get_irdl_definition().properties
         properties: dict[str, Attribute] = {}
-        for name, value in cls.normalize(dict(attributes)).items():
+        for name, value in normalized(cls.name, cls.normalize, attributes).items():
             if name not in definitions:
                 known = ", ".join(definitions)
                 hint = did_you_mean(name, definitions, f"it has: {known}")

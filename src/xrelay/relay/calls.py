@@ -8,13 +8,13 @@ packages' too.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, wraps
 from typing import Any, cast
 
 import numpy as np
 from xdsl.irdl import VarOperandDef
 
-from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, listed
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
 from xrelay.dialects.relay.core.types import is_complete
@@ -27,7 +27,7 @@ from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
-from xrelay.errors import ConstraintError, did_you_mean
+from xrelay.errors import ConstraintError, XRelayError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
 from xrelay.relay.fitted_operands import fitted
@@ -53,9 +53,9 @@ OpFunction = Callable[..., Expr]
 def op_function(name: str) -> OpFunction:
     """The function that applies the operator `name` (`nn.conv2d`, or a short name); `UnknownOpError` for none."""
     if name in BESIDE:
-        return BESIDE[name]
+        return _guarded(f"relay.{name}", BESIDE[name])
     op = get_relay_op(name)
-    return _BY_HAND.get(op) or _function_of(op)
+    return _guarded(op.name, _BY_HAND[op]) if op in _BY_HAND else _function_of(op)
 
 
 class NoOperatorError(UnknownOpError, AttributeError):
@@ -191,6 +191,22 @@ BESIDE: dict[str, OpFunction] = {
 
 
 @cache
+def _guarded(name: str, function: OpFunction) -> OpFunction:
+    """`function`, which raises `ConstraintError` where its arguments are of kinds that it does not compute with."""
+
+    @wraps(function)
+    def apply(*arguments: Any, **named: Any) -> Expr:
+        try:
+            return function(*arguments, **named)
+        except XRelayError:
+            raise
+        except (TypeError, ValueError, OverflowError) as error:
+            raise ConstraintError(name, "C0", f"the arguments do not fit: {error}") from error
+
+    return apply
+
+
+@cache
 def _function_of(op: type[RelayOp]) -> OpFunction:
     """The function that applies `op`; always the same, so that functions can be compared."""
     definition = op.get_irdl_definition()
@@ -218,7 +234,8 @@ def _function_of(op: type[RelayOp]) -> OpFunction:
         twice = next((name for name in named if name in positional or name in operand_names), None)
         if twice is not None:
             raise ConstraintError(op.name, "C0", f"argument {twice!r} is given twice")
-        attributes = cast("dict[str, AttributeValue | Expr]", positional | named)
+        given = cast("dict[str, AttributeValue | Expr]", positional | named)
+        attributes = {name: value if isinstance(value, Expr) else listed(value) for name, value in given.items()}
         return apply_operator(op, fitted(op, operands, attributes), attributes)
 
     apply.__name__ = op.relay_name().rpartition(".")[2]

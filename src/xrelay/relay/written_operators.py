@@ -20,7 +20,7 @@ from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp, Upsampling3D
 from xrelay.dialects.relay.ops.qnn_unary import QnnLeakyReluOp
 from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MaximumOp, MinimumOp
-from xrelay.dialects.relay.ops.tensor_fill import FullOp
+from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesOp
 from xrelay.dialects.relay.ops.tensor_fourier import STFTOp
 from xrelay.dialects.relay.ops.tensor_gather import GatherOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_movement import ReverseSequenceOp, TriluOp
@@ -191,7 +191,7 @@ def stft(
     """
     step, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
     dtype = view(as_value(data)).dtype
-    window = const([1.0] * length, dtype) if window is None else _in_dtype(window, dtype.name)
+    window = call(OnesOp, shape=[length], dtype=dtype.name) if window is None else _in_dtype(window, dtype.name)
     options = {"normalized": normalized, "onesided": onesided}
     return call(STFTOp, data, window, n_fft=n_fft, hop_length=step, win_length=length, **options)
 

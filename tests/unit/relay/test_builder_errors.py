@@ -21,6 +21,10 @@ def conv(**attributes: Any) -> relay.Expr:
     return relay.nn.conv2d(data(), data("w", (4, 3, 3, 3)), **attributes)
 
 
+def apply(name: str, *arguments: Any, **named: Any) -> relay.Expr:
+    return relay.op_function(name)(*arguments, **named)
+
+
 def test_an_array_on_the_left_is_an_operand() -> None:
     product = np.ones((8,), np.float32) * data()
     assert isinstance(product, relay.Expr)
@@ -106,6 +110,37 @@ def test_mistakes_are_told_in_one_line(mistake: str) -> None:
     with pytest.raises(XRelayError, match=words) as caught:
         make()
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (lambda: apply("stft", data("x", (1, 8)), n_fft="a"), r"\[relay.stft C0\] the arguments do not fit"),
+        (lambda: apply("stft", data("x", (1, 8)), n_fft=2**31), r"\[relay.stft C"),
+        (
+            lambda: apply("nn.max_pool1d", data("x", (1, 3, 8)), padding=[None]),
+            r"C0\] attributes cannot be .*padding = ",
+        ),
+        (lambda: apply("nn.max_pool2d", X, padding=["a"]), r"\[relay.nn.max_pool2d C0\] attributes cannot be"),
+        (
+            lambda: apply("nn.depth_to_space", X, 2, mode=np.zeros(2)),
+            r"\[relay.nn.depth_to_space C0\] attribute 'mode'",
+        ),
+        (lambda: apply("collapse_sum_to", X, [None]), r"\[relay.collapse_sum_to C0\] the arguments do not fit"),
+        (lambda: apply("nn.upsampling3d", X, layout=None), r"\[relay.nn.upsampling3d C0\] the arguments do not fit"),
+        (lambda: apply("cast", X, relay.TensorType((2,))), "dtype .* has no element type"),
+        (lambda: apply("reverse_sequence", X, relay.const([1]), seq_axes=1), r"unexpected keyword argument 'seq_axes'"),
+    ],
+)
+def test_arguments_of_other_kinds(make: Callable[[], Any], words: str) -> None:
+    with pytest.raises(XRelayError, match=words):
+        make()
+
+
+def test_arrays_are_lists() -> None:
+    pads = apply("nn.max_pool2d", data(), pool_size=np.array([2, 2]), padding=np.array([1, 0]))
+    assert pads.shape == (1, 3, 9, 7)
+    assert apply("reshape", data(), np.array([3, -1])).shape == (3, 64)
 
 
 def test_operators_that_are_absent_are_absent_attributes() -> None:
