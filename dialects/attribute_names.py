@@ -64,6 +64,12 @@ VALUE_NAME: Final = "relay.name"
 """The name by which users know an argument or a result; importer and builder set it."""
 FUSE_WITH: Final = "relay.fuse_with"
 """The consumer into whose kernel an op should go (see `passes/fusion/hints.py`); users set it."""
+CALIBRATED: Final = "relay.calibrated"
+"""Of an op: between which two numbers each operand was found to lie, `unit` for one that nobody looked at; the
+calibration of `relay.quantize` and users set it, `relay-quantize-annotate` reads and removes it."""
+SIMULATED: Final = "relay.simulated"
+"""Marks a dequantisation of what was just quantised; `relay-quantize-annotate` sets it, and `relay-quantize-realize`
+takes such pairs out where they led to no integers."""
 WEIGHTS_FILE: Final = "relay.weights"
 """The side file of a module's weights, relative to the text; `save_side_file` and `--dump-stages` set it."""
 TE_SCHEDULE: Final = "te.schedule"

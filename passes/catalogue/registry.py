@@ -10,6 +10,8 @@ FOLDERS: dict[str, str] = {
     "relay-dynamic-to-static": "relay",
     "relay-name-extents": "relay",
     "relay-fake-quantization-to-integer": "qnn",
+    "relay-quantize-annotate": "qnn",
+    "relay-quantize-realize": "qnn",
     "qnn-legalize": "qnn",
     "qnn-canonicalize-ops": "qnn",
     "relay-legalize": "relay",

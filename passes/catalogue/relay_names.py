@@ -72,6 +72,8 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         0,
         positional=("hard_fail", "use_qat", "optional_qnn_ops"),
     ),
+    RelayPass("QuantizeAnnotate", "relay-quantize-annotate", _M, 0),
+    RelayPass("QuantizeRealize", "relay-quantize-realize", _F, 0),
     RelayPass(
         "ToMixedPrecision",
         "relay-to-mixed-precision",

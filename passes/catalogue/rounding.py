@@ -73,6 +73,8 @@ REASSOCIATING: dict[str, str] = {
 
 QUANTISING: dict[str, str] = {
     "relay-fake-quantization-to-integer": "a result may be the step beside the one that floats are rounded to",
+    "relay-quantize-annotate": "what products read is rounded to numbers of 8 bits",
+    "relay-quantize-realize": "a result may be the step beside the one that floats are rounded to",
     "relay-to-mixed-precision": "floats have fewer bits, and results may have another type of floats",
 }
 """Name of a pass → by how much results differ: more than `REASSOCIATING_RTOL`, unless they are quantised finely."""

@@ -7,6 +7,7 @@ from math import prod
 from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_conv import FilterOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
@@ -46,15 +47,24 @@ def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
     if not isinstance(w.op, FilterOp):
         raise NoIntegerFormError("it is no convolution")
     _, kernel, result = w.op.layouts
-    extents = w.op.extents_in(kernel, shape_of(weight.value.type))
-    taps = [extents[letter] for letter in (*w.op.AXES, "I")]
     transposed = isinstance(w.op, ConvTransposeOp)
     if not weight.steps.is_single:
         split = kernel.factor("O") is not None or result.factor("C") is not None
         if split or weight.steps.axis != kernel.index("O") or (transposed and w.op.groups.value.data != 1):
             raise NoIntegerFormError("the scales of the weight are not one for each filter")
-    require_room(prod(tap if isinstance(tap, int) else float("inf") for tap in taps), data, weight)
+    require_room(count_of_products(w.op), data, weight)
     return data, weight, result.index("C")
+
+
+def count_of_products(op: RelayOp) -> float:
+    """How many products a number of the result is the sum of; infinite where that is not known."""
+    shape = shape_of(op.operands[1].type)
+    if isinstance(op, FilterOp):
+        extents = op.extents_in(op.layouts[1], shape)
+        factors = [extents[letter] for letter in (*op.AXES, "I")]
+    else:
+        factors = [shape[-2] if isinstance(op, MatrixProductOp) and not op.transposed[1] else shape[-1]]
+    return prod(factor if isinstance(factor, int) else float("inf") for factor in factors)
 
 
 def _parameters(data: Quantized, weight: Quantized) -> tuple[SSAValue, ...]:

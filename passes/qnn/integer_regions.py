@@ -14,7 +14,7 @@ from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.rewriting import Emitter
+from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.qnn.integer_hooks import all_integer_rules
@@ -39,10 +39,14 @@ class _Form:
 
 
 class IntegerRegions:
-    """The regions of a module between dequantised and quantised numbers; `remarks` says what became of each."""
+    """The regions of a module between dequantised and quantised numbers; `remarks` says what became of each.
 
-    def __init__(self, module: ModuleOp, optional: frozenset[str]):
-        self.remarks = Remarks(NAME)
+    With `rounds_constants`, constants that are added to sums of 32 bits need not be steps of these.
+    """
+
+    def __init__(self, module: ModuleOp, optional: frozenset[str], *, name: str = NAME, rounds_constants: bool = False):
+        self.remarks = Remarks(name)
+        self._rounds_constants = rounds_constants
         self._module = module
         self._rules = {
             name: rule for name, rule in all_integer_rules().items() if not rule.optional or name in optional
@@ -66,6 +70,7 @@ class IntegerRegions:
 
     def rewrite_single_ops(self) -> None:
         """Replace each op whose integer form needs no quantisation behind it, and dequantise its result."""
+        rewrite(self._module, {})
         stand_ins: dict[SSAValue, StandIn] = {}
         for op in self._ops():
             if isinstance(op, DequantizeOp):
@@ -75,8 +80,9 @@ class IntegerRegions:
             if rule is None or not any(operand in stand_ins for operand in op.operands):
                 continue
             found = [stand_ins.get(operand) for operand in op.operands]
-            form = _written(op, rule, found, None)
+            form = _written(op, rule, found, None, rounds_constants=self._rounds_constants)
             if isinstance(form, Refusal):
+                self.remarks.refused(op, form.message.removeprefix(f"{op.name}: "))
                 continue
             stand_ins[op.results[0]] = form.stand_in
             _put_in(form)
@@ -101,8 +107,31 @@ class IntegerRegions:
             rule = self._rules.get(op.relay_name())
             for goal in asked.get(result, {}) if rule is not None else ():
                 if rule is not None:
-                    forms[result, goal] = _form_of(op, rule, goal, known, forms)
+                    forms[result, goal] = self._form_of(op, rule, goal, known, forms)
         return forms
+
+    def _form_of(
+        self,
+        op: RelayOp,
+        rule: Rule,
+        goal: Steps | None,
+        known: Reach,
+        forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
+    ) -> _Form | Refusal:
+        """The form of the result of `op` for a goal, made of those of its operands."""
+        passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
+        reads: list[_Form] = []
+        found: list[StandIn | None] = []
+        for operand in list(op.operands)[: rule.data_of(op)]:
+            if not known.is_reached(operand):
+                found.append(None)
+                continue
+            form = forms.get(known.form_of(operand, passed))
+            if not isinstance(form, _Form):
+                return form if form is not None else _too_many(op)
+            reads.append(form)
+            found.append(form.stand_in)
+        return _written(op, rule, found, goal, reads, rounds_constants=self._rounds_constants)
 
     def _refuse(self, op: QuantizeOp, refusal: Refusal, *, hard_fail: bool) -> None:
         """Say why a region stays in floats."""
@@ -115,34 +144,17 @@ class IntegerRegions:
         self.remarks.refused(op, refusal.message)
 
 
-def _form_of(
+def _written(
     op: RelayOp,
     rule: Rule,
+    found: Sequence[StandIn | None],
     goal: Steps | None,
-    known: Reach,
-    forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
-) -> _Form | Refusal:
-    """The form of the result of `op` for a goal, made of those of its operands."""
-    passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
-    reads: list[_Form] = []
-    found: list[StandIn | None] = []
-    for operand in list(op.operands)[: rule.data_of(op)]:
-        if not known.is_reached(operand):
-            found.append(None)
-            continue
-        form = forms.get(known.form_of(operand, passed))
-        if not isinstance(form, _Form):
-            return form if form is not None else _too_many(op)
-        reads.append(form)
-        found.append(form.stand_in)
-    return _written(op, rule, found, goal, reads)
-
-
-def _written(
-    op: RelayOp, rule: Rule, found: Sequence[StandIn | None], goal: Steps | None, reads: Sequence[_Form] = ()
+    reads: Sequence[_Form] = (),
+    *,
+    rounds_constants: bool = False,
 ) -> _Form | Refusal:
     """The form that a rule gives."""
-    writer = IntegerWriter(op, found, goal)
+    writer = IntegerWriter(op, found, goal, rounds_constants=rounds_constants or goal is not None)
     try:
         return _Form(rule.write(writer), op, writer.ops, reads)
     except (NoIntegerFormError, ConstraintError) as error:

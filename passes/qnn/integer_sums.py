@@ -107,7 +107,7 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     if not (np.abs(steps) <= MOST_SUM).all():
         return None
     # Where nothing rounds the sum afterwards, only a bias may be rounded, as it stands for numbers of these steps.
-    if w.steps is None and bias_axis is None and not np.allclose(places, steps, rtol=NEAR, atol=NEAR):
+    if not w.rounds_constants and bias_axis is None and not np.allclose(places, steps, rtol=NEAR, atol=NEAR):
         return None
     return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
 

@@ -88,6 +88,17 @@ class Quantized:
         """How many axes there are."""
         return len(shape_of(self.value.type))
 
+    @property
+    def greatest_distance(self) -> float:
+        """How far from its zero point an integer may be."""
+        limits = np.iinfo(self.dtype)
+        low, high = float(limits.min), float(limits.max)
+        known = known_array(self.steps.zero_point)
+        if known is None:
+            return high - low
+        zero_points = np.clip(known.astype(np.float64), low, high)
+        return float(np.maximum(zero_points - low, high - zero_points).max(initial=0.0))
+
 
 StandIn: TypeAlias = Quantized | tuple[Quantized, ...]
 """What stands for a tensor, or for a tuple of tensors."""
@@ -96,11 +107,14 @@ StandIn: TypeAlias = Quantized | tuple[Quantized, ...]
 class IntegerWriter:
     """Makes the integer form of `op`: `operands` are what stands for its operands, `None` for those that stay.
 
-    `steps` are those that the result is rounded to afterwards, where that is known. `ops` collects what is made.
+    `steps` are those that the result is rounded to afterwards, where that is known. `rounds_constants` says whether a
+    constant that is added may be rounded to the steps of the other side. `ops` collects what is made.
     """
 
-    def __init__(self, op: RelayOp, operands: Sequence[StandIn | None], steps: Steps | None):
-        self.op, self.operands, self.steps = op, operands, steps
+    def __init__(
+        self, op: RelayOp, operands: Sequence[StandIn | None], steps: Steps | None, *, rounds_constants: bool = False
+    ):
+        self.op, self.operands, self.steps, self.rounds_constants = op, operands, steps, rounds_constants
         self.ops: list[Operation] = []
 
     def insert(self, op: OpT) -> OpT:
@@ -212,8 +226,7 @@ def require_room(count: float, *operands: Quantized) -> None:
     """Demand that a sum of `count` products of distances fits into 32 bits."""
     most = count
     for data in operands:
-        limits = np.iinfo(data.dtype)
-        most *= float(limits.max) - float(limits.min)
+        most *= data.greatest_distance
     if not most <= MOST_SUM:
         kinds = " by ".join(str(data.dtype) for data in operands)
         raise NoIntegerFormError(f"a sum of {count:g} numbers of {kinds} may need more than 32 bits")

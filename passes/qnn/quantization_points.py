@@ -1,0 +1,351 @@
+"""Where a float program is rounded, so that its convolutions and matrix products run on integers of 8 bits.
+
+A point is an operand of an op: what is read there is quantised and dequantised. Products begin with both operands
+rounded and give sums of 32 bits. From there integers are followed through the ops that keep them, and where such an op
+needs 8 bits, or rounds, a point stands behind it. Each op is looked at once, in program order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from functools import cache
+
+from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Operation, OpResult, SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.types import element_type_of, is_complete
+from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
+from xrelay.dialects.relay.ops.nn_matmul import MatrixProductOp
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.graph.remarks import Remarks
+from xrelay.passes.qnn.integer_products import count_of_products
+from xrelay.passes.qnn.integer_rules import Result, integer_rules
+from xrelay.passes.qnn.quantization_bounds import Bounds
+from xrelay.passes.qnn.quantized import MOST_SUM, float_constant, known_array
+
+DENSE = ("nn.dense", "nn.matmul")
+CONVOLUTIONS = (
+    "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose",
+)  # fmt: skip
+GREATEST_WEIGHT = 128
+"""How far from 0 integers of weights may be."""
+PRODUCTS = frozenset({*DENSE, *CONVOLUTIONS, "nn.batch_matmul"})
+"""The ops for whose sake the others are rounded: Relay's names."""
+
+_BOUNDED = frozenset({"nn.relu", "clip"})
+_JOINS = frozenset({"add", "subtract", "maximum", "minimum", "nn.bias_add"})
+_SCALINGS = frozenset({"multiply", "divide"})
+_REDUCTIONS = frozenset(
+    {"sum", "mean", "nn.avg_pool1d", "nn.avg_pool3d"}
+    | {f"nn.{kind}_avg_pool{n}d" for kind in ("global", "adaptive") for n in (1, 2, 3)}
+    | {"nn.upsampling", "image.resize1d", "image.resize2d", "image.resize3d"}
+)
+_TUPLES = frozenset({"tuple", "tuple_get_item"})
+
+
+class State(Enum):
+    """What integers a value is known to be."""
+
+    SUMS = "integers of 32 bits"
+    BYTES = "integers of 8 bits"
+    OPEN = "rounded to the steps of a quantisation behind it"
+
+
+@dataclass(frozen=True)
+class Point:
+    """Operand `index` of `op` is rounded: numbers within `bounds`, or a constant weight with a scale along `axis`."""
+
+    op: Operation
+    index: int
+    bounds: Bounds | None
+    axis: int | None = None
+
+    @property
+    def value(self) -> SSAValue:
+        """What is rounded."""
+        return self.op.operands[self.index]
+
+    @property
+    def is_weight(self) -> bool:
+        """Whether it is a constant, whose numbers say the steps."""
+        return self.bounds is None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which ops are rounded for; the words are those of Relay's `qconfig`."""
+
+    per_channel: bool = False
+    """Whether weights have a scale for each output channel."""
+    skip_dense_layer: bool = True
+    skip_conv_layers: frozenset[int] = frozenset({0})
+    enabled_ops: frozenset[str] | None = None
+    greatest_input: int = 128
+    """How far from their zero point integers of tensors may be."""
+
+
+BoundsOf = Callable[[SSAValue], Bounds | None]
+"""Gives the bounds of a value; `None` where nobody knows them."""
+
+
+@cache
+def _moves() -> frozenset[str]:
+    """The ops that move and choose elements, whose result has the steps of the operand."""
+    kept = {name for name, rule in integer_rules().items() if rule.result is Result.KEPT}
+    return frozenset(kept - _BOUNDED - _TUPLES - _REDUCTIONS)
+
+
+class QuantizationPoints:
+    """The points of a list of ops in program order; `remarks` says of each op why it was taken, or why not."""
+
+    def __init__(self, ops: Sequence[Operation], choice: Choice, bounds_of: BoundsOf, pass_name: str):
+        self.remarks = Remarks(pass_name)
+        self._choice, self._bounds_of = choice, bounds_of
+        self._points: dict[tuple[Operation, int], Point] = {}
+        self._spare: list[Point] = []
+        self._states: dict[SSAValue, State] = {}
+        self._taken: set[Operation] = set()
+        self._convolutions = 0
+        self._take_products(ops)
+        self._shared = {point.value for point in self._points.values() if not point.is_weight}
+        for op in ops if self._taken else ():
+            if isinstance(op, RelayOp):
+                self._follow(op)
+        self._close(ops)
+
+    @property
+    def all(self) -> list[Point]:
+        """The points, in the order in which they were found."""
+        return list(self._points.values())
+
+    @property
+    def asked(self) -> list[Point]:
+        """The points, and those whose values are of 8 bits already: their bounds decide too."""
+        return [*self._points.values(), *self._spare]
+
+    # --- products --------------------------------------------------------------------------------------------------
+
+    def _take_products(self, ops: Sequence[Operation]) -> None:
+        for op in ops:
+            if isinstance(op, RelayOp) and op.relay_name() in PRODUCTS:
+                found = self._product(op)
+                if isinstance(found, str):
+                    self.remarks.refused(op, found)
+                    continue
+                self._taken.add(op)
+                for point in found:
+                    self._points[op, point.index] = point
+
+    def _product(self, op: RelayOp) -> list[Point] | str:
+        """The points of a product, or why it stays in floats."""
+        reason = self._skipped(op)
+        if reason is not None:
+            return reason
+        if not all(map(is_complete, op.operand_types)):
+            return "its types are not known yet"
+        if not all(map(is_float_tensor, op.operands)):
+            return "it is a product of integers already"
+        count = count_of_products(op)
+        if count * self._choice.greatest_input * GREATEST_WEIGHT > MOST_SUM:
+            return f"a sum of {count:g} products of 8 bits may need more than 32 bits"
+        found: list[Point] = []
+        for index in (0, 1):
+            point = self._product_operand(op, index)
+            if isinstance(point, str):
+                return point
+            found += [] if point is None else [point]
+        return found
+
+    def _skipped(self, op: RelayOp) -> str | None:
+        name = op.relay_name()
+        if name == "nn.conv2d":
+            number = self._convolutions
+            self._convolutions += 1
+            if number in self._choice.skip_conv_layers:
+                return f"skip-conv-layers names convolution {number}"
+        if name in DENSE and self._choice.skip_dense_layer:
+            return "skip-dense-layer is set"
+        return None if self._is_enabled(op) else "it is not among the enabled ops"
+
+    def _is_enabled(self, op: RelayOp) -> bool:
+        enabled = self._choice.enabled_ops
+        return enabled is None or op.relay_name() in enabled
+
+    def _product_operand(self, op: RelayOp, index: int) -> Point | str | None:
+        """The point of an operand, `None` where it is dequantised already, or why there is none."""
+        value = op.operands[index]
+        if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
+            return None
+        if known_array(value) is not None:
+            if float_constant(value) is None:
+                return f"operand #{index} holds numbers that are not finite"
+            return Point(op, index, None, self._scale_axis(op) if index == 1 else None)
+        if index == 1 and op.relay_name() != "nn.batch_matmul":
+            return "its weight is no constant"
+        bounds = self._bounds_of(value)
+        return f"the bounds of operand #{index} are not known" if bounds is None else Point(op, index, bounds)
+
+    def _scale_axis(self, op: RelayOp) -> int | None:
+        """Along which axis of its weight an op may have a scale for each output channel; `None` for one scale."""
+        if not self._choice.per_channel or op.relay_name() == "nn.batch_matmul":
+            return None
+        if isinstance(op, FilterOp):
+            _, kernel, result = op.layouts
+            grouped = isinstance(op, ConvTransposeOp) and op.groups.value.data != 1
+            split = kernel.factor("O") is not None or result.factor("C") is not None
+            return None if grouped or split else kernel.index("O")
+        if isinstance(op, MatrixProductOp):
+            return 0 if op.transposed[1] else 1
+        return 0
+
+    # --- what follows them -----------------------------------------------------------------------------------------
+
+    def _follow(self, op: RelayOp) -> None:
+        """Note what integers the result of `op` is, and the points that this needs."""
+        if op in self._taken:
+            for index, operand in enumerate(op.operands):
+                if self._states.get(operand) is State.BYTES:
+                    self._spare += [point for point in (self._points.pop((op, index), None),) if point is not None]
+            self._states[op.results[0]] = State.SUMS
+            return
+        if isinstance(op, DequantizeOp):
+            narrow = numpy_dtype(element_type_of(op.operands[0].type)).itemsize == 1
+            self._states[op.results[0]] = State.BYTES if narrow else State.SUMS
+            return
+        if isinstance(op, QuantizeOp | ConstantOp | TupleOp) or not self._reads_integers(op):
+            return
+        state = self._result(op)
+        if isinstance(state, State):
+            self._states[op.results[0]] = state
+        else:
+            self.remarks.refused(op, state)
+
+    def _reads_integers(self, op: RelayOp) -> bool:
+        return any(operand in self._states for operand in _data_of(op))
+
+    def _result(self, op: RelayOp) -> State | str:
+        """What integers the result is, or why it stays in floats."""
+        name = op.relay_name()
+        if not self._is_enabled(op):
+            return "it is not among the enabled ops"
+        if isinstance(op, TupleGetItemOp):
+            return self._states[op.operands[0]]
+        if name == "nn.relu":
+            return self._states[op.operands[0]]
+        if name == "clip":
+            # Bounds between two steps of 8 bits are met by finer ones.
+            state = self._states[op.operands[0]]
+            return State.SUMS if state is State.BYTES else state
+        if name in _moves():
+            return self._in_bytes(op, [(op, 0)], State.BYTES)
+        if name in _REDUCTIONS:
+            return self._in_bytes(op, [(op, 0)], State.SUMS)
+        if name == "nn.avg_pool2d":
+            return self._in_bytes(op, [(op, 0)], State.OPEN)
+        if name == "concatenate":
+            return self._concatenate(op)
+        if name in _JOINS or name in _SCALINGS:
+            return self._join(op)
+        return "it is computed in floats"
+
+    def _join(self, op: RelayOp) -> State | str:
+        """A sum or product of two tensors, one of which may be constant."""
+        scales = op.relay_name() in _SCALINGS
+        for index in (0, 1):
+            constant = float_constant(op.operands[index])
+            if constant is not None:
+                return self._scaled(op, 1 - index, constant) if scales else self._shifted(op, 1 - index)
+        for index, operand in enumerate(op.operands):
+            if operand not in self._states and operand not in self._shared:
+                return f"operand #{index} stays in floats"
+        if op.relay_name() == "divide":
+            return "it is divided by what is no constant"
+        if scales:
+            return self._in_bytes(op, [(op, 0), (op, 1)], State.SUMS)
+        return self._in_bytes(op, self._wide(op, (0, 1)), State.OPEN)
+
+    def _scaled(self, op: RelayOp, index: int, constant: Array) -> State | str:
+        """Operand `index` times a constant, or divided by one: its steps are wider or narrower."""
+        if op.relay_name() == "divide" and index == 1:
+            return "it is divided by what is no constant"
+        if not (constant > 0).all():
+            return "it is multiplied by a constant that is not positive"
+        state = self._states[op.operands[index]]
+        return self._in_bytes(op, [(op, index)], State.BYTES) if state is State.OPEN else state
+
+    def _shifted(self, op: RelayOp, index: int) -> State | str:
+        """Operand `index` and a constant: a bias that sums of 32 bits take, or else a sum that is rounded."""
+        data = op.operands[index]
+        if op.relay_name() in ("maximum", "minimum"):
+            return "one side is constant"
+        if index == 0 and self._states[data] is State.SUMS and op.results[0].type == data.type:
+            return State.SUMS
+        return self._in_bytes(op, self._wide(op, [index]), State.OPEN)
+
+    def _wide(self, op: RelayOp, indexes: Sequence[int]) -> list[tuple[Operation, int]]:
+        """The operands that have to be of 8 bits for a sum: what is rounded anyway, and what has to be."""
+        operands = op.operands
+        return [
+            (op, index)
+            for index in indexes
+            if operands[index] in self._shared or self._states.get(operands[index]) is not State.SUMS
+        ]
+
+    def _concatenate(self, op: RelayOp) -> State | str:
+        """The parts of a tuple that nobody else reads, each in 8 bits."""
+        value = op.operands[0]
+        made = value.op if isinstance(value, OpResult) else None
+        if not isinstance(made, TupleOp) or not value.has_one_use():
+            return "the tuple of its parts has other readers"
+        for index, part in enumerate(made.operands):
+            if part not in self._states and part not in self._shared:
+                return f"part {index} stays in floats"
+        return self._in_bytes(op, [(made, index) for index in range(len(made.operands))], State.OPEN)
+
+    def _in_bytes(self, op: RelayOp, places: Sequence[tuple[Operation, int]], state: State) -> State | str:
+        """Round what is read at `places`, unless it is of 8 bits; the state of the result, or why that cannot be."""
+        found: list[Point] = []
+        for reader, index in places:
+            value = reader.operands[index]
+            if self._states.get(value) is State.BYTES:
+                continue
+            bounds = self._bounds_of(value)
+            if bounds is None:
+                return f"the bounds of operand #{index} are not known"
+            found.append(Point(reader, index, bounds))
+        for point in found:
+            self._points[point.op, point.index] = point
+        return state
+
+    def _close(self, ops: Sequence[Operation]) -> None:
+        """Round open values where they are read by what does not hand the rounding on."""
+        for op in ops:
+            for index, value in enumerate(op.operands):
+                if self._states.get(value) is not State.OPEN or (op, index) in self._points:
+                    continue
+                passes = isinstance(op, RelayOp) and op.relay_name() in _BOUNDED
+                bounds = self._bounds_of(value)
+                if not (passes and self._states.get(op.results[0]) is State.OPEN) and bounds is not None:
+                    self._points[op, index] = Point(op, index, bounds)
+
+
+def _data_of(op: RelayOp) -> Iterator[SSAValue]:
+    """The operands of an op, those of a tuple that it joins one by one."""
+    for operand in op.operands:
+        if op.relay_name() == "concatenate" and isinstance(operand, OpResult) and isinstance(operand.op, TupleOp):
+            yield from operand.op.operands
+        else:
+            yield operand
+
+
+def is_float_tensor(value: SSAValue) -> bool:
+    """Whether a value is a tensor of floats, which may be rounded."""
+    return isinstance(value.type, TensorType) and numpy_dtype(element_type_of(value.type)).kind not in "iub"

@@ -1,0 +1,126 @@
+"""`relay-quantize-realize`: a program that `relay-quantize-annotate` rounds is computed on integers.
+
+What: `relay-fake-quantization-to-integer` puts integers between the roundings, also where nothing is rounded behind:
+the sums of a last product, of 32 bits, are dequantised. Pairs of quantisation and dequantisation that led to no
+integers go, so that an op which stays in floats reads what it read before. Why one pass: what is annotated and
+cannot be done is taken back here, and only what was annotated; roundings of the user's own stay.
+
+Before:
+
+    %a = relay.qnn.dequantize(%q, %s, %z) {relay.simulated}
+    %b = relay.qnn.dequantize(%v, %t, %z) {relay.simulated}
+    %c = relay.nn.conv2d(%a, %b)
+    %y = relay.nn.relu(%c)
+
+After:
+
+    %c = relay.qnn.conv2d(%q, %v, %z, %z, %s, %t)            of i32
+    %d = relay.maximum(%c, %zero)
+    %y = relay.qnn.dequantize(%d, %u, %zero)                 %u is the product of %s and %t
+
+Constants that are quantised are evaluated: the program holds weights of 8 bits. Constants that are added to sums of 32
+bits are rounded to their steps, as biases are. Results differ from the annotated program by a step, no more, at each
+place where integers are rounded. Refuses, with a remark: what `relay-fake-quantization-to-integer` refuses. Left alone:
+a program without roundings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
+
+from xrelay.dialects.attribute_names import SIMULATED
+from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
+from xrelay.dialects.relay.ops.tensor_unary import ClipOp
+from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.errors import PassError
+from xrelay.interpreters.relay import evaluate_op
+from xrelay.passes.graph.remarks import report
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.qnn.integer_regions import IntegerRegions
+
+NAME = "relay-quantize-realize"
+
+ROUNDINGS = ("UPWARD", "TONEAREST")
+
+
+@dataclass(frozen=True)
+class RelayQuantizeRealizePass(ModulePass):
+    """Compute on integers what an annotated program rounds; see the module's docstring."""
+
+    name = NAME
+
+    rounding: str = field(
+        default="UPWARD", metadata={"help": "how new requantisations round halves: UPWARD, or TONEAREST, away from 0"}
+    )
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        if self.rounding not in ROUNDINGS:
+            raise PassError(f"{NAME}: rounding is {self.rounding!r}", help=f"it is {' or '.join(ROUNDINGS)}")
+        before = {each for each in walk_ops(op) if isinstance(each, RequantizeOp)}
+        regions = IntegerRegions(op, frozenset(), name=NAME, rounds_constants=True)
+        regions.rewrite(hard_fail=False)
+        regions.rewrite_single_ops()
+        for each in walk_ops(op):
+            if isinstance(each, RequantizeOp) and each not in before:
+                each.rounding = StringAttr(self.rounding)
+        _take_back(op)
+        rewrite(op, {QuantizeOp: EvaluateWeight()})
+        report(regions.remarks.all)
+
+
+class EvaluateWeight(RewritePattern):
+    """A constant that is quantised → its integers. Exact.
+
+    Before:
+
+        %v = relay.qnn.quantize(%w, %t, %z)                   of constants
+
+    After:
+
+        %v = relay.constant #relay.weight<"w.i8", …>
+    """
+
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        """Where all that decides the integers is known."""
+        known = [constant for operand in op.operands if (constant := constant_of(operand)) is not None]
+        if not isinstance(op, QuantizeOp) or len(known) != len(op.operands):
+            return
+        emit = Emitter(rewriter, op)
+        integers = evaluate_op(op, known)
+        assert isinstance(integers, np.ndarray), "a quantisation gives one tensor"
+        emit.replace(emit.insert(ConstantOp.of(integers, f"{_name(op.operands[0])}.{op.out_dtype}")).result)
+
+
+def _name(value: SSAValue) -> str:
+    """The name of the weight that a constant is."""
+    constant = owner_of(value, ConstantOp)
+    return constant.value.data.name if constant is not None and isinstance(constant.value, WeightAttr) else "constant"
+
+
+def _take_back(module: ModuleOp) -> None:
+    """Let what stayed in floats read what it read before it was annotated."""
+    for op in [each for each in walk_ops(module) if isinstance(each, DequantizeOp) and SIMULATED in each.attributes]:
+        before = _rounded_float(op.operands[0])
+        if before is not None and before.type == op.result.type:
+            op.result.replace_all_uses_with(before)
+        else:
+            del op.attributes[SIMULATED]
+
+
+def _rounded_float(integers: SSAValue) -> SSAValue | None:
+    """The floats that were rounded to `integers`; `None` where these come from integers."""
+    clip = owner_of(integers, ClipOp)
+    if clip is not None:
+        integers = clip.operands[0]
+    quantize = owner_of(integers, QuantizeOp)
+    return None if quantize is None else quantize.operands[0]
