@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from xrelay.relay import frontend as frontend
     from xrelay.relay import loops as loops
     from xrelay.relay import op as op
+    from xrelay.relay import quantize as quantize
     from xrelay.relay import types as ty
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay import vm as vm
@@ -114,6 +115,7 @@ __all__ = [
     "op_function",
     "optimize",
     "qnn",
+    "quantize",
     "random",
     "save_param_dict",
     "scalar_type",
@@ -139,6 +141,7 @@ _LATE = {
     "dataflow_pattern": ("xrelay.relay.dataflow_pattern", ""),
     "op": ("xrelay.relay.op", ""),
     "optimize": ("xrelay.relay.build_module", "optimize"),
+    "quantize": ("xrelay.relay.quantize", ""),
     "save_param_dict": ("xrelay.api.param_dict", "save_param_dict"),
     "transform": ("xrelay.relay.transform", ""),
     "ty": ("xrelay.relay.types", ""),

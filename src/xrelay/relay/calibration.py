@@ -41,7 +41,7 @@ def get_calibration_data(mod: ModuleOp, data: Mapping[str, object]) -> dict[Glob
     calls = _calls(main, {name for name, function in functions.items() if COMPILER in function.attributes})
     if not calls:
         return {}
-    _give(main, [value for call in calls for value in (*call.arguments, *call.results)])
+    give_values(main, [value for call in calls for value in (*call.arguments, *call.results)])
     arrays = iter([np.asarray(array).view(Tensor) for array in compile(module).run(arrays_by_name(data))])
     found: dict[GlobalVar, dict[str, list[Tensor]]] = {}
     for name in map(callee_name, calls):
@@ -66,8 +66,8 @@ def _calls(main: FuncOp, names: set[str]) -> list[AnyCall]:
     return calls
 
 
-def _give(main: FuncOp, values: Sequence[SSAValue]) -> None:
-    """Let `main` give `values`, tuples among them field by field, and nothing else."""
+def give_values(main: FuncOp, values: Sequence[SSAValue]) -> None:
+    """Let `main`, a function of a program that this changes, give `values` of its own block, tuples field by field."""
     block, end = main.body.block, main.body.block.last_op
     if end is None:
         raise InputError("@main has no end", location=location_of(main))

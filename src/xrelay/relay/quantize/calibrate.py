@@ -1,0 +1,155 @@
+"""Finds between which numbers the tensors lie that quantisation rounds, by running the program of floats on data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.api.arrays import as_numpy
+from xrelay.api.compile import compile
+from xrelay.api.interface import main_function
+from xrelay.api.model import CompiledModel
+from xrelay.errors import InputError, XRelayError, with_article
+from xrelay.passes.qnn.quantization_bounds import Bounds
+from xrelay.passes.qnn.quantization_points import Choice, QuantizationPoints, is_float_tensor
+from xrelay.passes.qnn.quantize_annotate import note_bounds, points_of
+from xrelay.relay.calibration import give_values
+from xrelay.relay.quantize.config import KL_DIVERGENCE, MAX, QConfig
+from xrelay.relay.quantize.histogram import Histogram
+from xrelay.relay.quantize.thresholds import kl_threshold, percentile_threshold
+from xrelay.runtime.inputs import InputSpec
+
+_ANYTHING = Bounds(-1.0, 1.0)
+
+
+def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: object) -> ModuleOp:
+    """A copy of `module` whose ops say in `relay.calibrated` what they read, for all that quantisation rounds.
+
+    `dataset` is an iterable of mappings from the names of inputs to arrays, which is gone through once; of what is
+    collected, a histogram of each tensor is kept. Values in branches, loops and other functions than `@main` are not
+    looked at, and what held numbers that are not finite has no bounds: what reads it stays in floats.
+
+    Raises `InputError` for a dataset that is none, that is empty, or with a batch that does not fit: the message says
+    which one, and what of it.
+    """
+    copy = module.clone()
+    main = main_function(copy)
+    points = _possible_points(copy, main, choice).asked
+    values = list(dict.fromkeys(point.value for point in points if not point.is_weight))
+    histograms = dict(zip(values, _looked_at(copy, main, values, config, dataset), strict=True))
+    bounds = {value: _bounds(histogram, config) for value, histogram in histograms.items() if histogram.is_finite}
+    found: dict[Operation, dict[int, Bounds]] = {}
+    for point in points:
+        if point.value in bounds:
+            found.setdefault(point.op, {})[point.index] = bounds[point.value]
+    for op, own in found.items():
+        note_bounds(op, own)
+    return copy
+
+
+def _possible_points(module: ModuleOp, main: FuncOp, choice: Choice) -> QuantizationPoints:
+    """The points that there are where all values can be looked at that `main` has outside of branches and loops."""
+    own = main.body.block
+
+    def bounds_of(value: SSAValue) -> Bounds | None:
+        block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
+        return _ANYTHING if block is own and is_float_tensor(value) else None
+
+    return points_of(module, choice, bounds_of)
+
+
+def _bounds(histogram: Histogram, config: QConfig) -> Bounds:
+    if config.calibrate_mode == KL_DIVERGENCE:
+        return histogram.bounds(kl_threshold(histogram, 2 ** (config.nbit_input - 1)))
+    if config.calibrate_mode == MAX:
+        return histogram.bounds(histogram.most)
+    return histogram.bounds(percentile_threshold(histogram))
+
+
+# --- running -------------------------------------------------------------------------------------------------------
+
+
+def _looked_at(
+    module: ModuleOp, main: FuncOp, values: Sequence[SSAValue], config: QConfig, dataset: object
+) -> list[Histogram]:
+    """How each of `values` of `main` is distributed over the dataset."""
+    batches = _batches(dataset, config.calibrate_mode)
+    size = len(values) if config.calibrate_chunk_by == -1 else config.calibrate_chunk_by
+    chunks = [values[start : start + size] for start in range(0, len(values), max(size, 1))]
+    models = [_giving(module, main, chunk) for chunk in chunks]
+    histograms = [Histogram() for _ in values]
+    count = 0
+    for number, batch in enumerate(batches):
+        count += 1
+        _look(models, histograms, _Batch(number, batch))
+    if not count:
+        raise InputError("the dataset is empty", help="give an iterable of batches, each a dictionary of arrays")
+    return histograms
+
+
+def _batches(dataset: object, mode: str) -> Iterable[object]:
+    if dataset is None:
+        raise InputError(
+            f"calibrate_mode {mode!r} needs a dataset", help="give dataset=, or choose the mode 'global_scale'"
+        )
+    if isinstance(dataset, Mapping | str | bytes | np.ndarray) or not isinstance(dataset, Iterable):
+        kind = with_article(type(cast("object", dataset)).__name__)
+        raise InputError(f"the dataset is {kind}", help="give an iterable of batches, each a dictionary of arrays")
+    return dataset
+
+
+def _giving(module: ModuleOp, main: FuncOp, values: Sequence[SSAValue]) -> CompiledModel:
+    """A compiled copy of the program that gives `values` and nothing else."""
+    copies: dict[SSAValue, SSAValue] = {}
+    copy = module.clone(copies)
+    give_values(main_function(copy), [copies[value] for value in values])
+    return compile(copy)
+
+
+def _look(models: Sequence[CompiledModel], histograms: Sequence[Histogram], batch: _Batch) -> None:
+    """Count what the models give for one batch."""
+    remaining = iter(histograms)
+    for model in models:
+        inputs = batch.inputs(model)
+        try:
+            outputs = model.run(inputs)
+        except XRelayError as error:
+            raise InputError(f"{batch}: {error.message}", location=error.location, help=error.help) from error
+        for output in outputs:
+            next(remaining).add(np.asarray(output))
+
+
+class _Batch:
+    """A batch of the dataset, by its number."""
+
+    def __init__(self, number: int, values: object):
+        self._number = number
+        if not isinstance(values, Mapping):
+            raise InputError(f"{self} is {with_article(type(values).__name__)}", help="give arrays by name of input")
+        self._values = {str(name): value for name, value in cast("Mapping[object, object]", values).items()}
+
+    def __str__(self) -> str:
+        return f"batch {self._number} of the dataset"
+
+    def inputs(self, model: CompiledModel) -> dict[str, NDArray[Any]]:
+        """The arrays that the model takes; others are not looked at, as those of labels."""
+        return {spec.name: self._array(InputSpec(spec)) for spec in model.inputs}
+
+    def _array(self, spec: InputSpec) -> NDArray[Any]:
+        name = spec.spec.name
+        if name not in self._values:
+            names = ", ".join(self._values) or "nothing"
+            raise InputError(f"{self} has no input {name!r}", help=f"it has {names}")
+        try:
+            array = spec.cast(as_numpy(self._values[name]))
+        except XRelayError as error:
+            raise InputError(f"{self}: {error.message}", help=error.help) from error
+        if array.dtype.kind not in "iubO" and not np.isfinite(array.astype(np.float64)).all():
+            raise InputError(f"{self}: input {name!r} holds numbers that are not finite", help="leave such batches out")
+        return array

@@ -1,0 +1,246 @@
+"""`qconfig`: what `relay.quantize.quantize` does, as a context.
+
+    with relay.quantize.qconfig(calibrate_mode="percentile", skip_dense_layer=False):
+        integers = relay.quantize.quantize(mod, params, dataset)
+
+Contexts nest, and are seen by the thread, or the asyncio task, that entered them alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, fields
+from math import isfinite
+from types import TracebackType
+from typing import Any, Final, Self, TypeGuard, cast
+
+from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
+from xrelay.errors import InputError, did_you_mean
+from xrelay.passes.qnn.quantization_bounds import BITS, WEIGHT_SCALES
+from xrelay.passes.qnn.quantize_annotate import INPUT_DTYPES, WEIGHT_DTYPES
+from xrelay.passes.qnn.quantize_realize import ROUNDINGS
+
+GLOBAL_SCALE: Final = "global_scale"
+KL_DIVERGENCE: Final = "kl_divergence"
+PERCENTILE: Final = "percentile"
+MAX: Final = "max"
+CALIBRATE_MODES = (GLOBAL_SCALE, KL_DIVERGENCE, PERCENTILE, MAX)
+"""How the bounds of tensors are found; `max` is ours."""
+
+DISABLED: Final = "disabled"
+FULLY_INTEGRAL: Final = "fully_integral"
+PARTITIONS = (DISABLED, "enabled", FULLY_INTEGRAL)
+
+
+@dataclass(frozen=True)
+class QConfig:
+    """What quantisation does; `qconfig` makes one. As a context it is `current_qconfig()` inside of it.
+
+    Names and defaults are Relay's, but for `per_channel`. Fields cannot be set.
+    """
+
+    nbit_input: int = 8
+    """Bits of the tensors that products read, 2 to 8."""
+    nbit_weight: int = 8
+    """Bits of weights, 2 to 8."""
+    nbit_activation: int = 32
+    """Bits of sums of products: 32."""
+    dtype_input: str = "int8"
+    """Elements of tensors: `int8`, spread evenly around 0, or `uint8`, which cover what each tensor holds."""
+    dtype_weight: str = "int8"
+    """Elements of weights: `int8`."""
+    dtype_activation: str = "int32"
+    """Elements of sums of products: `int32`."""
+    calibrate_mode: str = GLOBAL_SCALE
+    """How bounds of tensors are found: `global_scale` without data; from a dataset by `kl_divergence`, `percentile`
+    (all but one in 100,000 elements lie within), or `max` (all do)."""
+    global_scale: float = 8.0
+    """Below which number every tensor is taken to lie in the mode `global_scale`."""
+    weight_scale: str = "power2"
+    """A weight's bound: its greatest absolute value (`max`), or the power of two that is not below (`power2`)."""
+    skip_dense_layer: bool = True
+    """Whether `nn.dense` and `nn.matmul` stay in floats."""
+    skip_conv_layers: tuple[int, ...] | None = (0,)
+    """The `nn.conv2d` that stay in floats, by number from 0, the last ones by negative numbers; none for `None`."""
+    do_simulation: bool = False
+    """Whether the result is the program of floats that rounds, not yet one of integers."""
+    round_for_shift: bool = True
+    """Has no effect: what is shifted is always rounded."""
+    debug_enabled_ops: tuple[str, ...] | None = None
+    """The operators that may be done on integers, by Relay's names; all for `None`."""
+    rounding: str = "UPWARD"
+    """How requantisation rounds halves: `UPWARD`, or `TONEAREST`, away from 0."""
+    calibrate_chunk_by: int = -1
+    """How many tensors one run on a batch gives to be looked at, for less memory and more time; -1 for all."""
+    partition_conversions: str = DISABLED
+    """`enabled`: the result has functions `quantize_inputs`, `quantized_main` and `dequantize_outputs`, which `main`
+    calls; `fully_integral`: and it is an error where the second has floats."""
+    per_channel: bool = False
+    """Whether weights have a scale for each output channel, which Relay has not and which is more accurate."""
+
+    def __enter__(self) -> Self:
+        _ENTERED.set((*_ENTERED.get(), self))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        _ENTERED.set(_ENTERED.get()[:-1])
+
+    def get_nbit_by_kind(self, kind: int) -> int:
+        """The bits of a kind of `QAnnotateKind`; `InputError` for one without bits."""
+        return {"input": self.nbit_input, "weight": self.nbit_weight, "activation": self.nbit_activation}[_kind(kind)]
+
+    def get_dtype_by_kind(self, kind: int) -> str:
+        """The elements of a kind of `QAnnotateKind`; `InputError` for one without elements."""
+        return {"input": self.dtype_input, "weight": self.dtype_weight, "activation": self.dtype_activation}[
+            _kind(kind)
+        ]
+
+
+_ENTERED: ContextVar[tuple[QConfig, ...]] = ContextVar("qconfig", default=())
+_DEFAULT: Final = QConfig()
+
+
+def current_qconfig() -> QConfig:
+    """The innermost configuration that was entered, or the default."""
+    entered = _ENTERED.get()
+    return entered[-1] if entered else _DEFAULT
+
+
+def qconfig(**options: object) -> QConfig:
+    """A configuration with these fields of `QConfig`, the others as by default.
+
+    Lists may stand for tuples. `InputError` for a name that no field has, and for a value that a field cannot have.
+    """
+    names = [field.name for field in fields(QConfig)]
+    for name in options:
+        if name not in names:
+            hint = did_you_mean(name, names, f"its options are {', '.join(names)}")
+            raise InputError(f"qconfig has no option {name!r}", help=hint)
+    # Each check gives what its field may hold, which types cannot tell of names.
+    checked: dict[str, Any] = {name: _CHECKS[name](name, value) for name, value in options.items()}
+    return QConfig(**checked)
+
+
+# --- checks of values ----------------------------------------------------------------------------------------------
+
+
+def _wrong(name: str, value: object, expected: str) -> InputError:
+    return InputError(f"qconfig: {name} is {value!r}", help=f"it is {expected}")
+
+
+def _one_of(known: Sequence[object]) -> Callable[[str, object], object]:
+    def check(name: str, value: object) -> object:
+        if value not in known or isinstance(value, bool):
+            raise _wrong(name, value, " or ".join(map(str, known)))
+        return value
+
+    return check
+
+
+def _flag(name: str, value: object) -> bool:
+    if not isinstance(value, bool):
+        raise _wrong(name, value, "True or False")
+    return value
+
+
+def _bits(name: str, value: object) -> int:
+    if not _is_integer(value) or value not in BITS:
+        raise _wrong(name, value, f"a number of bits, {BITS[0]} to {BITS[-1]}")
+    return value
+
+
+def _positive(name: str, value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not (isfinite(value) and value > 0):
+        raise _wrong(name, value, "a finite number above 0")
+    return float(value)
+
+
+def _chunk(name: str, value: object) -> int:
+    if not _is_integer(value) or (value != -1 and value < 1):
+        raise _wrong(name, value, "a number of tensors, or -1 for all of them")
+    return value
+
+
+def _layers(name: str, value: object) -> tuple[int, ...] | None:
+    if value is None:
+        return None
+    found = _items(value)
+    if found is None or not all(map(_is_integer, found)):
+        raise _wrong(name, value, "a list of numbers of convolutions, or None")
+    return cast("tuple[int, ...]", found)
+
+
+def _operators(name: str, value: object) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    found = _items(value)
+    if found is None or not all(isinstance(each, str) for each in found):
+        raise _wrong(name, value, "a list of names of operators, or None")
+    for each in cast("tuple[str, ...]", found):
+        try:
+            get_relay_op(each)
+        except UnknownOpError as error:
+            raise InputError(f"qconfig: {name}: {error.message}", help=error.help) from error
+    return cast("tuple[str, ...]", found)
+
+
+def _items(value: object) -> tuple[object, ...] | None:
+    return tuple(cast("Sequence[object]", value)) if isinstance(value, list | tuple) else None
+
+
+def _is_integer(value: object) -> TypeGuard[int]:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+_CHECKS: Final[Mapping[str, Callable[[str, object], object]]] = {
+    "nbit_input": _bits,
+    "nbit_weight": _bits,
+    "nbit_activation": _one_of((32,)),
+    "dtype_input": _one_of(INPUT_DTYPES),
+    "dtype_weight": _one_of(WEIGHT_DTYPES),
+    "dtype_activation": _one_of(("int32",)),
+    "calibrate_mode": _one_of(CALIBRATE_MODES),
+    "global_scale": _positive,
+    "weight_scale": _one_of(WEIGHT_SCALES),
+    "skip_dense_layer": _flag,
+    "skip_conv_layers": _layers,
+    "do_simulation": _flag,
+    "round_for_shift": _flag,
+    "debug_enabled_ops": _operators,
+    "rounding": _one_of(ROUNDINGS),
+    "calibrate_chunk_by": _chunk,
+    "partition_conversions": _one_of(PARTITIONS),
+    "per_channel": _flag,
+}
+
+
+# --- Relay's kinds -------------------------------------------------------------------------------------------------
+
+
+class QAnnotateKind:
+    """What is rounded, as Relay numbers it."""
+
+    IDENTITY = 0
+    INPUT = 1
+    WEIGHT = 2
+    ACTIVATION = 3
+
+
+_KINDS: Final = ("identity", "input", "weight", "activation")
+
+
+def kind2str(kind: int) -> str:
+    """The name of a kind of `QAnnotateKind`; `InputError` for a number that is none."""
+    if not _is_integer(kind) or not 0 <= kind < len(_KINDS):
+        raise InputError(f"{kind!r} is no kind of QAnnotateKind", help=f"they are 0 to {len(_KINDS) - 1}")
+    return _KINDS[kind]
+
+
+def _kind(kind: int) -> str:
+    name = kind2str(kind)
+    if name == _KINDS[0]:
+        raise InputError("the kind identity has no bits", help="ask for INPUT, WEIGHT or ACTIVATION")
+    return name
