@@ -58,7 +58,7 @@ def operator_stubs() -> str:
     spaces: defaultdict[str, list[tuple[str, type[RelayOp]]]] = defaultdict(list)
     for name, op in sorted(relay_ops().items()):
         space, _, short = name.rpartition(".")
-        own = op.__module__.startswith("xrelay.") and short not in relay.__all__
+        own = op.__module__.startswith("xrelay.") and (space or short not in relay.__all__)
         if own and short.isidentifier() and not keyword.iskeyword(short) and (not space or space.isidentifier()):
             spaces[space].append((short, op))
     lines = [_HEAD]

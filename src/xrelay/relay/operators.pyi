@@ -1333,6 +1333,16 @@ class _Qnn:
         """The product of two quantised tensors, elementwise with numpy's broadcasting."""
 
     @staticmethod
+    def quantize(
+        data: ExprLike,
+        output_scale: ExprLike,
+        output_zero_point: ExprLike,
+        axis: int | None = -1,
+        out_dtype: DType | None = ...,
+    ) -> Expr:
+        """`round(data / output_scale) + output_zero_point`, saturated: the number that stands for each element."""
+
+    @staticmethod
     def requantize(
         data: ExprLike,
         input_scale: ExprLike,
