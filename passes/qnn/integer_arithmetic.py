@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -222,8 +223,10 @@ def _shared_out(w: IntegerWriter, total: Quantized, count: int) -> Quantized:
 
 
 def _count(data: SSAValue, result: SSAValue) -> int:
-    """Of how many elements each one of the result is made."""
-    sizes = [np.prod([d for d in shape_of(v.type) if isinstance(d, int)], dtype=np.int64) for v in (data, result)]
-    if any(not isinstance(dim, int) for value in (data, result) for dim in shape_of(value.type)) or not sizes[1]:
+    """Of how many elements each one of the result is made; extents with names have to be in both."""
+    shapes = shape_of(data.type), shape_of(result.type)
+    known = [math.prod(dim for dim in shape if isinstance(dim, int)) for shape in shapes]
+    names = [Counter(dim for dim in shape if not isinstance(dim, int)) for shape in shapes]
+    if names[0] != names[1] or not known[1]:
         raise NoIntegerFormError("how many numbers it adds is not known")
-    return max(int(sizes[0] // sizes[1]), 1)
+    return max(known[0] // known[1], 1)

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
 
 from xrelay.api.codegen import llvm_texts
 from xrelay.api.context import INTEGER_PASSES, decide
@@ -20,7 +21,9 @@ from xrelay.api.stage_runner import Progress, StageRunner
 from xrelay.api.streaming import kernel_stream
 from xrelay.api.timing import CompileTiming, KernelCounts
 from xrelay.arguments import MAX_OPT_LEVEL
+from xrelay.dialects.attribute_names import COMPILER, PRIMITIVE
 from xrelay.lowering.pipelines import compile_stages
+from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.infra.gc_pause import gc_pause
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.runtime.artifact import Artifact
@@ -123,6 +126,7 @@ def _build(
     )
     runner = StageRunner(stages, dump=dump, progress=progress)
     objects, level = ObjectCache.default() if cache else None, max(opt_level, LEAST_LLVM_LEVEL)
+    _hide_all_but_main(module)
     kernels = kernel_stream(module, runner, stages, target, level, objects) if stream and dump is None else None
     with kernels if kernels is not None else nullcontext():
         runner.run(module, kernels)
@@ -137,6 +141,15 @@ def _build(
     runner.tell(len(stages) + 1, "done")
     artifact = Artifact(tuple(code), _metadata(tables, target, name), tables.arrays)
     return Built(artifact, _timing(runner.clock, kernels))
+
+
+def _hide_all_but_main(module: ModuleOp) -> None:
+    """Let functions of the graph be private: a model is its `@main`, and what that has inlined goes."""
+    graphs = [op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE not in op.attributes and is_graph(op)]
+    if any(function.sym_name.data == "main" for function in graphs):
+        for function in graphs:
+            if function.sym_name.data != "main" and COMPILER not in function.attributes:
+                function.sym_visibility = StringAttr("private")
 
 
 def _timing(clock: TimeTree, kernels: KernelStream | None) -> CompileTiming:
