@@ -22,7 +22,8 @@ from xrelay.relay.binding import bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.module import IRModule
 from xrelay.relay.quantize.calibrate import calibrated
-from xrelay.relay.quantize.config import GLOBAL_SCALE, QConfig, current_qconfig
+from xrelay.relay.quantize.config import DISABLED, FULLY_INTEGRAL, GLOBAL_SCALE, QConfig, current_qconfig
+from xrelay.relay.quantize.partition_conversions import partition_conversions
 
 _PREREQUISITES: Final = ("SimplifyInference", "FoldConstant", "FoldScaleAxis", "CanonicalizeOps", "FoldConstant")
 _NO_LAYER: Final = -1
@@ -45,7 +46,7 @@ def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, d
     simple = prerequisite_optimize(module)
     choice = _choice(simple, config)
     if not _has_points(simple, choice):
-        return module
+        return _partitioned(module, config)
     if config.calibrate_mode != GLOBAL_SCALE:
         simple = IRModule.of(calibrated(simple, choice, config, dataset))
     annotated = _annotate(choice, config)(simple)
@@ -53,7 +54,13 @@ def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, d
         return IRModule.of(annotated)
     for each in (_realize(config), *_cleaning()):
         annotated = each(annotated)
-    return IRModule.of(annotated)
+    return _partitioned(IRModule.of(annotated), config)
+
+
+def _partitioned(module: IRModule, config: QConfig) -> IRModule:
+    if config.partition_conversions == DISABLED:
+        return module
+    return partition_conversions(module, fully_integral=config.partition_conversions == FULLY_INTEGRAL)
 
 
 def prerequisite_optimize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None) -> IRModule:
