@@ -4,9 +4,9 @@
     outputs = model.run({"data": x})
 
 `compile` takes ONNX files, text and modules; `relay` builds graphs in Python, `build` and `GraphModule` run them as
-Relay's users know it; `parse` reads text, `interpret` runs a program without compiling it, and `same` answers whether
-two programs at any levels compute the same. The names below are imported when they are first used, so `import xrelay`
-costs nothing.
+Relay's users know it; `quantize` puts integers of 8 bits in the place of floats; `parse` reads text, `interpret` runs a
+program without compiling it, and `same` answers whether two programs at any levels compute the same. The names below
+are imported when they are first used, so `import xrelay` costs nothing.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from xrelay.relay.library import Library as Library
     from xrelay.relay.library import load_module as load_module
     from xrelay.relay.module import IRModule as IRModule
+    from xrelay.relay.quantize.model import quantize as quantize
     from xrelay.relay.registered_functions import get_global_func as get_global_func
     from xrelay.relay.registered_functions import register_func as register_func
     from xrelay.target.target import Target as Target
@@ -72,6 +73,7 @@ _PUBLIC: dict[str, str] = {
     "nd": "xrelay",
     "onnx_backend": "xrelay",
     "parse": "xrelay.api.interpret",
+    "quantize": "xrelay.relay.quantize.model",
     "register_func": "xrelay.relay.registered_functions",
     "relay": "xrelay",
     "same": "xrelay.api.same",
@@ -107,6 +109,7 @@ __all__ = [
     "nd",
     "onnx_backend",
     "parse",
+    "quantize",
     "register_func",
     "relay",
     "same",

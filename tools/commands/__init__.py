@@ -8,9 +8,18 @@ from xrelay.tools.commands.compile import CompileCommand
 from xrelay.tools.commands.explain import ExplainCommand
 from xrelay.tools.commands.import_ import ImportCommand
 from xrelay.tools.commands.inspect import InspectCommand
+from xrelay.tools.commands.quantize import QuantizeCommand
 from xrelay.tools.commands.run import RunCommand
 
 
 def all_commands() -> list[Command]:
     """One of each, in the order of `xrelay --help`."""
-    return [ImportCommand(), CompileCommand(), RunCommand(), BenchCommand(), InspectCommand(), ExplainCommand()]
+    return [
+        ImportCommand(),
+        QuantizeCommand(),
+        CompileCommand(),
+        RunCommand(),
+        BenchCommand(),
+        InspectCommand(),
+        ExplainCommand(),
+    ]

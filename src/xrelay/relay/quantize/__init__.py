@@ -9,6 +9,7 @@ The operator that quantises a tensor is `relay.qnn.op.quantize`.
 from __future__ import annotations
 
 from xrelay.relay.quantize.config import QAnnotateKind, QConfig, current_qconfig, kind2str, qconfig
+from xrelay.relay.quantize.model import model_config
 from xrelay.relay.quantize.pipeline import annotate, partition, prerequisite_optimize, quantize, realize
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "annotate",
     "current_qconfig",
     "kind2str",
+    "model_config",
     "partition",
     "prerequisite_optimize",
     "qconfig",

@@ -10,9 +10,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.errors import InputError, with_article
 from xrelay.passes.catalogue.relay_names import relay_pass
+from xrelay.passes.graph.remarks import report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.qnn.quantization_bounds import Bounds
-from xrelay.passes.qnn.quantization_points import Choice, is_float_tensor
+from xrelay.passes.qnn.quantization_points import Choice, QuantizationPoints, is_float_tensor
 from xrelay.passes.qnn.quantize_annotate import greatest_distance, points_of
 from xrelay.passes.relay_api.named_passes import pass_maker
 from xrelay.passes.relay_api.passes import Pass
@@ -45,7 +46,9 @@ def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, d
     module = _bound(mod, params)
     simple = prerequisite_optimize(module)
     choice = _choice(simple, config)
-    if not _has_points(simple, choice):
+    possible = _possible_points(simple, choice)
+    if not possible.all:
+        report(possible.remarks.all)
         return _partitioned(module, config)
     if config.calibrate_mode != GLOBAL_SCALE:
         simple = IRModule.of(calibrated(simple, choice, config, dataset))
@@ -155,7 +158,7 @@ def _choice_of(config: QConfig, layers: frozenset[int]) -> Choice:
     )
 
 
-def _has_points(module: ModuleOp, choice: Choice) -> bool:
-    """Whether anything would be rounded, were all bounds known."""
+def _possible_points(module: ModuleOp, choice: Choice) -> QuantizationPoints:
+    """What would be rounded, were all bounds known."""
     anything = Bounds(-1.0, 1.0)
-    return bool(points_of(module, choice, lambda value: anything if is_float_tensor(value) else None).all)
+    return points_of(module, choice, lambda value: anything if is_float_tensor(value) else None)

@@ -1,0 +1,175 @@
+"""`xrelay quantize`."""
+
+from __future__ import annotations
+
+import sys
+import zlib
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+from zipfile import BadZipFile
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import one_line
+from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
+from xrelay.tools.commands.options import add_shapes, add_source
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+
+    from xrelay.passes.graph.remarks import Remark
+
+MODES = ("percentile", "kl_divergence", "max", "global_scale")
+
+
+class QuantizeCommand(Command):
+    """Put integers of 8 bits in the place of floats, by what a model computes on data.
+
+    --data names .npz files with an array for each input, as np.savez writes them: a file is a batch, or, where its
+    arrays have one axis more than the inputs, as many as that axis is long. Other arrays are not looked at. The text of
+    the quantised program goes to the output, its weights beside it, and every tool of xrelay takes it. What was
+    quantised, and why a convolution or product was not, is told on stderr.
+    """
+
+    name: ClassVar[str] = "quantize"
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """The model, the data, and what to do with it."""
+        add_source(parser, "model: .onnx or .mlir")
+        add_shapes(parser)
+        parser.add_argument(
+            "--data", action="append", default=[], type=Path, metavar="FILE.npz", help="arrays by input; repeatable"
+        )
+        parser.add_argument(
+            "--calibrate",
+            choices=MODES,
+            default=MODES[0],
+            help="how the bounds of tensors are found (percentile); global_scale needs no data",
+        )
+        parser.add_argument(
+            "--global-scale", type=float, metavar="X", help="with --calibrate global_scale: tensors lie below X (8)"
+        )
+        parser.add_argument(
+            "--per-tensor", action="store_true", help="one scale for a weight, not one for each channel"
+        )
+        parser.add_argument("--unsigned", action="store_true", help="unsigned integers that cover what a tensor holds")
+        parser.add_argument("--skip-dense", action="store_true", help="leave dense layers in floats")
+        parser.add_argument(
+            "--skip-conv",
+            action="append",
+            default=[],
+            type=int,
+            metavar="N",
+            help="leave the N-th two-dimensional convolution, from 0, in floats; the last one is -1; repeatable",
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="text to write (default: MODEL.int8.mlir)"
+        )
+
+    def run(self, args: Namespace) -> int:
+        """Calibrate, quantise and write."""
+        from xrelay.api.sources import load_source, save_module
+        from xrelay.passes.graph.remarks import listening
+        from xrelay.relay.quantize.model import quantize
+
+        output: Path = args.output if args.output is not None else args.model.with_suffix(".int8.mlir")
+        refuse_to_replace(args.model, output)
+        config = _config(args)
+        module = load_source(args.model, shapes=dict(args.shapes))
+        ranks = _input_ranks(module)
+        remarks: list[Remark] = []
+        with listening(remarks.append):
+            found = quantize(module, _batches(args.data, ranks) if args.data else None, config=config)
+        save_module(found, output)
+        for line in _report(found, remarks, output):
+            sys.stderr.write(line + "\n")
+        return 0
+
+
+def _config(args: Namespace) -> Any:
+    """The configuration of the flags."""
+    from xrelay.relay.quantize.model import model_config
+
+    needs_data = args.calibrate != "global_scale"
+    if needs_data and not args.data:
+        raise UsageError(f"--calibrate {args.calibrate} needs --data", help="give a .npz file, or take global_scale")
+    if args.global_scale is not None and needs_data:
+        raise UsageError("--global-scale goes with --calibrate global_scale", help="give both, or leave it out")
+    if args.global_scale is not None and not (np.isfinite(args.global_scale) and args.global_scale > 0):
+        raise UsageError(f"--global-scale is {args.global_scale:g}", help="give a number above 0")
+    return model_config(
+        calibrate_mode=args.calibrate,
+        per_channel=not args.per_tensor,
+        dtype_input="uint8" if args.unsigned else "int8",
+        skip_dense_layer=args.skip_dense,
+        skip_conv_layers=args.skip_conv,
+        **({} if args.global_scale is None else {"global_scale": args.global_scale}),
+    )
+
+
+# --- data ----------------------------------------------------------------------------------------------------------
+
+
+def _input_ranks(module: ModuleOp) -> dict[str, int]:
+    """How many axes each input of the model has."""
+    from xrelay.api.interpret import input_specs
+    from xrelay.api.programs import program_of
+
+    return {spec.name: len(spec.shape) for spec in input_specs(program_of(module))}
+
+
+def _batches(paths: Sequence[Path], ranks: dict[str, int]) -> Iterator[dict[str, NDArray[Any]]]:
+    """The batches of the files, one after the other."""
+    for path in paths:
+        arrays = {name: array for name, array in _arrays(path).items() if name in ranks}
+        missing = [name for name in ranks if name not in arrays]
+        if missing:
+            raise UsageError(f"no array for input {missing[0]!r}", location=str(path), help=f"give {', '.join(ranks)}")
+        if not all(array.ndim == ranks[name] + 1 for name, array in arrays.items()):
+            yield arrays
+            continue
+        counts = {name: len(array) for name, array in arrays.items()}
+        if len(set(counts.values())) > 1:
+            told = ", ".join(f"{count} for {name!r}" for name, count in counts.items())
+            raise UsageError(f"different numbers of batches: {told}", location=str(path))
+        for number in range(next(iter(counts.values()))):
+            yield {name: array[number] for name, array in arrays.items()}
+
+
+def _arrays(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a `.npz` file."""
+    try:
+        archive = np.load(path, allow_pickle=False)
+        if isinstance(archive, np.ndarray):
+            raise ValueError("it is one array")
+        with archive:
+            return {name: archive[name] for name in archive.files}
+    except OSError as error:
+        raise UsageError(f"cannot read the data: {error.strerror or error}", location=str(path)) from error
+    except (ValueError, EOFError, KeyError, NotImplementedError, BadZipFile, zlib.error) as error:
+        raise UsageError(
+            "the file holds no arrays by name", location=str(path), help="np.savez writes such files"
+        ) from error
+
+
+# --- the report ----------------------------------------------------------------------------------------------------
+
+
+def _report(module: ModuleOp, remarks: Sequence[Remark], output: Path) -> Iterator[str]:
+    """What was written, and the products that stayed in floats."""
+    from xrelay.passes.infra.verify import walk_ops
+    from xrelay.passes.qnn.quantization_points import PRODUCTS, is_float_tensor
+
+    products = [op for op in walk_ops(module) if op.name.removeprefix("relay.").replace("qnn.", "nn.", 1) in PRODUCTS]
+    integers = sum(not is_float_tensor(op.operands[0]) for op in products)
+    yield f"wrote {output}: {integers} of {len(products)} convolutions and products on integers"
+    told: set[str] = set()
+    for remark in remarks:
+        if not remark.applied and remark.op_name.removeprefix("relay.") in PRODUCTS:
+            line = one_line(f"{remark.place or 'somewhere'}: {remark.op_name} stays in floats: {remark.message}")
+            if line not in told:
+                told.add(line)
+                yield line
