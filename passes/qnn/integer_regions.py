@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
+from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remarks
-from xrelay.passes.graph.replacements import erase_op
+from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
@@ -57,15 +58,19 @@ class IntegerRegions:
         ops = self._ops()
         known = reach(ops, self._rules)
         forms = self._forms(ops, known)
+        passed_on = Replacements()
         for op in ops:
             if isinstance(op, QuantizeOp) and op.operands[0] in known.found:
-                refusal = _quantized_by(op, known, forms)
-                if refusal is None:
-                    self.remarks.applied(op, "computed on integers")
-                elif _look_up_function(op):
-                    self.remarks.applied(op, "computed by a table")
-                else:
-                    self._refuse(op, refusal, hard_fail=hard_fail)
+                value, how = _quantized_by(op, known, forms, passed_on), "computed on integers"
+                if isinstance(value, Refusal):
+                    looked_up, how = _look_up_function(op), "computed by a table"
+                    if looked_up is None:
+                        self._refuse(op, value, hard_fail=hard_fail)
+                        continue
+                    value = looked_up
+                self.remarks.applied(op, how)
+                passed_on.add(op.result, value)
+                Rewriter.replace_op(op, [], [value])
         _forget(list(forms.values()))
 
     def rewrite_single_ops(self) -> None:
@@ -169,9 +174,15 @@ def _too_many(op: Operation) -> Refusal:
 
 
 def _quantized_by(
-    op: QuantizeOp, known: Reach, forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal]
-) -> Refusal | None:
-    """Replace a quantisation by integers in its steps, where there are any; else says why not."""
+    op: QuantizeOp,
+    known: Reach,
+    forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
+    passed_on: Replacements,
+) -> SSAValue | Refusal:
+    """The integers that stand for a quantisation, in its steps, where there are any; else says why not.
+
+    A form that is no op of its own stands for what another quantisation gave, which `passed_on` knows the place of.
+    """
     data, goal = op.operands[0], steps_of(op)
     refusal = known.refusal(data)
     if refusal is not None:
@@ -186,13 +197,13 @@ def _quantized_by(
     if not goal.is_single and not form.stand_in.steps.is_like(goal):
         return Refusal(f"the result has a scale for each place along axis {goal.axis}")
     _put_in(form)
-    writer = IntegerWriter(op, (form.stand_in,), goal)
-    value = writer.in_steps(form.stand_in, goal)
+    stand_in = replace(form.stand_in, value=passed_on.of(form.stand_in.value))
+    writer = IntegerWriter(op, (stand_in,), goal)
+    value = writer.in_steps(stand_in, goal)
     emit = Emitter(PatternRewriter(op), op)
     for made in writer.ops:
         emit.insert(made)
-    emit.replace(value)
-    return None
+    return value
 
 
 def _put_in(form: _Form) -> None:
@@ -211,14 +222,10 @@ def _put_in(form: _Form) -> None:
         pending += current.reads
 
 
-def _look_up_function(op: QuantizeOp) -> bool:
-    """Replace a quantisation by a table, where what it quantises is a function of a tensor of 8 bits."""
+def _look_up_function(op: QuantizeOp) -> SSAValue | None:
+    """What a table gives, where what `op` quantises is a function of a tensor of 8 bits."""
     found = function_table(op)
-    if found is None:
-        return False
-    emit = Emitter(PatternRewriter(op), op)
-    emit.replace(look_up(emit, *found, "quantised_function.table"))
-    return True
+    return None if found is None else look_up(Emitter(PatternRewriter(op), op), *found, "quantised_function.table")
 
 
 def _dequantized(op: RelayOp, stand_in: Quantized) -> SSAValue:

@@ -202,11 +202,13 @@ def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
     extents = (*[1] * (data.rank - factor.ndim), *factor.shape)
     axis = next(position for position, extent in enumerate(extents) if extent != 1)
     vector = per_channel(factor, data.rank, axis)
-    if vector is None or not data.steps.is_single:
+    if vector is None or not (data.steps.is_single or data.steps.axis == axis):
         raise NoIntegerFormError("it is multiplied along more than one axis")
-    scale = w.product("multiply", w.along(data.steps.scale, 0, 0), w.constant(vector.astype(np.float32)))
-    steps = replace(data.steps, scale=scale, zero_point=w.along(data.steps.zero_point, 0, 0), axis=axis)
-    return Quantized(data.value, steps)
+    own, zero_point = (
+        w.along(each, 0, 0) if data.steps.is_single else each for each in (data.steps.scale, data.steps.zero_point)
+    )
+    scale = w.product("multiply", own, w.constant(vector.astype(np.float32)))
+    return Quantized(data.value, replace(data.steps, scale=scale, zero_point=zero_point, axis=axis))
 
 
 @integer_rule("maximum", "minimum", result=Result.SHARED, data=2)

@@ -278,8 +278,11 @@ class QuantizationPoints:
             return "it is divided by what is no constant"
         if not (constant > 0).all():
             return "it is multiplied by a constant that is not positive"
-        state = self._states[op.operands[index]]
-        return self._in_bytes(op, [(op, index)], State.BYTES) if state is State.OPEN else state
+        # With a factor for each channel, integers of 8 bits have a scale for each, which only some readers take.
+        state = State.BYTES if constant.size == 1 else State.SUMS
+        if self._states[op.operands[index]] is State.SUMS:
+            return State.SUMS
+        return self._in_bytes(op, [(op, index)], state)
 
     def _shifted(self, op: RelayOp, index: int) -> State | str:
         """Operand `index` and a constant: a bias that sums of 32 bits take, or else a sum that is rounded."""

@@ -219,6 +219,8 @@ class IntegerWriter:
             scale = np.asarray(operation(known[0], known[1], dtype=np.float32))
         if not np.isfinite(scale).all():
             raise NoIntegerFormError("the scale of the result is beyond what f32 holds")
+        if ((np.abs(scale) < np.finfo(np.float32).tiny) & (known[0] != 0)).any():
+            raise NoIntegerFormError("the scale of the result is below what f32 holds without loss")
         return self.constant(scale)
 
 

@@ -153,3 +153,24 @@ func.func @mean_in_fine_steps(%x: tensor<1x2x4x4xi8>) -> tensor<1x2x2x2xi8> {
   %y = relay.qnn.quantize(%b, %t, %z) : (tensor<1x2x2x2xf32>, tensor<f32>, tensor<i32>) -> tensor<1x2x2x2xi8>
   func.return %y : tensor<1x2x2x2xi8>
 }
+
+// A factor has no op of its own on integers: what stands for its result is what the quantisation before gives, also
+// where that is replaced itself.
+// CHECK-LABEL: @factor_behind_a_region(
+func.func @factor_behind_a_region(%x: tensor<4xi8>) -> tensor<4xi8> {
+  // CHECK: %[[RELU:.*]] = relay.maximum(%x,
+  // CHECK: %[[FIRST:.*]] = relay.qnn.requantize(%[[RELU]],
+  // CHECK: relay.qnn.requantize(%[[FIRST]],
+  // CHECK-NEXT: func.return
+  %s = relay.constant dense<0.5> : tensor<f32>
+  %t = relay.constant dense<0.3> : tensor<f32>
+  %z = relay.constant dense<0> : tensor<i32>
+  %factor = relay.constant dense<3.0> : tensor<f32>
+  %a = relay.qnn.dequantize(%x, %s, %z) : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
+  %b = relay.nn.relu(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %q = relay.qnn.quantize(%b, %t, %z) : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
+  %c = relay.qnn.dequantize(%q, %t, %z) : (tensor<4xi8>, tensor<f32>, tensor<i32>) -> tensor<4xf32>
+  %d = relay.multiply(%c, %factor) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+  %y = relay.qnn.quantize(%d, %s, %z) : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi8>
+  func.return %y : tensor<4xi8>
+}
