@@ -125,6 +125,11 @@ def test_numbers_far_from_zero_are_not_cut_away() -> None:
     assert kl_threshold(histogram_of(values), 128) > 72
 
 
+def test_numbers_with_spikes_are_not_cut_at_the_first_one() -> None:
+    values = np.clip(np.random.default_rng(0).normal(0.5, 1.5, size=200_000), -1, 2)
+    assert kl_threshold(histogram_of(values), 128) > 1.9
+
+
 @given(st.lists(FINITE, min_size=1, max_size=50), st.sampled_from([8, 128]))
 @settings(max_examples=examples(100))
 def test_thresholds_lie_within_the_values(values: list[float], levels: int) -> None:

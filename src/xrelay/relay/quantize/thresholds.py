@@ -10,6 +10,9 @@ from xrelay.relay.quantize.histogram import Histogram
 SHARE = 0.99999
 """The part of the elements that the percentile keeps, zeros among them, as Relay does."""
 
+MOST_CUT = 0.01
+"""The part of the elements, zeros aside, that `kl_threshold` may cut."""
+
 
 def percentile_threshold(histogram: Histogram, share: float = SHARE) -> float:
     """The end of the bin up to which at least `share` of all elements lie, no more than the greatest of them."""
@@ -28,17 +31,19 @@ def kl_threshold(histogram: Histogram, levels: int) -> float:
     run's count spread evenly over its bins that are not empty, the bins give Q. The threshold is the end of the bins
     for which the divergence of Q from P is least.
 
-    Four things differ from the talk. Cuts before `levels` bins are tried too: steps are then finer than bins, so that
-    what is cut counts alone, and one outlier far away decides nothing. Exact zeros are not counted, as every threshold
-    keeps them. A cut is tried only behind a bin that is not empty, as behind an empty one the same values are cut, with
-    wider steps. And Q keeps the share of values that is not cut, instead of being scaled up to a whole, with
-    `sum(P * log(P / Q)) - sum(P) + sum(Q)` as its divergence: scaled up, a cut in front of nearly all values has none,
-    as P and Q are then one bin.
+    Five things differ from the talk. No more than a hundredth of the values is cut: a distribution with a spike, as
+    `clip` makes one at its bound, is else cut at another spike in front of it. Cuts before `levels` bins are tried too:
+    steps are then finer than bins, so that what is cut counts alone, and one outlier far away decides nothing. Exact
+    zeros are not counted, as every threshold keeps them. A cut is tried only behind a bin that is not empty, as behind
+    an empty one the same values are cut, with wider steps. And Q keeps the share of values that is not cut, instead of
+    being scaled up to a whole, with `sum(P * log(P / Q)) - sum(P) + sum(Q)` as its divergence.
     """
     counts = histogram.counts
-    cuts = np.flatnonzero(counts) + 1
-    if not cuts.size:
+    filled = np.flatnonzero(counts)
+    if not filled.size:
         return 0.0
+    kept = np.cumsum(counts)[filled]
+    cuts = filled[kept >= (1.0 - MOST_CUT) * kept[-1]] + 1
     divergences = kl_divergences(counts, cuts, levels)
     return min(int(cuts[np.argmin(divergences)]) * histogram.width, histogram.most)
 
