@@ -195,3 +195,9 @@ def test_networks_without_elements() -> None:
 def test_the_operator_is_that_of_qnn() -> None:
     made = relay.qnn.op.quantize(relay.var("x", shape=(2,)), relay.const(0.5), relay.const(0, "int32"))
     assert made.op.name == "qnn.quantize"
+
+
+def test_hooks_that_are_not_here_say_what_serves_instead() -> None:
+    with pytest.raises(AttributeError, match=r"is not here.*register_fake_quantization_to_integer"):
+        _ = relay.quantize.register_annotate_function
+    assert not hasattr(relay.quantize, "nothing")

@@ -8,6 +8,9 @@ The operator that quantises a tensor is `relay.qnn.op.quantize`.
 
 from __future__ import annotations
 
+from typing import NoReturn
+
+from xrelay.relay.calls import NoOperatorError
 from xrelay.relay.quantize.config import QAnnotateKind, QConfig, current_qconfig, kind2str, qconfig
 from xrelay.relay.quantize.model import model_config
 from xrelay.relay.quantize.pipeline import annotate, partition, prerequisite_optimize, quantize, realize
@@ -25,3 +28,15 @@ __all__ = [
     "quantize",
     "realize",
 ]
+
+_HOOKS = ("register_annotate_function", "register_partition_function")
+
+
+def __getattr__(name: str) -> NoReturn:
+    """An error that says what serves instead of Relay's hooks."""
+    if name in _HOOKS:
+        raise NoOperatorError(
+            f"relay.quantize.{name} is not here: operators say how they are done on integers",
+            help="register that with relay.op.register_fake_quantization_to_integer",
+        )
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
