@@ -51,6 +51,15 @@ def test_batches_count_as_one_array() -> None:
     assert (histogram_of(array).counts == histogram_of(array[:100], array[100:]).counts).all()
 
 
+def test_large_arrays_are_counted_in_parts() -> None:
+    array = np.full((1025, 1024), 0.5, np.float16)
+    array[-1, -1] = 4.0
+    histogram = histogram_of(array)
+    assert (histogram.total, histogram.limit, histogram.counts[BINS - 1]) == (array.size, 4.0, 1)
+    # Bins that become one keep the border below: 0.5 was the end of the last bin, and is now in front of a border.
+    assert histogram.counts[BINS // 8 - 1] + histogram.counts[BINS // 8] == array.size - 1
+
+
 def test_a_greater_number_widens_bins() -> None:
     histogram = histogram_of(np.full(10, 1.0), np.full(1, -5.0))
     assert histogram.limit == 8.0

@@ -11,6 +11,10 @@ BINS = 2048
 """Between 0 and the limit lie so many bins of equal width."""
 
 
+_AT_ONCE = 1 << 20
+"""So many elements are looked at together, as numbers of 64 bits."""
+
+
 class Histogram:
     """Counts of absolute values; exact zeros, which every quantisation keeps, are counted apart.
 
@@ -52,7 +56,15 @@ class Histogram:
 
     def add(self, array: NDArray[np.generic]) -> None:
         """Count the elements of an array of floats."""
-        values = array.astype(np.float64).reshape(-1)
+        flat = array.reshape(-1)
+        for start in range(0, flat.size, _AT_ONCE):
+            self._add(flat[start : start + _AT_ONCE].astype(np.float64))
+
+    def bounds(self, threshold: float) -> Bounds:
+        """The values, cut at `threshold`, lie between these."""
+        return Bounds(max(self.low, -threshold), min(self.high, threshold))
+
+    def _add(self, values: NDArray[np.float64]) -> None:
         finite = np.isfinite(values)
         if not finite.all():
             self.is_finite = False
@@ -68,10 +80,6 @@ class Histogram:
             # The quotient is taken first: a small limit has no reciprocal.
             bins = np.minimum(np.floor(sizes / self.limit * BINS), BINS - 1).astype(np.int64)
             self.counts += np.bincount(bins, minlength=BINS)
-
-    def bounds(self, threshold: float) -> Bounds:
-        """The values, cut at `threshold`, lie between these."""
-        return Bounds(max(self.low, -threshold), min(self.high, threshold))
 
     def _widen(self, most: float) -> None:
         """Double the limit until it is not below `most`."""
