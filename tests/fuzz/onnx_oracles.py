@@ -161,6 +161,8 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
         return "it subtracts the square of the mean from the mean of squares, which are nearly equal"
     if node.op_type == "InstanceNormalization" and _deviates_little(arrays[0], arrays[0].shape[1]):
         return "it adds the scaled mean to scaled elements, which cancel where they are nearly equal"
+    if node.op_type == "LayerNormalization" and _deviates_little(*_normalized_rows(arrays[0], _integers(node))):
+        return "it subtracts the square of the mean from the mean of squares, which are nearly equal"
     if node.op_type == "MeanVarianceNormalization":
         return "it divides by the deviation without the standard's 1e-9: of one element that is 0 by 0"
     if node.op_type == "Col2Im" and len(arrays[1]) > 2:
@@ -189,6 +191,13 @@ def _divides_the_least_by_minus_one(dividend: Array, divisor: Array) -> bool:
     """Whether integers may be divided so, whose quotient the CPU traps."""
     signed = dividend.dtype.kind == "i"
     return signed and bool((dividend == np.iinfo(dividend.dtype).min).any() and (divisor == -1).any())
+
+
+def _normalized_rows(data: Array, attributes: Mapping[str, int]) -> tuple[Array, int]:
+    """What LayerNormalization normalises, one after the other, and how many there are."""
+    axis = attributes.get("axis", -1) % data.ndim
+    count = int(np.prod(data.shape[:axis], dtype=np.int64))
+    return data[np.newaxis], count
 
 
 def _deviates_little(data: Array, groups: int) -> bool:
