@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import Float32Type, Float64Type
+from xdsl.dialects.builtin import Float32Type, Float64Type, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 
@@ -142,7 +142,7 @@ def largest_divisor(extent: int, limit: int) -> int:
 
 
 def _lanes(element: Attribute, f32_lanes: int) -> int | None:
-    """How many elements of this type a vector holds; `None` for types without vector arithmetic of their own."""
-    if isinstance(element, Float32Type):
+    """How many elements of this type a vector holds; `None` for types that are not computed in blocks."""
+    if isinstance(element, Float32Type) or element == i32:
         return f32_lanes
     return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None

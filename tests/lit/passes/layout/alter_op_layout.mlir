@@ -88,18 +88,28 @@ func.func @joined(%x: tensor<1x16x8x8xf32>) -> tensor<1x2x8x8x16xf32> {
   func.return %b : tensor<1x2x8x8x16xf32>
 }
 
-// Refused: a weight that is computed, channels that no vector divides, integers.
+// Integers of 32 bits, as quantised networks have, fill vectors as floats do.
+// CHECK-LABEL: func.func @integers
+// CHECK:         %[[W:.*]] = relay.layout_transform({{.*}}) {src_layout = "OIHW", dst_layout = "OIHW16i16o"}
+// CHECK:         relay.nn.conv2d({{.*}}, %[[W]]) {data_layout = "NCHW16c", kernel_layout = "OIHW16i16o"}
+func.func @integers(%x: tensor<1x16x8x8xi32>) -> tensor<1x16x8x8xi32> {
+  %w = relay.constant dense<1> : tensor<16x16x1x1xi32>
+  %y = relay.nn.conv2d(%x, %w) : (tensor<1x16x8x8xi32>, tensor<16x16x1x1xi32>) -> tensor<1x16x8x8xi32>
+  func.return %y : tensor<1x16x8x8xi32>
+}
+
+// Refused: a weight that is computed, channels that no vector divides, integers of 64 bits.
 // CHECK-LABEL: func.func @refused
 // CHECK-NOT:     relay.layout_transform
 // CHECK:         func.return
-func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tensor<1x16x8x8xi32>) -> (tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>) {
+func.func @refused(%x: tensor<1x16x8x8xf32>, %w: tensor<16x16x1x1xf32>, %i: tensor<1x16x8x8xi64>) -> (tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi64>) {
   %v = relay.constant dense<1.0> : tensor<3x16x1x1xf32>
-  %u = relay.constant dense<1> : tensor<16x16x1x1xi32>
+  %u = relay.constant dense<1> : tensor<16x16x1x1xi64>
   %e = relay.exp(%w) : (tensor<16x16x1x1xf32>) -> tensor<16x16x1x1xf32>
   %a = relay.nn.conv2d(%x, %e) : (tensor<1x16x8x8xf32>, tensor<16x16x1x1xf32>) -> tensor<1x16x8x8xf32>
   %b = relay.nn.conv2d(%a, %v) : (tensor<1x16x8x8xf32>, tensor<3x16x1x1xf32>) -> tensor<1x3x8x8xf32>
-  %c = relay.nn.conv2d(%i, %u) : (tensor<1x16x8x8xi32>, tensor<16x16x1x1xi32>) -> tensor<1x16x8x8xi32>
-  func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi32>
+  %c = relay.nn.conv2d(%i, %u) : (tensor<1x16x8x8xi64>, tensor<16x16x1x1xi64>) -> tensor<1x16x8x8xi64>
+  func.return %a, %b, %c : tensor<1x16x8x8xf32>, tensor<1x3x8x8xf32>, tensor<1x16x8x8xi64>
 }
 
 // A dense layer gets a packed weight; not where no vector divides its units.
