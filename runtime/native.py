@@ -28,7 +28,7 @@ from xrelay.errors import ExecutionError, LoweringError
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
-from xrelay.runtime.vector_passes import VECTOR_PASSES, hide_counters, is_vector_code
+from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters
 
 _TRIPLE: Final = re.compile(r'^target triple = "([^"\n]*)"', re.MULTILINE)
 _ORC_LOCK: Final = threading.Lock()
@@ -51,9 +51,9 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
-    text, vectors = _prepared(ir_text)
+    text, code = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
-        return compiler.compile(module, vectors=vectors)
+        return compiler.compile(module, code)
 
 
 def compile_many(
@@ -93,9 +93,9 @@ def compile_many(
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
     """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
-    text, vectors = _prepared(ir_text)
+    text, code = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
-        return compiler.assembly(module, vectors=vectors)
+        return compiler.assembly(module, code)
 
 
 def _triple(ir_text: str) -> str:
@@ -104,10 +104,10 @@ def _triple(ir_text: str) -> str:
     return "" if found is None else found[1]
 
 
-def _prepared(ir_text: str) -> tuple[str, bool]:
-    """The text that LLVM gets, and whether it is vector code."""
-    vectors = is_vector_code(ir_text)
-    return (hide_counters(ir_text) if vectors else ir_text), vectors
+def _prepared(ir_text: str) -> tuple[str, Code]:
+    """The text that LLVM gets, and what it consists of."""
+    code = code_of(ir_text)
+    return (hide_counters(ir_text) if code is Code.VECTORS else ir_text), code
 
 
 def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
@@ -159,26 +159,35 @@ class _Compiler:
             cpu=code.cpu, features=code.features, opt=code.opt_level, reloc="pic", codemodel="small"
         )
         self._data_layout = str(self._machine.target_data)
-        options = native.create_pipeline_tuning_options(code.opt_level)
-        options.loop_unrolling = options.loop_vectorization = options.loop_interleaving = True
-        options.slp_vectorization = True
-        self._builder = native.create_pass_builder(self._machine, options)
+        self._opt_level = code.opt_level
+        self._builders: dict[bool, llvm.PassBuilder] = {}
+        """Whether LLVM may make vectors of loops → the builder of such pipelines, made when it is needed."""
 
-    def compile(self, module: llvm.Module, *, vectors: bool) -> bytes:
-        """Optimise, as code that is `vectors` already or as scalar code, and emit object code."""
-        self._optimise(module, vectors=vectors)
+    def compile(self, module: llvm.Module, code: Code) -> bytes:
+        """Optimise, as what the module consists of needs, and emit object code."""
+        self._optimise(module, code)
         return _unlocked().emit_object(self._machine, module)
 
-    def assembly(self, module: llvm.Module, *, vectors: bool) -> str:
+    def assembly(self, module: llvm.Module, code: Code) -> str:
         """Optimise and emit assembly text."""
-        self._optimise(module, vectors=vectors)
+        self._optimise(module, code)
         return self._machine.emit_assembly(module)
 
-    def _optimise(self, module: llvm.Module, *, vectors: bool) -> None:
+    def _builder(self, *, vectorizes: bool) -> llvm.PassBuilder:
+        if vectorizes not in self._builders:
+            native = llvm.binding()
+            options = native.create_pipeline_tuning_options(self._opt_level)
+            options.loop_unrolling = options.slp_vectorization = True
+            options.loop_vectorization = options.loop_interleaving = vectorizes
+            self._builders[vectorizes] = native.create_pass_builder(self._machine, options)
+        return self._builders[vectorizes]
+
+    def _optimise(self, module: llvm.Module, code: Code) -> None:
         _unlocked().set_target(module, self._triple, self._data_layout)
-        passes = _unlocked().listed_passes(VECTOR_PASSES) if vectors else self._builder.getModulePassManager()
+        builder = self._builder(vectorizes=code is not Code.QUOTIENTS)
+        passes = _unlocked().listed_passes(VECTOR_PASSES) if code is Code.VECTORS else builder.getModulePassManager()
         try:
-            _unlocked().optimise(passes, module, self._builder)
+            _unlocked().optimise(passes, module, builder)
         finally:
             _unlocked().free_passes(passes)
 

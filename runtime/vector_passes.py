@@ -16,11 +16,15 @@ not change in (`llvm-hoist-addresses`).
 Scalar code is another matter: there the vectorisers and the passes around them are worth their time. So they are where
 unrolled code branches, as where each element of a row asks whether it lies in the padding: the default pipelines take
 the iterations out in which the answer is known.
+
+Scalar code that divides integers by what is no constant keeps its loops: CPUs have no such division of vectors, and the
+two cost models of LLVM's vectoriser may disagree about it, upon which LLVM 20 ends the process.
 """
 
 from __future__ import annotations
 
 import re
+from enum import Enum
 from typing import Final, NamedTuple
 
 VECTOR_PASSES: Final = (
@@ -36,6 +40,8 @@ VECTOR_PASSES: Final = (
 
 _STORE: Final = re.compile(r"^\s*store (?:atomic |volatile )*(.)", re.MULTILINE)
 _VECTOR, _POINTER = "<", "p"
+_DIVISION: Final = re.compile(r"^ *%\S+ = [su](?:div|rem) (?:exact )?i\d+ \S+, %", re.MULTILINE)
+"""A quotient or remainder of an integer by what is no constant."""
 _FLOW: Final = re.compile(
     r"^(?:define|(?P<label>[^\s:]+):|  br label %(?P<target>[^\s,]+), !llvm.loop (?P<loop>!\d+)|  (?P<choice>br i1) )",
     re.MULTILINE,
@@ -60,6 +66,24 @@ class _Loop(NamedTuple):
     first: int
     last: int
     is_unrolled: bool
+
+
+class Code(Enum):
+    """What a module consists of, which decides between pipelines."""
+
+    VECTORS = "vectors"
+    """Vectors and what drives them."""
+    SCALARS = "scalars"
+    """Numbers, of which LLVM may make vectors."""
+    QUOTIENTS = "quotients"
+    """Numbers, among them quotients of integers, whose loops stay as they are."""
+
+
+def code_of(ir_text: str) -> Code:
+    """What a module in LLVM IR consists of."""
+    if is_vector_code(ir_text):
+        return Code.VECTORS
+    return Code.SCALARS if _DIVISION.search(ir_text) is None else Code.QUOTIENTS
 
 
 def is_vector_code(ir_text: str) -> bool:

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from xrelay.runtime.native import assembly, compile_ir
-from xrelay.runtime.vector_passes import VECTOR_PASSES, hide_counters, is_vector_code
+from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters, is_vector_code
 
 _LOOP = """define void @f(ptr %x, ptr noalias %y) {{
 entry:
@@ -131,3 +131,16 @@ def test_what_counts_so_is_compiled_to_the_same_loop() -> None:
 def test_few_passes_see_unrolled_code() -> None:
     """It is the largest; what combining its instructions would find, code generation finds too."""
     assert VECTOR_PASSES[VECTOR_PASSES.index("LoopUnroll") + 1 :] == ("SROA", "SimplifyCFG")
+
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("%q = sdiv i64 %a, %b", Code.QUOTIENTS),
+        ("%q = urem exact i32 7, %b", Code.QUOTIENTS),
+        ("%q = srem i64 %a, 8", Code.SCALARS),
+        ("%q = fdiv float %a, %b", Code.SCALARS),
+    ],
+)
+def test_what_divides_by_no_constant(line: str, code: Code) -> None:
+    assert code_of(f"define void @f() {{\n  {line}\n  store i64 %q, ptr %p\n  ret void\n}}\n") is code
