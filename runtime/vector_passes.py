@@ -18,7 +18,7 @@ unrolled code branches, as where each element of a row asks whether it lies in t
 the iterations out in which the answer is known.
 
 Scalar code that divides integers by what is no constant keeps its loops: CPUs have no such division of vectors, and the
-two cost models of LLVM's vectoriser may disagree about it, upon which LLVM 20 ends the process.
+two cost models of LLVM's vectoriser may disagree about it, upon which LLVM 22 ends the process.
 """
 
 from __future__ import annotations
