@@ -46,14 +46,18 @@ def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
     data, weight = w.single(0), w.tensor(1)
     if not isinstance(w.op, FilterOp):
         raise NoIntegerFormError("it is no convolution")
-    _, kernel, result = w.op.layouts
-    transposed = isinstance(w.op, ConvTransposeOp)
-    if not weight.steps.is_single:
-        split = kernel.factor("O") is not None or result.factor("C") is not None
-        if split or weight.steps.axis != kernel.index("O") or (transposed and w.op.groups.value.data != 1):
-            raise NoIntegerFormError("the scales of the weight are not one for each filter")
+    if not weight.steps.is_single and weight.steps.axis != axis_of_filters(w.op):
+        raise NoIntegerFormError("the scales of the weight are not one for each filter")
     require_room(count_of_products(w.op), data, weight)
-    return data, weight, result.index("C")
+    return data, weight, w.op.layouts[2].index("C")
+
+
+def axis_of_filters(op: FilterOp) -> int | None:
+    """Along which axis of its weight an op may have a scale for each filter; `None` where it has one for all."""
+    _, kernel, result = op.layouts
+    grouped = isinstance(op, ConvTransposeOp) and op.groups.value.data != 1
+    split = kernel.factor("O") is not None or result.factor("C") is not None
+    return None if grouped or split else kernel.index("O")
 
 
 def count_of_products(op: RelayOp) -> float:

@@ -19,14 +19,13 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_complete
 from xrelay.dialects.relay.ops.nn_conv import FilterOp
-from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn_matmul import MatrixProductOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.remarks import Remarks
-from xrelay.passes.qnn.integer_products import count_of_products
+from xrelay.passes.qnn.integer_products import axis_of_filters, count_of_products
 from xrelay.passes.qnn.integer_rules import Result, integer_rules
 from xrelay.passes.qnn.quantization_bounds import Bounds
 from xrelay.passes.qnn.quantized import MOST_SUM, float_constant, known_array
@@ -198,10 +197,7 @@ class QuantizationPoints:
         if not self._choice.per_channel or op.relay_name() == "nn.batch_matmul":
             return None
         if isinstance(op, FilterOp):
-            _, kernel, result = op.layouts
-            grouped = isinstance(op, ConvTransposeOp) and op.groups.value.data != 1
-            split = kernel.factor("O") is not None or result.factor("C") is not None
-            return None if grouped or split else kernel.index("O")
+            return axis_of_filters(op)
         if isinstance(op, MatrixProductOp):
             return 0 if op.transposed[1] else 1
         return 0

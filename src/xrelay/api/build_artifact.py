@@ -145,11 +145,12 @@ def _build(
 
 def _hide_all_but_main(module: ModuleOp) -> None:
     """Let functions of the graph be private: a model is its `@main`, and what that has inlined goes."""
-    graphs = [op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE not in op.attributes and is_graph(op)]
-    if any(function.sym_name.data == "main" for function in graphs):
-        for function in graphs:
-            if function.sym_name.data != "main" and COMPILER not in function.attributes:
-                function.sym_visibility = StringAttr("private")
+    functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE not in op.attributes}
+    main = functions.pop("main", None)
+    others = [function for function in functions.values() if COMPILER not in function.attributes]
+    if main is not None and others and is_graph(main):
+        for function in filter(is_graph, others):
+            function.sym_visibility = StringAttr("private")
 
 
 def _timing(clock: TimeTree, kernels: KernelStream | None) -> CompileTiming:
