@@ -17,11 +17,13 @@ from xrelay.frontend.onnx.tensor_bytes import TensorBytes, plain_dtype
 def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
     """The array of `tensor`, whose bytes may be in `kept`, where they lie there.
 
-    `ModelImportError` for a negative extent, bytes of another length, or bytes elsewhere.
+    `ModelImportError` for extents that no array has, bytes of another length, or bytes elsewhere.
     """
     place = f"tensor {tensor.name!r}" if tensor.name else "tensor"
     if any(extent < 0 for extent in tensor.dims):
         raise ModelImportError(f"the shape {list(tensor.dims)} has a negative extent", location=place)
+    if prod(max(extent, 1) for extent in tensor.dims) > MAX_ELEMENTS:
+        raise ModelImportError(f"no array has the shape {list(tensor.dims)}, even an empty one", location=place)
     data = kept.of(tensor)
     if data is None and external_data_helper.uses_external_data(tensor):
         raise ModelImportError(
@@ -30,18 +32,17 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
             help="give the path of the model, or load it by onnx.load",
         )
     try:
-        return _own_array(tensor) if data is None else _array_of(tensor, data)
+        _check_length(tensor, len(tensor.raw_data) if data is None else len(data))
+        return numpy_helper.to_array(tensor) if data is None else _array_of(tensor, data)
     except (ValueError, TypeError, KeyError, OverflowError) as error:
         text = one_line(str(error))
         raise ModelImportError(f"the bytes do not fit its shape and type: {text}", location=place) from error
 
 
-def _own_array(tensor: onnx.TensorProto) -> Array:
-    """The array of a tensor that holds its bytes; `ValueError` for too many, of which onnx would drop the last."""
-    array, given = numpy_helper.to_array(tensor), len(tensor.raw_data)
+def _check_length(tensor: onnx.TensorProto, given: int) -> None:
+    """`ValueError` for `given` raw bytes, if any, that are too few or so many that onnx would drop the last."""
     if given and given != stored_bytes(tensor):
         raise ValueError(f"{given} bytes are given, {stored_bytes(tensor)} are expected")
-    return array
 
 
 def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
@@ -54,7 +55,7 @@ def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
     whole.ClearField("external_data")
     whole.ClearField("data_location")
     whole.raw_data = data.tobytes()
-    return _own_array(whole)
+    return numpy_helper.to_array(whole)
 
 
 def check_size(shape: tuple[int, ...], itemsize: int) -> str | None:
@@ -63,6 +64,9 @@ def check_size(shape: tuple[int, ...], itemsize: int) -> str | None:
     size = prod(max(extent, 1) for extent in shape) * itemsize
     return f"a constant of shape {list(shape)} would take {size} bytes" if size > MAX_CONSTANT_BYTES else None
 
+
+MAX_ELEMENTS = 2**59
+"""What the extents of an array, with 1 for 0, may multiply to: numpy counts its bytes, 16 an element, in 63 bits."""
 
 MAX_CONSTANT_BYTES = 2**31
 """The size limit of ONNX files (protobuf's), so of what a file spells out."""

@@ -167,6 +167,17 @@ def test_a_negative_extent_of_a_weight() -> None:
         import_onnx(source)
 
 
+@pytest.mark.parametrize("raw", [b"", b"\0"])
+@pytest.mark.parametrize("kind", [onnx.TensorProto.UINT4, onnx.TensorProto.FLOAT, onnx.TensorProto.INT2])
+def test_extents_that_no_array_has(kind: int, raw: bytes) -> None:
+    source = conv_model()
+    source.graph.initializer[0].CopyFrom(
+        onnx.TensorProto(name="w", data_type=kind, dims=[2**40, 2**40, 0, 3], raw_data=raw)
+    )
+    with pytest.raises(ModelImportError, match=r"tensor 'w': no array has the shape \[1099511627776, .*even an empty"):
+        import_onnx(source)
+
+
 def external_model(path: Path) -> None:
     """A model whose weight and whose Constant both have their bytes in `weights.bin`."""
     nodes = [
