@@ -82,6 +82,7 @@ FOLDERS: dict[str, str] = {
     "loop-unroll": "loop",
     "loop-disable-unroll": "loop",
     "loop-vectorize": "loop",
+    "loop-contract": "loop",
     "loop-parallelize": "loop",
     "loop-cache-read": "loop",
     "loop-cache-write": "loop",
