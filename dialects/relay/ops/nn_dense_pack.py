@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.core.window_constraints import require_holds_products
+from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 
@@ -25,10 +25,10 @@ def packed_layout(op: Demands, text: str, constraint: str) -> Layout:
     """The layout of a packed weight: NC with N in blocks."""
     layout = parse_layout(op, text, "NC", constraint)
     op.require(
-        [str(axis)[-1] for axis in layout.axes] == ["N", "C", "n"],
+        [str(axis)[-1] for axis in layout.axes] in (["N", "C", "n"], ["N", "C", "n", "c"]),
         constraint,
-        f"weight_layout must be NC with N in blocks, found {layout}",
-        help="write e.g. NC16n",
+        f"weight_layout must be NC with N in blocks, and C behind it or whole, found {layout}",
+        help="write e.g. NC16n, or NC16n4c for bytes",
     )
     return layout
 
@@ -44,14 +44,16 @@ class ContribDensePackOp(RelayOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
 
     `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results are one vector. The
-    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`.
+    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`. In `NC16n4c` the products that a CPU
+    adds up at once lie side by side: `weight[j // 16, k // 4, j % 16, k % 4]`.
 
     Constraints:
     - C1: the data has at least one axis.
-    - C2: `weight_layout` is NC with N in blocks, e.g. NC16n, and the weight has its rank and inner extent.
+    - C2: `weight_layout` is NC with N in blocks, and maybe C in blocks behind, e.g. NC16n or NC16n4c, and the weight
+      has its rank and inner extents.
     - C3: the last axis of the data is as long as the weight's C.
     - C4: `units`, where given, is the weight's N.
-    - C5: data and weight have the same element type.
+    - C5: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
     - C6: `out_dtype`, where given, is an element type of the data's kind, floats or integers, and not narrower; of f32
       it may be a half.
 
@@ -88,7 +90,7 @@ class ContribDensePackOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C6."""
         data, element = facts.operand(0)
-        weight, weight_element = facts.operand(1)
+        weight = facts.shape(1)
         facts.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
         extents = extents_in(self, self.layout, weight, "C2")
         require_blocks(facts, self.layout, weight, "C2")
@@ -96,7 +98,7 @@ class ContribDensePackOp(RelayOp):
         units = optional_int(self.units)
         if units is not None:
             facts.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
-        facts.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
+        require_factors(facts, self.out_dtype, "C5")
         result = self.element_type_property(self.out_dtype, element, "C6")
         require_holds_products(facts, self.out_dtype, "C6")
         return tensor_type((*data[:-1], extents["N"]), result)
