@@ -65,6 +65,7 @@ FOLDERS: dict[str, str] = {
     "relay-label-ops": "relay",
     "relay-check-basic-block-normal-form": "relay",
     "relay-partial-eval": "relay",
+    "relay-narrow-products": "relay",
     "relay-to-cps": "relay",
     "relay-un-cps": "relay",
     "relay-remove-unused-functions": "relay",

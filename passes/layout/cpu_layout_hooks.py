@@ -34,7 +34,9 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
 
     The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
     come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
-    Bytes have their filters as OIHW[o]o4i. Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
+    Bytes have their filters as OIHW[o]o4i.
+
+    Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
     The text may have the axes in any order (NHWC and HWIO as well); where blocks do not fit, it is NCHW and OIHW then,
     for which there are schedules. What is in blocks already stays.
     """
