@@ -102,22 +102,20 @@ def weight_bytes(value: SSAValue) -> Array:
 def _known_array(value: SSAValue) -> Array | None:
     """The elements of a value that is computed from constants in a few steps."""
     order: list[OpResult] = []
+    known: dict[SSAValue, Array] = {}
     pending = [value]
     while pending:
         current = pending.pop()
-        if constant_of(current) is not None:
+        if (constant := constant_of(current)) is not None:
+            known[current] = constant
             continue
         if not isinstance(current, OpResult) or not isinstance(current.op, _KNOWN) or len(order) == _STEPS:
             return None
         order.append(current)
         pending += current.op.operands
-    known: dict[SSAValue, Array] = {}
     for result in reversed(order):
-        arguments = [known[each] if each in known else constant_of(each) for each in result.op.operands]
-        if any(each is None for each in arguments):
-            return None
-        known[result] = np.asarray(evaluate_op(result.op, arguments))
-    return known[value] if value in known else constant_of(value)
+        known[result] = np.asarray(evaluate_op(result.op, [known[operand] for operand in result.op.operands]))
+    return known[value]
 
 
 def broadcasts_over_last(value: SSAValue) -> bool:

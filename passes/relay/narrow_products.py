@@ -32,12 +32,11 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
@@ -80,9 +79,9 @@ class NarrowProduct(RewritePattern):
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
 
-    def match_and_rewrite(self, op: RelayOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Where data and weight are bytes."""
-        if not _adds_integers(op):
+        if not isinstance(op, Product) or not _adds_integers(op):
             return
         emit = Emitter(rewriter, op)
         try:
@@ -94,7 +93,7 @@ class NarrowProduct(RewritePattern):
         emit.replace(result)
 
 
-def _adds_integers(op: RelayOp) -> bool:
+def _adds_integers(op: Product) -> bool:
     """Whether an op multiplies and adds up in i32."""
     types = [*op.operand_types, op.results[0].type]
     return all(is_complete(type_) for type_ in types) and all(element_type_of(type_) == i32 for type_ in types)
