@@ -85,6 +85,27 @@ def test_an_index_into_the_only_element_of_an_axis_is_checked(wrong: int) -> Non
         run_relay(module, inputs)
 
 
+BIAS_OF_ONE = """
+func.func @main(%x: tensor<2x?x3xf32, #relay.dims<n>>, %b: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  %y = relay.nn.bias_add(%x, %b)
+      : (tensor<2x?x3xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_bias_of_one_element_is_not_repeated(level: int) -> None:
+    module = parse_module(full_context(), BIAS_OF_ONE, "bias.mlir")
+    infer_types(module)
+    model = compile(module.clone(), cache=False, opt_level=level)
+    for run in (model.run, partial(run_relay, module)):
+        for n in (0, 1, 4):
+            assert run([np.zeros((2, n, 3), np.float32), np.ones(n, np.float32)])[0].sum() == 6 * n
+        for n, m in ((4, 1), (0, 1), (1, 4)):
+            with pytest.raises(XRelayError, match="C2"):
+                run([np.zeros((2, n, 3), np.float32), np.ones(m, np.float32)])
+
+
 def sum_of_rows() -> onnx.ModelProto:
     graph = ExportedGraph(17)
     inputs = [value("x", ("n", 3)), value("y", ("m", 3))]
