@@ -4,18 +4,35 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Self
 
 from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr, i64
-from xdsl.ir import SSAValue
-from xdsl.irdl import IRDLOperation, base, operand_def, opt_operand_def, opt_prop_def, result_def
+from xdsl.ir import Operation, SSAValue
+from xdsl.irdl import IRDLOperation, base, operand_def, opt_operand_def, opt_prop_def, result_def, traits_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.extents import ExtentsAttr, extent_attr, extent_in, negative, parse_extent
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import Dim, evaluate, substitute
+
+
+class FailsOutOfRange(MemoryEffect):
+    """That an op may fail, to passes that know nothing of it: they leave it where it is, whoever uses its value.
+
+    The value of an index into an axis of one element is needed by nobody, and the index may be wrong nevertheless.
+    """
+
+    @classmethod
+    def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
+        """One that stands for the failure."""
+        return _FAILURE
+
+
+_FAILURE = frozenset((EffectInstance(MemoryEffectKind.WRITE),))
 
 
 class CheckedIndex(IRDLOperation, ABC):
@@ -31,6 +48,8 @@ class CheckedIndex(IRDLOperation, ABC):
     size_attr = opt_prop_def(IntegerAttr.constr(i64) | base(ExtentsAttr), prop_name="size")
     from_end_attr = opt_prop_def(UnitAttr, prop_name="from_end")
     result = result_def(IndexType)
+
+    traits = traits_def(FailsOutOfRange())
 
     def __init__(self, index: SSAValue, size: Dim | SSAValue, *, from_end: bool = False):
         number = None if isinstance(size, SSAValue) else extent_attr(size)

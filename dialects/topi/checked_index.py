@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.irdl import irdl_op_definition, traits_def
-from xdsl.traits import Pure
+from xdsl.irdl import irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.checked_index import CheckedIndex
@@ -33,8 +32,6 @@ class CheckedIndexOp(CheckedIndex):
     """
 
     name = "topi.checked_index"
-
-    traits = traits_def(Pure())
 
     def verify_(self) -> None:
         """Checks C1."""

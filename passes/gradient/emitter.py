@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from math import prod
 from typing import TypeVar
 
 import numpy as np
@@ -13,7 +15,9 @@ from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.index_algebra.dims import Shape
+from xrelay.errors import PassError
+from xrelay.index_algebra.dims import MAX_EXTENT, Shape
+from xrelay.passes.infra.conversion import describe_place
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -55,8 +59,26 @@ class GradientEmitter:
         return self.insert(get_relay_op(name).call(*values, **attributes)).results[0]
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A constant of rank 0 with the element type of the tensor `like`."""
-        return self.insert(ConstantOp.of(np.array(value, numpy_dtype(element_type_of(like.type))))).result
+        """A constant of rank 0 with the element type of the tensor `like`; `PassError` where that has no such number.
+
+        Integers have the whole part of a number.
+        """
+        element = element_type_of(like.type)
+        dtype = numpy_dtype(element)
+        if not _holds(dtype, value):
+            message = f"{self._source.name} cannot be differentiated: its rule needs {value}, which no {element} is"
+            raise PassError(message, location=describe_place(self._source))
+        whole = int(value) if dtype.kind in "iub" else value
+        with np.errstate(over="ignore"):  # what f16 lacks is infinite
+            return self.insert(ConstantOp.of(np.array(whole, dtype))).result
+
+    def nearest_scalar(self, value: float, like: SSAValue) -> SSAValue:
+        """A constant as `scalar` gives it: the least or greatest integer of the type where it has no such number."""
+        dtype = numpy_dtype(element_type_of(like.type))
+        if _holds(dtype, value):
+            return self.scalar(value, like)
+        least, most = _limits(dtype)
+        return self.scalar(least if value < least else most, like)
 
     def tuple(self, *fields: SSAValue) -> SSAValue:
         """A tuple of `fields`."""
@@ -106,3 +128,49 @@ class GradientEmitter:
         if element_type_of(gradient.type) == element_type_of(value.type):
             return gradient
         return self.op("cast", gradient, dtype=element_type_of(value.type))
+
+    def divided_by_count(self, gradient: SSAValue, data: SSAValue, axes: Sequence[int], *, less: int = 0) -> SSAValue:
+        """`gradient` divided by how many elements `data` has along `axes`, `less` taken off.
+
+        The quotient is that of a wider type where the element type may lack the number of elements.
+        """
+        number = self.count(data, axes)
+        wide = self.wide_enough(gradient, number)
+        if number is not None:
+            count = self.scalar(number - less, wide)
+        else:
+            count = self.op("sum", self.cast_like(self.ones_like(data), wide), axis=axes, keepdims=True)
+            count = self.op("subtract", count, less) if less else count
+        return self.cast_like(self.divided(wide, count), gradient)
+
+    def count(self, data: SSAValue, axes: Sequence[int]) -> int | None:
+        """How many elements `data` has along `axes`; `None` where some of the extents are names."""
+        extents = [self.shape(data)[axis] for axis in axes]
+        known = [extent for extent in extents if isinstance(extent, int)]
+        return prod(known) if len(known) == len(extents) else None
+
+    def divided(self, value: SSAValue, count: SSAValue) -> SSAValue:
+        """`value` divided by a number of elements; integers by 1 where there are none, which divide by 0 nowhere."""
+        if numpy_dtype(element_type_of(count.type)).kind in "iu":
+            count = self.op("maximum", count, 1)
+        return self.op("divide", value, count)
+
+    def wide_enough(self, value: SSAValue, number: int | None) -> SSAValue:
+        """`value` in elements that hold `number`, or any number of elements where that is `None`."""
+        dtype, greatest = numpy_dtype(element_type_of(value.type)), MAX_EXTENT if number is None else number
+        if dtype == np.float16:
+            return value if greatest <= float(np.finfo(dtype).max) else self.op("cast", value, dtype="float32")
+        return value if _holds(dtype, greatest) else self.op("cast", value, dtype="int64")
+
+
+def _holds(dtype: np.dtype, value: float) -> bool:
+    """Whether integers of a type have the whole part of `value`; floats may round a number, to an infinity too."""
+    if dtype.kind not in "iub":
+        return True
+    least, most = _limits(dtype)
+    return least <= value <= most
+
+
+def _limits(dtype: np.dtype) -> tuple[int, int]:
+    """The least and the greatest integer of a type; those of truth values are 0 and 1."""
+    return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))

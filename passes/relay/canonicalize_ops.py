@@ -1,7 +1,8 @@
 """`relay-canonicalize-ops`: replaces `nn.bias_add` by an addition.
 
 What: the bias gets axes of extent 1 behind its own, and is added by broadcasting. Why: passes about additions, layouts
-among them, then need to know one op instead of two. It changes no value.
+among them, then need to know one op instead of two. It changes no value. An addition repeats a bias of one element,
+which `nn.bias_add` refuses: where extents are names, `relay.require` keeps the demand that both are equal.
 
 Left alone: a bias_add whose types are not known yet.
 """
@@ -19,6 +20,7 @@ from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp
+from xrelay.passes.graph.composites import where_demands_hold
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.relay.simplify_inference import along_axis
 
@@ -55,4 +57,5 @@ class AddInsteadOfBiasAdd(RewritePattern):
         emit = Emitter(rewriter, op)
         rank = len(shape_of(op.data.type))
         axis = require_axis(op, op.axis.value.data, rank, "C1")
-        emit.replace(emit.call(AddOp, op.data, along_axis(emit, op.bias, axis, rank)))
+        added = emit.insert(AddOp.call(op.data, along_axis(emit, op.bias, axis, rank)))
+        emit.replace(where_demands_hold(emit, op, added.results[0], op.results[0].type, [added]))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 import onnx
 import pytest
@@ -59,6 +60,50 @@ def test_interpreter_and_native_code_name_extents_by_what_makes_them() -> None:
 def told(error: XRelayError) -> str:
     """The message without the place of the op."""
     return str(error).replace(" at made.mlir:5:3", "")
+
+
+LOSS_OF_ONE_CLASS = """
+func.func @main(%x: tensor<2x1x4xbf16>, %t: tensor<2x4xi32>, %w: tensor<1xbf16>) -> tensor<bf16> {
+  %y = relay.nn.nll_loss(%x, %t, %w) {reduction = "sum"}
+      : (tensor<2x1x4xbf16>, tensor<2x4xi32>, tensor<1xbf16>) -> tensor<bf16>
+  func.return %y : tensor<bf16>
+}"""
+
+
+@pytest.mark.parametrize("wrong", [1, -2])
+def test_an_index_into_the_only_element_of_an_axis_is_checked(wrong: int) -> None:
+    module = parse_module(full_context(), LOSS_OF_ONE_CLASS, "loss.mlir")
+    model = compile(module.clone(), cache=False)
+    bf16 = ml_dtypes.bfloat16
+    classes = np.zeros((2, 4), np.int32)
+    inputs = [np.ones((2, 1, 4), bf16), classes, np.ones(1, bf16)]
+    assert model.run(inputs)[0] == run_relay(module, inputs)[0] == -8
+    classes[1, 2] = wrong
+    with pytest.raises(ExecutionError, match=rf"{wrong} is not in \[-1, 1\)"):
+        model.run(inputs)
+    with pytest.raises(XRelayError, match=r"a class lies outside of \[-1, 0\]"):
+        run_relay(module, inputs)
+
+
+BIAS_OF_ONE = """
+func.func @main(%x: tensor<2x?x3xf32, #relay.dims<n>>, %b: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  %y = relay.nn.bias_add(%x, %b)
+      : (tensor<2x?x3xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete
+  func.return %y : !relay.incomplete
+}"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_a_bias_of_one_element_is_not_repeated(level: int) -> None:
+    module = parse_module(full_context(), BIAS_OF_ONE, "bias.mlir")
+    infer_types(module)
+    model = compile(module.clone(), cache=False, opt_level=level)
+    for run in (model.run, partial(run_relay, module)):
+        for n in (0, 1, 4):
+            assert run([np.zeros((2, n, 3), np.float32), np.ones(n, np.float32)])[0].sum() == 6 * n
+        for n, m in ((4, 1), (0, 1), (1, 4)):
+            with pytest.raises(XRelayError, match="C2"):
+                run([np.zeros((2, n, 3), np.float32), np.ones(m, np.float32)])
 
 
 def sum_of_rows() -> onnx.ModelProto:

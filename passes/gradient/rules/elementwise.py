@@ -96,6 +96,7 @@ def relu(op: ReluOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 
 @differentiates(ClipOp)
 def clip(op: ClipOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
-    """0 where x lies beyond a bound, else 1."""
-    below, above = emit.op("less", op.data, op.a_min.value.data), emit.op("greater", op.data, op.a_max.value.data)
+    """0 where x lies beyond a bound, else 1; a bound that no integer reaches is the last one of the type."""
+    low, high = (emit.nearest_scalar(bound.value.data, op.data) for bound in (op.a_min, op.a_max))
+    below, above = emit.op("less", op.data, low), emit.op("greater", op.data, high)
     return [emit.op("where", emit.op("logical_or", below, above), emit.zeros_like(gradient), gradient)]

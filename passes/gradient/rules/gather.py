@@ -45,9 +45,10 @@ def _inside(op: TakeOp, extent: Dim, emit: GradientEmitter) -> SSAValue:
         return op.indices
     if not isinstance(extent, int):
         raise not_differentiable(op, "the extent of its axis is known when it runs only")
+    indices = emit.wide_enough(op.indices, extent)
     if op.mode.data == "wrap":
-        return emit.op("floor_mod", op.indices, extent)
-    return emit.op("minimum", emit.op("maximum", op.indices, 0), extent - 1)
+        return emit.op("floor_mod", indices, extent)
+    return emit.op("minimum", emit.op("maximum", indices, 0), extent - 1)
 
 
 def _transposed(value: SSAValue, axes: list[int], emit: GradientEmitter) -> SSAValue:

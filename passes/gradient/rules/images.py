@@ -26,7 +26,7 @@ def resize(op: ResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
         if isinstance(extent, int) and op.resampling.keeps(extent, size):
             continue
         lines = _lines(op, extent, gradient, emit)
-        region = [roi[number], roi[number + count]] if roi else ()
+        region = [roi[number], roi[number + count]] if op.resampling.crops else ()
         weights = emit.op("image.resize1d", lines, size=(size,), roi=region, layout="NWC", **_rule(op))
         gradient = multiplied(gradient, axis, emit.op("squeeze", weights, axis=[0]), emit)
     return [gradient]

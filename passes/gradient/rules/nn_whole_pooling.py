@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -39,13 +38,7 @@ def global_avg_pool(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter)
     """The gradient of each image, divided by the number of its elements, for each of them."""
     layout = op.layouts[0]
     axes = [layout.index(letter) for letter in op.AXES]
-    extents = [emit.shape(op.data)[axis] for axis in axes]
-    known = [extent for extent in extents if isinstance(extent, int)]
-    if len(known) == len(extents):
-        count = emit.scalar(prod(known), op.data)
-    else:
-        count = emit.op("sum", emit.ones_like(op.data), axis=axes, keepdims=True)
-    share = emit.op("divide", _in_layout_of_data(op, gradient, emit), count)
+    share = emit.divided_by_count(_in_layout_of_data(op, gradient, emit), op.data, axes)
     return [emit.broadcast_like(share, op.data)]
 
 

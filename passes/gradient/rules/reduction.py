@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from math import prod
-
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, ReduceOp, SumOp
@@ -21,17 +19,15 @@ def sum(op: SumOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
 @differentiates(MeanOp)
 def mean(op: MeanOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """1 / n for each of n elements."""
-    share = emit.op("divide", kept(op, gradient, emit), count(op, emit))
+    share = emit.divided_by_count(kept(op, gradient, emit), op.data, _axes(op, emit))
     return [emit.broadcast_like(share, op.data)]
 
 
 @differentiates(VarianceOp)
 def variance(op: VarianceOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """2 · (x - m) / n of an element x, and of the mean m the negative sum of that; n is one less where unbiased."""
-    terms = count(op, emit)
-    if op.unbiased.value.data:
-        terms = emit.op("subtract", terms, 1)
-    share = emit.op("divide", emit.op("multiply", kept(op, gradient, emit), 2), terms)
+    doubled, less = emit.op("multiply", kept(op, gradient, emit), 2), int(bool(op.unbiased.value.data))
+    share = emit.divided_by_count(doubled, op.data, _axes(op, emit), less=less)
     data = emit.op("multiply", emit.op("subtract", op.data, op.mean), share)
     return [data, emit.op("negative", emit.sum_like(data, op.mean))]
 
@@ -41,8 +37,9 @@ def extremum(op: MaxOp | MinOp, gradient: SSAValue, emit: GradientEmitter) -> Gr
     """Shared among the elements that are equal to the result."""
     is_chosen = emit.op("equal", op.data, kept(op, op.result, emit))
     chosen = emit.cast_like(is_chosen, gradient)
-    number = _reduced("sum", op, chosen, emit)
-    return [emit.op("multiply", chosen, emit.op("divide", kept(op, gradient, emit), number))]
+    wide = emit.wide_enough(kept(op, gradient, emit), emit.count(op.data, _axes(op, emit)))
+    number = _reduced("sum", op, emit.cast_like(chosen, wide), emit)
+    return [emit.op("multiply", chosen, emit.cast_like(emit.divided(wide, number), gradient))]
 
 
 @differentiates(ProdOp)
@@ -61,19 +58,14 @@ def kept(op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:
     """`value` of the shape of the result, with extent 1 at the axes that were reduced."""
     if op.keepdims.value.data:
         return value
-    for axis in op.reduced_axes(len(emit.shape(op.data))):
+    for axis in _axes(op, emit):
         value = emit.op("expand_dims", value, axis=axis)
     return value
 
 
-def count(op: ReduceOp, emit: GradientEmitter) -> SSAValue:
-    """How many elements each element of the result is made of."""
-    shape = emit.shape(op.data)
-    extents = [shape[axis] for axis in op.reduced_axes(len(shape))]
-    known = [extent for extent in extents if isinstance(extent, int)]
-    if len(known) == len(extents):
-        return emit.scalar(prod(known), op.data)
-    return _reduced("sum", op, emit.ones_like(op.data), emit)
+def _axes(op: ReduceOp, emit: GradientEmitter) -> tuple[int, ...]:
+    """The axes that were reduced."""
+    return tuple(op.reduced_axes(len(emit.shape(op.data))))
 
 
 def _reduced(name: str, op: ReduceOp, value: SSAValue, emit: GradientEmitter) -> SSAValue:

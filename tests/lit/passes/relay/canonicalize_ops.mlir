@@ -22,3 +22,15 @@ func.func @not_typed_yet(%x: !relay.incomplete, %b: tensor<8xf32>) -> !relay.inc
   %y = relay.nn.bias_add(%x, %b) : (!relay.incomplete, tensor<8xf32>) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// An addition repeats a bias of one element; the demand of the bias_add is kept.
+// CHECK-LABEL: func.func @named
+// CHECK:         %[[Y:.*]] = relay.add(%x
+// CHECK-NEXT:    relay.require(%[[Y]]) {demands = #relay.requirements<m == n "C2
+// CHECK:         %[[Z:.*]] = relay.add(%x
+// CHECK-NEXT:    relay.require(%[[Z]]) {demands = #relay.requirements<1 == n "C2
+func.func @named(%x: tensor<2x?x3xf32, #relay.dims<n>>, %b: tensor<?xf32, #relay.dims<m>>, %c: tensor<1xf32>) -> (tensor<2x?x3xf32, #relay.dims<n>>, tensor<2x?x3xf32, #relay.dims<n>>) {
+  %y = relay.nn.bias_add(%x, %b) {relay.requires = #relay.requirements<m == n "C2 the bias and axis 1 of the data differ in extent">} : (tensor<2x?x3xf32, #relay.dims<n>>, tensor<?xf32, #relay.dims<m>>) -> tensor<2x?x3xf32, #relay.dims<n>>
+  %z = relay.nn.bias_add(%x, %c) {relay.requires = #relay.requirements<1 == n "C2 the bias and axis 1 of the data differ in extent">} : (tensor<2x?x3xf32, #relay.dims<n>>, tensor<1xf32>) -> tensor<2x?x3xf32, #relay.dims<n>>
+  func.return %y, %z : tensor<2x?x3xf32, #relay.dims<n>>, tensor<2x?x3xf32, #relay.dims<n>>
+}
