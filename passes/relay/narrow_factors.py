@@ -47,11 +47,14 @@ class Bytes:
 
     @property
     def known_zero_point(self) -> int | None:
-        """The zero point of the moved bytes, where it is one constant number."""
+        """The zero point of the moved bytes, where it is one constant number; it wraps at 32 bits, as sums do."""
         if self.zero_point is None:
             return SHIFT * self.has_sign
         array = constant_of(self.zero_point)
-        return int(array.reshape(())) + SHIFT * self.has_sign if array is not None and array.size == 1 else None
+        if array is None or array.size != 1:
+            return None
+        moved = array.reshape(-1)[:1].astype(np.int64) + SHIFT * self.has_sign
+        return int(moved.astype(np.int32)[0])
 
     def unsigned(self, emit: Emitter) -> SSAValue:
         """The bytes without a sign."""

@@ -98,6 +98,13 @@ def test_products(rows: int, depth: int, units: int, dtype: str) -> None:
     agree(relay.nn.dense(distance(x, 9), relay.const(weight)), random((rows, depth), dtype))
 
 
+@pytest.mark.parametrize("zero_point", [2**31 - 1, -(2**31)])
+def test_zero_points_that_wrap(zero_point: int) -> None:
+    weight = relay.const(random((32, 24), "int8", 2).astype(np.int32))
+    x = relay.var("x", shape=(6, 24), dtype="int8")
+    agree(relay.nn.dense(distance(x, zero_point), weight), random((6, 24), "int8"), targets=RUNS[:1])
+
+
 @pytest.mark.parametrize("shape", [(), (6, 1)])
 def test_zero_points_of_the_run(shape: tuple[int, ...]) -> None:
     x, zero = relay.var("x", shape=(6, 24), dtype="uint8"), relay.var("z", shape=shape, dtype="int32")

@@ -21,14 +21,16 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 
 
-def packed_layout(op: Demands, text: str, constraint: str) -> Layout:
-    """The layout of a packed weight: NC with N in blocks."""
+def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = False) -> Layout:
+    """The layout of a packed weight: NC with N in blocks; with `in_terms`, C may be in blocks behind them."""
     layout = parse_layout(op, text, "NC", constraint)
+    legal = [["N", "C", "n"], ["N", "C", "n", "c"]] if in_terms else [["N", "C", "n"]]
     op.require(
-        [str(axis)[-1] for axis in layout.axes] in (["N", "C", "n"], ["N", "C", "n", "c"]),
+        [str(axis)[-1] for axis in layout.axes] in legal,
         constraint,
-        f"weight_layout must be NC with N in blocks, and C behind it or whole, found {layout}",
-        help="write e.g. NC16n, or NC16n4c for bytes",
+        f"weight_layout must be NC with N in blocks{', and C in blocks behind or whole' if in_terms else ''}, "
+        f"found {layout}",
+        help="write e.g. NC16n",
     )
     return layout
 
@@ -80,7 +82,7 @@ class ContribDensePackOp(RelayOp):
     @property
     def layout(self) -> Layout:
         """The weight's layout; C2."""
-        return packed_layout(self, self.weight_layout.data, "C2")
+        return packed_layout(self, self.weight_layout.data, "C2", in_terms=True)
 
     @property
     def block(self) -> int:
