@@ -90,16 +90,27 @@ def _is_byte(value: SSAValue) -> bool:
     return dtype.kind in "iu" and dtype.itemsize == 1
 
 
-def weight_bytes(value: SSAValue) -> Array:
-    """A constant weight of i32, which i8 holds, as i8; `WideError` for other values."""
+@dataclass(frozen=True)
+class ByteWeight:
+    """A weight `array + rest`, of i8 and a number."""
+
+    array: Array
+    rest: int
+
+
+def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
+    """A constant weight of i32 as i8; `WideError` where that does not hold it, with `may_rest` less a number."""
     array = _known_array(value)
     if array is None:
         raise WideError("its weight is not constant")
     limits = np.iinfo(np.int8)
     least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
-    if least < limits.min or most > limits.max:
+    if limits.min <= least and most <= limits.max:
+        return ByteWeight(array.astype(np.int8), 0)
+    if most - least > limits.max - limits.min or not may_rest:
         raise WideError(f"its weight reaches from {least} to {most}, beyond 8 bits with a sign")
-    return array.astype(np.int8)
+    rest = least - limits.min
+    return ByteWeight((array.astype(np.int64) - rest).astype(np.int8), rest)
 
 
 def _known_array(value: SSAValue) -> Array | None:

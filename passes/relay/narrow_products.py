@@ -16,7 +16,8 @@ After:
     %p = relay.nn.dense(%x, %v) {out_dtype = i32}                     %v : tensor<8x64xi8>
     %y = relay.subtract(%p, %c)                                       %c : %z times the sums of the rows of %v
 
-Bytes with a sign are moved by 128 first. A convolution that pads gets its data padded with the zero point in front;
+Bytes with a sign are moved by 128 first. A dense layer may have a weight that i8 holds less a number: that number times
+the sums of the rows of the data is added. A convolution that pads gets its data padded with the zero point in front;
 where its channels are not a multiple of four, zeros of the weight are added to make them so, in a dense layer likewise.
 
 Refuses, with a remark: data that are no bytes; weights that are not constant or exceed i8; filters of one channel each;
@@ -41,7 +42,8 @@ from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
-from xrelay.dialects.relay.ops.tensor_elementwise import MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
@@ -107,7 +109,8 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
     flip_data, rows_first = op.transposed if isinstance(op, MatmulOp) else (False, True)
     if flip_data:
         raise WideError("its data is transposed")
-    data, weight = data_bytes(op.operands[0]), weight_bytes(op.operands[1])
+    data, stored = data_bytes(op.operands[0]), weight_bytes(op.operands[1], may_rest=True)
+    weight = stored.array
     if data.zero_point is not None and not broadcasts_over_last(data.zero_point):
         raise WideError("its zero point varies along the sum")
     weight = weight if rows_first else np.ascontiguousarray(weight.T)
@@ -118,7 +121,11 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
         value = _padded(value, pairs, 0, emit)
         weight = np.pad(weight, [(0, 0), (0, missing)])
     product = emit.call(DenseOp, value, _constant(weight, op.operands[1], emit), out_dtype=np.dtype(np.int32))
-    return _less_offset(product, data, sums, emit)
+    result = _less_offset(product, data, sums, emit)
+    if not stored.rest:
+        return result
+    rows = emit.call(SumOp, op.operands[0], axis=[-1], keepdims=True)
+    return emit.call(AddOp, result, emit.call(MultiplyOp, rows, emit.scalar(stored.rest, rows.type)))
 
 
 # --- convolutions
@@ -129,7 +136,7 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
     image, kernel, result = op.layouts
     if any(len(layout.axes) > 4 for layout in (image, kernel, result)):
         raise WideError("its channels are in blocks")
-    data, weight = data_bytes(op.data), weight_bytes(op.weight)
+    data, weight = data_bytes(op.data), weight_bytes(op.weight).array
     depth, groups = weight.shape[kernel.index("I")], op.groups.value.data
     if depth == 1 and groups > 1:
         raise WideError("its filters have one channel each")

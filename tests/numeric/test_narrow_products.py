@@ -98,6 +98,12 @@ def test_products(rows: int, depth: int, units: int, dtype: str) -> None:
     agree(relay.nn.dense(distance(x, 9), relay.const(weight)), random((rows, depth), dtype))
 
 
+def test_weights_without_a_sign() -> None:
+    weight = random((32, 24), "uint8", 2).astype(np.int32) - 113
+    x = relay.var("x", shape=(6, 24), dtype="int8")
+    agree(relay.nn.dense(distance(x, -9), relay.const(weight)), random((6, 24), "int8"))
+
+
 @pytest.mark.parametrize("zero_point", [2**31 - 1, -(2**31)])
 def test_zero_points_that_wrap(zero_point: int) -> None:
     weight = relay.const(random((32, 24), "int8", 2).astype(np.int32))

@@ -40,6 +40,21 @@ func.func @matmul(%x: tensor<3x5xi8>, %z: tensor<3x1xi32>) -> tensor<3x2xi32> {
   func.return %y : tensor<3x2xi32>
 }
 
+// A weight that i8 holds less 15: as much of the sums of the rows is added.
+// CHECK-LABEL: func.func @rest
+// CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[}}-128, 127, -15, -15]]> : tensor<1x4xi8>
+// CHECK:         %[[P:.*]] = relay.nn.dense(%x, %[[W]]) {out_dtype = i32}
+// CHECK:         %[[R:.*]] = relay.sum(%{{.*}}) {axis = [-1], keepdims = true} : (tensor<3x4xi32>) -> tensor<3x1xi32>
+// CHECK:         %[[N:.*]] = relay.constant dense<15> : tensor<i32>
+// CHECK:         %[[M:.*]] = relay.multiply(%[[R]], %[[N]])
+// CHECK:         relay.add(%[[P]], %[[M]])
+func.func @rest(%x: tensor<3x4xui8>) -> tensor<3x1xi32> {
+  %w = relay.constant dense<[[-113, 142, 0, 0]]> : tensor<1x4xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
+  %y = relay.nn.dense(%a, %w) : (tensor<3x4xi32>, tensor<1x4xi32>) -> tensor<3x1xi32>
+  func.return %y : tensor<3x1xi32>
+}
+
 // What a convolution pads is at distance 0 from the zero point.
 // CHECK-LABEL: func.func @conv
 // CHECK:         %[[Z:.*]] = relay.constant dense<7> : tensor<ui8>
@@ -61,12 +76,12 @@ func.func @conv(%x: tensor<1x4x4x3xui8>) -> tensor<1x6x3x2xi32> {
 // CHECK-LABEL: func.func @left
 // CHECK-NOT:     out_dtype
 // CHECK:         func.return
-// SAYS: relay.nn.dense: its weight reaches from 1 to 128, beyond 8 bits with a sign
+// SAYS: relay.nn.dense: its weight reaches from -1 to 255, beyond 8 bits with a sign
 // SAYS: relay.nn.dense: its data is no byte less a zero point
 // SAYS: relay.nn.dense: its weight is not constant
 // SAYS: relay.nn.dense: its zero point varies along the sum
 func.func @left(%x: tensor<3x4xui8>, %i: tensor<3x4xi32>, %z: tensor<4xi32>) -> (tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x3xi32>, tensor<3x2xi32>) {
-  %wide = relay.constant dense<[[1, 1, 1, 1], [1, 1, 1, 128]]> : tensor<2x4xi32>
+  %wide = relay.constant dense<[[1, 1, 1, -1], [1, 1, 1, 255]]> : tensor<2x4xi32>
   %w = relay.constant dense<1> : tensor<2x4xi32>
   %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
   %0 = relay.nn.dense(%a, %wide) : (tensor<3x4xi32>, tensor<2x4xi32>) -> tensor<3x2xi32>
