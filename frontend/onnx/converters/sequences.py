@@ -82,7 +82,7 @@ def convert_sequence_length(node: NodeView) -> SSAValue:
     values = _values(node)
     if values is None:
         return node.emit(SequenceLengthOp, node.input(0))
-    return node.emit_constant(np.array(len(values), np.int64), "length")
+    return node.emit_ints(len(values), "length")
 
 
 @converts("ConcatFromSequence", since=11, attributes=("axis", "new_axis"), limits="values of several ranks")
