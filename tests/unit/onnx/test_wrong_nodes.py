@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import tracemalloc
 
+import numpy as np
 import onnx
 import pytest
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
 
 MICROSOFT = "com.microsoft"
 BODY = "b (float a) => (c) {c = Abs (a)}"
@@ -73,9 +75,15 @@ def test_filters_in_blocks_without_spatial_axes(dims: str) -> None:
             "input #1 is tensor<f32>: the first axis must be the batch",
             8,
         ),
+        (
+            "float[4] x",
+            "s = Constant <value_float = 3e38> () t = Mul (s, s) q = SplitToSequence (x, t) y = SequenceLength (q)",
+            "parts of inf do not make an extent of 4",
+            19,
+        ),
     ],
 )
-def test_a_rank_that_an_op_does_not_take(inputs: str, nodes: str, words: str, opset: int) -> None:
+def test_an_operand_that_an_op_does_not_take(inputs: str, nodes: str, words: str, opset: int) -> None:
     assert words in complaint(inputs, nodes, opset)
 
 
@@ -140,3 +148,12 @@ def test_a_few_bytes_that_ask_for_a_large_constant(inputs: str, nodes: str) -> N
         tracemalloc.stop()
     assert "would take" in said or "mel bins" in said
     assert peak < 1 << 24
+
+
+def test_scales_of_blocks_whose_number_has_a_name() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 21]> graph (float[2, 5] x, float[2, n] s) => (uint8[2, 5] y)
+    { y = QuantizeLinear <axis = 1, block_size = 2> (x, s) }"""
+    module = import_onnx(onnx.parser.parse_model(text))
+    x, scales = np.arange(10, dtype=np.float32).reshape(2, 5), np.array([[1, 2, 4], [1, 1, 0.5]], np.float32)
+    (found,) = run_relay(module, [x, scales])
+    assert found.tolist() == [[0, 1, 1, 2, 1], [5, 6, 7, 8, 18]]
