@@ -10,6 +10,8 @@ import tracemalloc
 import numpy as np
 import onnx
 import pytest
+from onnx import TensorProto, helper
+from support.onnx_models import model
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
@@ -157,3 +159,16 @@ def test_scales_of_blocks_whose_number_has_a_name() -> None:
     x, scales = np.arange(10, dtype=np.float32).reshape(2, 5), np.array([[1, 2, 4], [1, 1, 0.5]], np.float32)
     (found,) = run_relay(module, [x, scales])
     assert found.tolist() == [[0, 1, 1, 2, 1], [5, 6, 7, 8, 18]]
+
+
+def test_an_empty_constant_of_a_long_axis_is_not_folded() -> None:
+    tensors = [TensorProto(name=name, data_type=TensorProto.FLOAT, dims=[1 << 24, 0]) for name in ("x", "s")]
+    proto = model([helper.make_node("RMSNormalization", ["x", "s"], ["y"])], [], ["y"], opset=23)
+    proto.graph.initializer.extend(tensors)
+    tracemalloc.start()
+    try:
+        import_onnx(proto)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 24
