@@ -89,8 +89,3 @@ def test_an_opset_that_nobody_knows_yet(opset: int, caplog: pytest.LogCaptureFix
         import_onnx(source)
     (record,) = caplog.records
     assert record.getMessage().startswith(f"graph: opset {opset} is read as opset {onnx.defs.onnx_opset_version()}")
-
-
-def test_an_output_that_nothing_defines() -> None:
-    with pytest.raises(ModelImportError, match=r"^output 'z': it is defined nowhere in the model"):
-        import_onnx(model([helper.make_node("Relu", ["x"], ["y"])], X, ["y", "z"]))
