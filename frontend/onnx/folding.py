@@ -51,7 +51,7 @@ def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Arra
         return None
     known: dict[SSAValue, Value] = {}
     for op in ops:
-        if not can_evaluate(op) or not _operands_known(op, known) or _elements(op.results[0].type) > WORK_LIMIT:
+        if not can_evaluate(op) or not _operands_known(op, known) or _work(op) > WORK_LIMIT:
             return None
         try:
             known[op.results[0]] = evaluate_op(op, [known[operand] for operand in op.operands])
@@ -73,9 +73,17 @@ def _operands_known(op: Operation, known: dict[SSAValue, Value]) -> bool:
     return True
 
 
-def _elements(type: Attribute) -> float:
-    """The number of elements of a tensor, or of a tuple's tensors; infinite where it is not known."""
+def _work(op: Operation) -> float:
+    """The most elements of an operand or the result; an axis of extent 0 counts as 1, as a sum along it is as large."""
+    return max(_elements(type, least=1) for type in (*op.operand_types, op.results[0].type))
+
+
+def _elements(type: Attribute, least: int = 0) -> float:
+    """The number of elements of a tensor, or of a tuple's tensors; infinite where it is not known.
+
+    A lesser extent counts as `least`.
+    """
     if isinstance(type, TupleType):
-        return sum(_elements(field) for field in type.types)
+        return sum(_elements(field, least) for field in type.types)
     extents = shape_of(type) if isinstance(type, TensorType) else (ANY,)
-    return prod(extent if isinstance(extent, int) else float("inf") for extent in extents)
+    return prod(max(extent, least) if isinstance(extent, int) else float("inf") for extent in extents)

@@ -204,7 +204,7 @@ def _module(
     for output in graph.output:
         value = builder.values.get(output.name)
         if value is None:
-            raise ModelImportError(f"graph output {output.name!r} is defined nowhere in the model")
+            raise ModelImportError("it is defined nowhere in the model", location=f"output {output.name!r}")
         dtype = builder.carried.of(value)
         if dtype is not None:
             raise ModelImportError(f"element type {dtype} is not supported", location=f"output {output.name!r}")

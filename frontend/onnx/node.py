@@ -190,6 +190,11 @@ class NodeView:
         """The shape of input `index`, required to be a tensor."""
         return shape_of(self._tensor_type(index))
 
+    def require_rank(self, index: int, rank: int) -> None:
+        """An error unless input `index` is a tensor of that rank."""
+        if len(self.shape(index)) != rank:
+            raise self.error(f"input #{index} must have rank {rank}, found {self.input(index).type}")
+
     def last_extent(self, index: int) -> Dim:
         """The last extent of input `index`, required to have an axis."""
         shape = self.shape(index)
@@ -240,7 +245,7 @@ class NodeView:
 
     def _signed(self, index: int, what: str, value: int) -> int:
         """`value` of input `index`, required to be one that attributes hold: of 64 bits, with a sign."""
-        if not -(1 << 63) <= value < 1 << 63:
+        if not _is_int64(value):
             raise self.error(f"input #{index} ({what}) must be of 64 bits with a sign, found {value}")
         return value
 
@@ -308,6 +313,13 @@ class NodeView:
         """Add a constant named after this node."""
         return self.graph.insert_constant(array, f"{self.name}.{suffix}", self.name)
 
+    def emit_ints(self, numbers: int | Sequence[int], suffix: str = "constant") -> SSAValue:
+        """Add a constant of 64-bit integers, a list or of rank 0; an error for a number that needs more bits."""
+        for number in (numbers,) if isinstance(numbers, int) else numbers:
+            if not _is_int64(number):
+                raise self.error(f"{number} is computed, which is no number of 64 bits with a sign")
+        return self.emit_constant(np.array(numbers, np.int64), suffix)
+
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
         """Add a constant of `shape` whose every element is `element`; an error where it would be too large.
 
@@ -329,6 +341,10 @@ class NodeView:
             return self.emit_constant(np.array(value, dtype=dtype))
         except (OverflowError, ValueError) as error:
             raise self.error(f"{value} is no number of type {dtype}") from error
+
+
+def _is_int64(number: int) -> bool:
+    return -(1 << 63) <= number < 1 << 63
 
 
 def constant_value(value: SSAValue) -> Array | None:

@@ -58,11 +58,15 @@ def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
     return numpy_helper.to_array(whole)
 
 
-def check_size(shape: tuple[int, ...], itemsize: int) -> str | None:
-    """Returns why a constant of `shape` is refused: it is larger than what a model file can carry; else `None`."""
+def check_size(shape: tuple[int, ...], itemsize: int, most: int | None = None) -> str | None:
+    """Returns why a constant of `shape` is refused: it takes more than `most` bytes; else `None`.
+
+    Unless said otherwise those are what a model file can carry.
+    """
     # numpy multiplies the extents of an empty array, too.
     size = prod(max(extent, 1) for extent in shape) * itemsize
-    return f"a constant of shape {list(shape)} would take {size} bytes" if size > MAX_CONSTANT_BYTES else None
+    most = MAX_CONSTANT_BYTES if most is None else most
+    return f"a constant of shape {list(shape)} would take {size} bytes" if size > most else None
 
 
 MAX_ELEMENTS = 2**59
@@ -70,3 +74,6 @@ MAX_ELEMENTS = 2**59
 
 MAX_CONSTANT_BYTES = 2**31
 """The size limit of ONNX files (protobuf's), so of what a file spells out."""
+
+MAX_COMPUTED_BYTES = 2**29
+"""The limit of a constant that the importer computes element by element, which takes several times as much memory."""

@@ -9,13 +9,31 @@ import onnx
 
 from fuzz.finding import Finding, check_message
 from fuzz.graphs import GraphBuilder
+from fuzz.onnx_mutations import mutated_model
+from fuzz.onnx_nodes import random_node_model
 from xrelay.errors import XRelayError
 from xrelay.frontend.onnx import import_onnx
 
 
 def run_case(seed: int) -> None:
-    """A random graph of a few nodes, its file damaged in several ways."""
+    """A random graph of a few nodes, its file damaged in several ways, or a node of any op made wrong in several."""
     rng = np.random.default_rng(seed)
+    if seed % 2:
+        _check_node(rng)
+    else:
+        _check_graph(rng, seed)
+
+
+def _check_node(rng: np.random.Generator) -> None:
+    try:
+        model = random_node_model(rng)
+    except LookupError:
+        return
+    for _ in range(60):
+        check(mutated_model(rng, model).SerializeToString())
+
+
+def _check_graph(rng: np.random.Generator, seed: int) -> None:
     builder = GraphBuilder(rng, 17, special=False)
     while not builder.nodes:
         builder.add_random_node()

@@ -14,6 +14,9 @@ import numpy as np
 import onnx
 from onnx import AttributeProto, TensorProto, helper, numpy_helper
 
+from xrelay.frontend.onnx import converters
+from xrelay.frontend.onnx.registry import registered_converters
+
 HUGE = (2**31, 2**40, 2**62, 2**63 - 1)
 ODD_INTEGERS = (-(2**63), 2**63 - 1, -(2**31), 2**31, 2**40, -1, 0, 1, 7, -7, 100)
 ODD_FLOATS = (float("inf"), float("-inf"), float("nan"), 0.0, -1.0, 3.4e38, 1e-45)
@@ -106,6 +109,19 @@ def change_the_op(rng: np.random.Generator, model: onnx.ModelProto) -> None:
         node.domain = str(_pick(rng, "", "ai.onnx", "com.microsoft", "é", "a b"))
 
 
+def swap_the_op(rng: np.random.Generator, model: onnx.ModelProto) -> None:
+    """Any registered op in place of another, with those of the attributes that it knows."""
+    converters.load()
+    node, known = _node(rng, model), registered_converters()
+    other = known[int(rng.integers(len(known)))]
+    node.op_type, node.domain = other.op_type, other.domain
+    kept = [attribute for attribute in node.attribute if attribute.name in other.attributes]
+    del node.attribute[:]
+    node.attribute.extend(kept)
+    if other.domain not in {entry.domain for entry in model.opset_import}:
+        model.opset_import.add().CopyFrom(helper.make_opsetid(other.domain, 1))
+
+
 def change_the_opset(rng: np.random.Generator, model: onnx.ModelProto) -> None:
     if rng.random() < 0.3:
         del model.opset_import[:]
@@ -123,6 +139,51 @@ def change_a_shape(rng: np.random.Generator, model: onnx.ModelProto) -> None:
         dim.dim_param = _odd_name(rng)
     else:
         dim.dim_value = int(_pick(rng, *HUGE, *ODD_INTEGERS))
+
+
+def change_a_rank(rng: np.random.Generator, model: onnx.ModelProto) -> None:
+    """An axis more or less of an input or of an initializer, or no axes at all."""
+    things = [value.type.tensor_type for value in model.graph.input] + list(model.graph.initializer)
+    if not things:
+        return
+    thing = things[int(rng.integers(len(things)))]
+    held = isinstance(thing, TensorProto)
+    extents = [*thing.dims] if held else [dim.dim_value for dim in thing.shape.dim]
+    match int(rng.integers(3)):
+        case 0 if extents:
+            axis = int(rng.integers(len(extents)))
+            # The elements of an initializer stay as many.
+            extents[axis : axis + 2] = (
+                [int(np.prod(extents[axis : axis + 2]))] if held else extents[axis + 1 : axis + 2]
+            )
+        case 1:
+            extents.insert(int(rng.integers(len(extents) + 1)), 1 if held else int(rng.integers(4)))
+        case _:
+            extents = [int(np.prod(extents))] if held else []
+    if isinstance(thing, TensorProto):
+        thing.dims[:] = extents
+        return
+    del thing.shape.dim[:]
+    for extent in extents:
+        thing.shape.dim.add().dim_value = extent
+
+
+def make_an_input_constant(rng: np.random.Generator, model: onnx.ModelProto) -> None:
+    """An input of a known and small shape becomes an initializer of odd numbers."""
+    if not model.graph.input:
+        return
+    value = model.graph.input[int(rng.integers(len(model.graph.input)))]
+    tensor = value.type.tensor_type
+    shape = [dim.dim_value for dim in tensor.shape.dim]
+    if not value.type.HasField("tensor_type") or not 0 <= np.prod([float(extent) for extent in shape]) <= 2000:
+        return
+    try:
+        dtype = helper.tensor_dtype_to_np_dtype(tensor.elem_type)
+        with np.errstate(all="ignore"):
+            array = rng.choice(np.array([*ODD_FLOATS, 1.0, 2.0, 3.0]), shape).astype(dtype)
+    except (KeyError, ValueError):
+        return
+    model.graph.initializer.append(numpy_helper.from_array(array, value.name))
 
 
 def change_an_input_type(rng: np.random.Generator, model: onnx.ModelProto) -> None:
@@ -230,8 +291,13 @@ MUTATIONS: tuple[Mutation, ...] = (
     change_an_output,
     rename,
     change_the_op,
+    swap_the_op,
+    swap_the_op,
     change_the_opset,
     change_a_shape,
+    change_a_rank,
+    change_a_rank,
+    make_an_input_constant,
     change_an_input_type,
     change_a_tensor,
     replace_a_setting,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -40,17 +39,17 @@ def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
 
 def _column(node: NodeView, matrices: SSAValue, column: int, spatial: int) -> SSAValue:
     """A column of each matrix, beside the axes of the image."""
-    place = node.emit_constant(np.array(column, np.int64), "column")
+    place = node.emit_ints(column, "column")
     values = node.emit("take", matrices, place, axis=2, mode="fast")
     return node.emit("expand_dims", values, axis=1, num_newaxis=spatial)
 
 
 def _places(node: NodeView, index: int) -> SSAValue:
     """The places in f64 along an axis whose extent is a size: -1 and 1 are its ends, or its outermost elements."""
-    at = node.emit_constant(np.array(index, np.int64), "axis")
+    at = node.emit_ints(index, "axis")
     known = node.known_ints(1)
     if known is not None:
-        number = node.emit_constant(np.array(known[index], np.int64), "size")
+        number = node.emit_ints(known[index], "size")
     else:
         number = node.emit("cast", node.emit("take", node.input(1), at, axis=0, mode="fast"), dtype="int64")
     steps = node.emit("cast", node.emit("arange", *_range(node, number)), dtype="float64")

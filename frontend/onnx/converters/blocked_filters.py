@@ -45,6 +45,8 @@ def block_of(graph: GraphBuilder) -> int:
 def in_order(node: NodeView) -> SSAValue:
     """The filters of a node, input 1, a constant: filter, channel, and the spatial axes."""
     stored = node.required_constant(1, "filters")
+    if stored.ndim < 3:
+        raise node.error(f"input #1 must have filters, channels and spatial axes, found {node.input(1).type}")
     block = block_of(node.graph)
     filters, channels, *window = stored.shape
     if filters % block:

@@ -52,7 +52,7 @@ def _computed(node: NodeView, axes: Sequence[int]) -> SSAValue:
     shape = node.emit("shape_of", node.input(0))
     joined = node.make_tuple([shape, node.emit("cast", node.input(1), dtype="int64")])
     places = [rank + axes.index(axis) if axis in axes else axis for axis in range(rank)]
-    at = node.emit_constant(np.array(places, np.int64), "places")
+    at = node.emit_ints(places, "places")
     wanted = node.emit("take", node.emit("concatenate", joined, axis=0), at, axis=0, mode="fast")
     zero, two = node.scalar(0, wanted), node.scalar(2, wanted)
     surplus = node.emit("maximum", node.emit("subtract", shape, wanted), zero)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
@@ -60,6 +60,8 @@ def _axes(node: NodeView) -> list[_Axis]:
         found = f"{node.input(1).type} and {node.input(2).type}"
         raise node.error(f"image and block must have an extent for each axis, found {found}")
     rank = len(images)
+    if 2 * rank > MAX_AXES:
+        raise node.error(f"an image of {rank} axes; at most {MAX_AXES // 2} are supported")
     strides, dilations = (node.attribute_ints(name, (1,) * rank) or () for name in ("strides", "dilations"))
     pads = node.attribute_ints("pads", (0,) * (2 * rank)) or ()
     if (len(strides), len(dilations), len(pads)) != (rank, rank, 2 * rank) or min(*strides, *dilations) < 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.types import MAX_AXES
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import shape_text
 
@@ -28,7 +29,7 @@ def unsqueezed_at_run_time(node: NodeView) -> SSAValue:
     named = named_axes(node, len(node.shape(0)) + axis_count(node))
     others = node.emit("cast", node.emit("logical_not", named), dtype="int64")
     numbers = node.emit("multiply", node.emit("cumsum", others, axis=0), others)
-    one, extents = node.emit_constant(np.array([1], np.int64)), extents_of(node)
+    one, extents = node.emit_ints([1]), extents_of(node)
     filled = node.emit("concatenate", node.make_tuple([one, extents]), axis=0)
     return reshaped(node, node.input(0), node.emit("take", filled, numbers, axis=0, mode="raise"))
 
@@ -43,6 +44,8 @@ def axis_count(node: NodeView) -> int:
 
 def named_axes(node: NodeView, rank: int) -> SSAValue:
     """For each of `rank` axes whether input 1 names it; a number that is none of them is an index out of range."""
+    if rank > MAX_AXES:
+        raise node.error(f"{rank} axes; a tensor has at most {MAX_AXES}")
     places = node.emit_constant(np.arange(rank), "places")
     axes = node.emit("take", places, node.input(1), axis=0, mode="raise")
     return node.emit("any", node.emit("equal", node.reshape(axes, (-1, 1)), places), axis=(0,))
@@ -68,7 +71,7 @@ def extents_of(node: NodeView) -> SSAValue:
 
 def integer(node: NodeView, number: int) -> SSAValue:
     """A constant of rank 0."""
-    return node.emit_constant(np.array(number, np.int64))
+    return node.emit_ints(number)
 
 
 def reshaped(node: NodeView, value: SSAValue, shape: SSAValue) -> SSAValue:

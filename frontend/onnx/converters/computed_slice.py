@@ -20,8 +20,10 @@ def computed_slice(node: NodeView) -> SSAValue:
         raise node.error(f"starts are {node.input(1).type}, a list of known length is expected")
     if node.optional_input(3) is not None and node.known_ints(3) is None:
         return _along_computed_axes(node, count)
-    named = node.optional_setting_ints(3, "axes")
-    axes = known_axes(node, tuple(range(count)) if named is None else named, len(node.shape(0)))
+    rank, named = len(node.shape(0)), node.optional_setting_ints(3, "axes")
+    if named is None and count > rank:
+        raise node.error(f"{count} starts for a tensor of rank {rank}")
+    axes = known_axes(node, tuple(range(count)) if named is None else named, rank)
     if len(axes) != count:
         raise node.error(f"{count} starts and {len(axes)} axes; one of each is expected")
     bounds = [_of_every_axis(node, index, axes, rest) for index, rest in _whole_axis(node).items()]
@@ -59,4 +61,4 @@ def _of_every_axis(node: NodeView, index: int, axes: Sequence[int], rest: Array)
         return given
     places = [axes.index(axis) if axis in axes else len(axes) for axis in range(count)]
     filled = node.emit("concatenate", node.make_tuple([given, node.emit_constant(rest, "rest")]), axis=0)
-    return node.emit("take", filled, node.emit_constant(np.array(places, np.int64), "places"), axis=0, mode="fast")
+    return node.emit("take", filled, node.emit_ints(places, "places"), axis=0, mode="fast")

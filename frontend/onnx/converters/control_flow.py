@@ -84,6 +84,9 @@ def convert_scan_8(node: NodeView) -> Sequence[SSAValue]:
     if node.optional_input(0) is not None:
         raise node.unsupported("sequence_lens are not supported")
     inputs = [node.input(index) for index in range(1, len(node.inputs))]
+    without = next((index for index in range(1, len(node.inputs)) if not node.shape(index)), None)
+    if without is not None:
+        raise node.error(f"input #{without} is {node.input(without).type}: the first axis must be the batch")
     scan = _Scan.of(node, inputs, "directions")
 
     def make_body(inner: NodeView, entry: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
@@ -139,7 +142,7 @@ class _Scan:
             raise node.error(f"the scanned inputs have the extents {', '.join(map(str, extents))}, must have one")
         scanned = [_as_long(node, value, axis, scanned[0], axes[0]) for value, axis in zip(scanned, axes, strict=True)]
         count = extent_value(node, scanned[0], axes[0])
-        last = node.emit("subtract", count, node.emit_constant(np.array(1, np.int64), "one"))
+        last = node.emit("subtract", count, node.emit_ints(1, "one"))
 
         def make_body(inner: NodeView, number: SSAValue, carried: Sequence[SSAValue]) -> Iteration:
             places = [inner.emit("subtract", last, number) if turned else number for turned in self.reversed_inputs]

@@ -77,5 +77,5 @@ def _ranks(node: NodeView, slices: SSAValue) -> SSAValue:
 def _cut(node: NodeView, values: SSAValue, lists: SSAValue) -> SSAValue:
     """As much of `values` along the first axis as `unique` found, whose results are `lists`."""
     number = node.emit("cast", node.tuple_field(lists, 3), dtype="int64")
-    begin, step = (node.emit_constant(np.array([value], np.int64), name) for value, name in ((0, "begin"), (1, "step")))
+    begin, step = (node.emit_ints([value], name) for value, name in ((0, "begin"), (1, "step")))
     return node.emit("dyn.strided_slice", values, begin, number, step)

@@ -10,6 +10,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 _ATTRIBUTES = ("dilations", "group", "kernel_shape", "offset_group", "pads", "strides")
 
@@ -64,6 +65,9 @@ def _places(node: NodeView, window: tuple[int, ...], extents: tuple[int, ...]) -
     strides, dilations = (node.attribute_ints(name, (1, 1)) or () for name in ("strides", "dilations"))
     if (len(pads), len(strides), len(dilations)) != (4, 2, 2):
         raise node.error(f"pads {list(pads)}, strides {list(strides)} and dilations {list(dilations)} of images")
+    problem = check_size((*window, 2, *extents), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
+    if problem is not None:
+        raise node.error(problem)
     axes = [
         np.arange(taps)[:, None] * dilation + np.arange(extent) * stride - pad
         for taps, dilation, extent, stride, pad in zip(window, dilations, extents, strides, pads[:2], strict=True)

@@ -13,7 +13,7 @@ from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import certainly_differ
+from xrelay.index_algebra.dims import AnyDim, certainly_differ
 
 
 @converts("Det", since=11)
@@ -35,10 +35,16 @@ def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
 
 
 def square_stack(node: NodeView, x: SSAValue) -> SSAValue:
-    """`x`, required to be square matrices, with an axis in front where it is one alone."""
+    """`x`, required to be square matrices, with an axis in front where it is one alone.
+
+    That rows and columns are as many is checked where the program runs, unless their extents say it.
+    """
     shape = shape_of(x.type)
     if len(shape) < 2 or certainly_differ(shape[-2], shape[-1]):
         raise node.error(f"square matrices are expected, found {x.type}")
+    if isinstance(shape[-1], AnyDim) or shape[-2] != shape[-1]:
+        last = len(shape) - 1
+        x = node.emit("reshape_like", x, x, lhs_begin=last - 1, lhs_end=last, rhs_begin=last, rhs_end=last + 1)
     return x if len(shape) > 2 else node.emit("expand_dims", x, axis=0)
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
@@ -95,6 +94,6 @@ def extent_value(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
         raise node.error(f"{value.type} has no axis {axis}")
     extent = shape[axis]
     if isinstance(extent, int):
-        return node.emit_constant(np.array(extent, np.int64), "extent")
+        return node.emit_ints(extent, "extent")
     extents = node.emit("shape_of", value, dtype="int64")
-    return node.emit("take", extents, node.emit_constant(np.array(axis, np.int64), "axis"), axis=0)
+    return node.emit("take", extents, node.emit_ints(axis, "axis"), axis=0)

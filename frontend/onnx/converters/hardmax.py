@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -31,7 +30,7 @@ def convert_hardmax(node: NodeView) -> SSAValue:
 def _hardmax(node: NodeView, data: SSAValue, axis: int) -> SSAValue:
     first = node.emit("cast", node.emit("argmax", data, axis=axis, keepdims=True), dtype="int64")
     shape = node.emit("shape_of", data, dtype="int64")
-    start, at, step = (node.emit_constant(np.array(number, np.int64)) for number in (0, axis, 1))
+    start, at, step = (node.emit_ints(number) for number in (0, axis, 1))
     places = node.emit("arange", start, node.emit("take", shape, at, axis=0, mode="clip"), step)
     behind = len(shape_of(data.type)) - axis - 1
     if behind:

@@ -105,7 +105,8 @@ def beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool
     own, rows = node.shape(index), shape_of(matrix.type)
     if len(own) == 1 and len(rows) >= 2 and not certainly_differ(own[0], rows[-2 if is_left else -1]):
         return node.emit("expand_dims", node.input(index), axis=1) if is_left else node.input(index)
-    extents = (*rows[:-1], 1) if is_left else (*rows[:-2], 1, *rows[-1:])
+    # A vector on the right is one column.
+    extents = (*rows[:-1], 1) if is_left or len(rows) < 2 else (*rows[:-2], 1, rows[-1])
     if len(own) != len(rows) or any(certainly_differ(*pair) for pair in zip(own, extents, strict=True)):
         raise node.error(
             f"input #{index} has the shape {shape_text(own)}, {shape_text(extents)} or one number is expected"

@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.converters.signal_windows import output_dtype
 from xrelay.frontend.onnx.converters.transform_tables import unless
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 _NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
 _DECADE = 2595 / np.log(10)
@@ -25,6 +25,9 @@ _BREAK = 700
 
 _FAR = 2.0**53
 """Hertz above any spectrum; what is higher is taken for that."""
+
+_MOST_BANDS = 1 << 16
+"""More bands than this, which the importer computes one by one, are refused."""
 
 
 @converts("MelWeightMatrix", since=17, attributes=("output_datatype",))
@@ -37,12 +40,12 @@ def convert_mel_weights(node: NodeView) -> SSAValue:
         return node.emit("cast", _computed(node), dtype=output_dtype(node))
     bands, length, rate = (node.required_int(at, _NAMES[at]) for at in range(3))
     low, high = (float(node.required_scalar(at, _NAMES[at])) for at in (3, 4))
-    if bands < 0 or length < 1 or rate <= 0:
+    if not 0 <= bands <= _MOST_BANDS or length < 1 or rate <= 0:
         raise node.error(f"{bands} mel bins of a spectrum of length {length} at rate {rate}")
     if not -_BREAK < low < np.inf or not -_BREAK < high < np.inf:
         raise node.error(f"frequencies from {low} to {high} have no places on the mel scale")
     shape = (length // 2 + 1, bands)
-    problem = check_size(shape, 8)
+    problem = check_size(shape, np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
     edges = _edges(bands + 2, length, rate, low, high)

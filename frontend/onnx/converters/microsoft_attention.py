@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
@@ -40,6 +39,7 @@ class Heads:
 def convert_attention(node: NodeView) -> list[SSAValue]:
     """The projections to queries, keys and values are one product, which is split."""
     _refuse_buffers(node)
+    _require_ranks(node)
     projected = matrix_product(node.with_inputs([node.input(0), node.input(1)]))
     if node.optional_input(2) is not None:
         projected = node.emit("add", projected, node.input(2))
@@ -58,6 +58,7 @@ def convert_attention(node: NodeView) -> list[SSAValue]:
 def convert_quantized_attention(node: NodeView) -> list[SSAValue]:
     """Attention whose projections are a product in i32, times the scales of data and weights."""
     _refuse_buffers(node)
+    _require_ranks(node)
     left, right = distances(node, 0, 6, is_left=True), distances(node, 1, 7, is_left=False)
     total = node.emit("cast", matrix_product(node.with_inputs([left, right])), dtype="float32")
     scale = node.emit("multiply", node.reshape(node.input(3), (1,)), node.reshape(node.input(4), (-1,)))
@@ -68,6 +69,12 @@ def convert_quantized_attention(node: NodeView) -> list[SSAValue]:
 def _refuse_buffers(node: NodeView) -> None:
     if node.attribute_int("do_rotary", 0) or node.attribute_int("past_present_share_buffer", 0):
         raise node.unsupported("rotary embedding and buffers shared by past and present are not supported")
+
+
+def _require_ranks(node: NodeView) -> None:
+    """Demand data (batch, places, elements) and weights of one matrix."""
+    node.require_rank(0, 3)
+    node.require_rank(1, 2)
 
 
 def _projected_attention(
@@ -90,7 +97,7 @@ def _projected_attention(
 
 
 def _place(node: NodeView, number: int) -> SSAValue:
-    return node.emit_constant(np.array(number, np.int64), "part")
+    return node.emit_ints(number, "part")
 
 
 def _sizes(node: NodeView, total: Dim) -> tuple[int, ...]:

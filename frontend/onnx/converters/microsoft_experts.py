@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -101,7 +100,7 @@ class _Mixture:
         if second.shape != wanted or (third is not None and third.shape != first.shape):
             shapes = " and ".join(str(layer.shape) for layer in layers if layer is not None)
             raise node.error(f"the layers have the shapes {shapes}: of FC2 {wanted} is expected")
-        if certainly_differ(node.last_extent(0), width) or certainly_differ(node.shape(1)[-1], experts):
+        if certainly_differ(node.last_extent(0), width) or certainly_differ(node.last_extent(1), experts):
             raise node.error(f"{node.input(0).type} and {node.input(1).type} for {experts} experts of width {width}")
         return _Mixture(inner, second)
 
@@ -142,7 +141,7 @@ class _Mixture:
 
             return Iteration(None, [_if(inner, inner.emit("any", chosen), more, sums[0])], [])
 
-        count = node.emit_constant(np.array(experts, np.int64), "experts")
+        count = node.emit_ints(experts, "experts")
         (total,) = emit_loop(node, count, None, [node.emit("zeros_like", tokens)], body)
         result = node.emit("reshape_like", total, node.input(0))
         return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0)))

@@ -12,6 +12,7 @@ from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 from xrelay.index_algebra.dims import shape_text
 
 
@@ -59,6 +60,9 @@ def _streams(node: NodeView) -> Array:
     sections, pairs = node.attribute_ints("mrope_section") or (), node.last_extent(2)
     if len(sections) != 3 or min(sections) < 0 or sum(sections) != pairs:
         raise node.illegal("mrope_section", list(sections), f"three numbers are expected that come to {pairs}")
+    problem = check_size((sum(sections),), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
+    if problem is not None:
+        raise node.error(problem)
     if not node.attribute_int("mrope_layout", 0, check=lambda value: value in (0, 1)):
         return np.repeat(np.arange(3), sections)
     found = np.zeros(sum(sections), np.int64)

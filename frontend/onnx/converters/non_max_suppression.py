@@ -25,7 +25,7 @@ def convert_non_max_suppression(node: NodeView) -> SSAValue:
     most = _scalar(node, 2, np.array(0, np.int64))
     thresholds = [_scalar(node, 3, np.array(0, np.float32)), _scalar(node, 4, np.array(-np.inf, np.float32))]
     both = node.emit("vision.all_class_non_max_suppression", boxes, scores, most, *thresholds)
-    begin, step = (node.emit_constant(np.array([value], np.int64), name) for value, name in ((0, "begin"), (1, "step")))
+    begin, step = (node.emit_ints([value], name) for value, name in ((0, "begin"), (1, "step")))
     return node.emit("dyn.strided_slice", node.tuple_field(both, 0), begin, node.tuple_field(both, 1), step)
 
 

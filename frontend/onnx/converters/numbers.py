@@ -10,10 +10,10 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.tensors import check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 Number: TypeAlias = int | SSAValue
 """A known integer, or a tensor of rank 0 of i64."""
@@ -45,14 +45,14 @@ class Numbers:
 
     def value(self, number: Number) -> SSAValue:
         """The number as a value."""
-        return self.node.emit_constant(np.array(number, np.int64), "number") if isinstance(number, int) else number
+        return self.node.emit_ints(number, "number") if isinstance(number, int) else number
 
     def input(self, index: int) -> list[Number] | None:
-        """The numbers of a list that is an input of the node; `None` where its length is not known."""
+        """The numbers of a list that is an input of the node; `None` where its length is not known, or is no rank."""
         known, shape = self.node.known_ints(index), self.node.shape(index)
         if known is not None:
             return list(known)
-        if len(shape) != 1 or not isinstance(shape[0], int):
+        if len(shape) != 1 or not isinstance(shape[0], int) or shape[0] > MAX_AXES:
             return None
         wide = self.node.emit("cast", self.node.input(index), dtype="int64")
         places = (self.value(place) for place in range(shape[0]))
@@ -74,7 +74,7 @@ class Numbers:
         """
         if isinstance(length, int) and isinstance(size, int) and isinstance(step, int):
             count = max(0, (length - size) // step + 1)
-            problem = check_size((count, size), np.dtype(np.int64).itemsize)
+            problem = check_size((count, size), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
             if problem is not None:
                 raise self.node.error(problem)
             # One part begins at 0, and the step to the next may be more than numpy takes.

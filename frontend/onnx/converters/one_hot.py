@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import SSAValue
 
@@ -55,12 +54,12 @@ def _from_the_front(node: NodeView, depth: SSAValue) -> SSAValue:
 
 
 def _integer(node: NodeView, number: int) -> SSAValue:
-    return node.emit_constant(np.array(number, np.int64))
+    return node.emit_ints(number)
 
 
 def _value(node: NodeView, index: int) -> SSAValue:
     """One of the two values, as a scalar."""
     if len(node.shape(2)) != 1:
         raise node.error(f"input #2 (values) must be a list of two, found {node.input(2).type}")
-    place = node.emit_constant(np.array(index, np.int64), f"value_{index}")
+    place = node.emit_ints(index, f"value_{index}")
     return node.emit("take", node.input(2), place, axis=0, mode="clip")

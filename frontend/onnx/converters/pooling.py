@@ -25,7 +25,7 @@ from xrelay.frontend.onnx.converters.windows import (
 )
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 from xrelay.index_algebra.windows import WindowAxis
 
 
@@ -63,7 +63,7 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
     if len(shape) != len(node.shape(0)):
         return node.emit("add", places, _first_of_images(node))
-    problem = check_size(shape[:2], np.dtype(np.int64).itemsize)
+    problem = check_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
     if prod(shape) > np.iinfo(np.int64).max:

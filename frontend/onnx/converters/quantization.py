@@ -20,7 +20,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
-from xrelay.frontend.onnx.converters.cut import cut
+from xrelay.frontend.onnx.converters.cut import cut_open
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.node import NodeView
@@ -176,7 +176,7 @@ def _of_blocks(node: NodeView, index: int, axis: int, block: int) -> SSAValue:
     if len(own) != len(wanted) or any(certainly_differ(*pair) for pair in zip(own, wanted, strict=True)):
         raise node.error(f"input #{index} has the shape {shape_text(own)}, {shape_text(wanted)} is expected")
     repeated = node.emit("repeat", node.input(index), repeats=block, axis=axis)
-    return repeated if shape_of(repeated.type)[axis] == extent else cut(node, repeated, {axis: range(extent)})
+    return repeated if shape_of(repeated.type)[axis] == extent else cut_open(node, repeated, {axis: (0, extent, 1)})
 
 
 def _dtype_attribute(node: NodeView, name: str) -> np.dtype | None:

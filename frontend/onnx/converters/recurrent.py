@@ -189,7 +189,7 @@ def _of_direction(node: NodeView, index: int, number: int) -> SSAValue:
 
 
 def _number(node: NodeView, value: int) -> SSAValue:
-    return node.emit_constant(np.array(value, np.int64), "number")
+    return node.emit_ints(value, "number")
 
 
 def _wide(node: NodeView, index: int) -> SSAValue:

@@ -92,10 +92,7 @@ def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scal
     if len(factors) != len(axes) or not all(isfinite(scale) and scale > 0 for scale in factors):
         raise node.error(f"scales {list(map(float, scales))} are not supported, only {len(axes)} positive numbers are")
     extents = [node.shape(0)[axis] for axis in axes]
-    sizes = [
-        int(np.floor(np.float32(extent) * scale)) if isinstance(extent, int) else _scaled(extent, scale)
-        for extent, scale in zip(extents, factors, strict=True)
-    ]
+    sizes = [_scaled(node, *pair) for pair in zip(extents, factors, strict=True)]
     kept = [at for at in range(len(axes)) if factors[at] != 1 or not rule.keeps(at)]
     # A scale that the extents have anyway is exact as theirs.
     given = [
@@ -119,8 +116,16 @@ def _ratio(scale: np.float32) -> Fraction:
     return simple if np.float32(float(simple)) == scale else Fraction(float(scale))
 
 
-def _scaled(extent: Dim, scale: np.float32) -> Dim:
+def _scaled(node: NodeView, extent: Dim, scale: np.float32) -> Dim:
+    """The extent times the scale, rounded down; of a named one as whole numbers, which 64 bits must hold."""
+    if isinstance(extent, int):
+        wide = float(extent) * float(scale)
+        if wide >= _LARGEST:
+            raise node.error(f"an extent of {extent} times the scale {scale} is too large")
+        return int(np.floor(np.float32(extent) * scale))
     ratio = _ratio(scale)
+    if max(ratio.numerator, ratio.denominator) >= 1 << 63:
+        raise node.error(f"a scale of {scale} needs a known extent, found {extent}")
     return extent * ratio.numerator // ratio.denominator
 
 
@@ -168,7 +173,7 @@ def _extents(node: NodeView, axes: Sequence[int], dtype: str) -> SSAValue:
 
 
 def _integers(node: NodeView, values: Sequence[int]) -> SSAValue:
-    return node.emit_constant(np.array(values, np.int64), "numbers")
+    return node.emit_ints(values, "numbers")
 
 
 def _computed(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: SSAValue, scales: SSAValue) -> SSAValue:

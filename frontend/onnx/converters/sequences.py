@@ -82,7 +82,7 @@ def convert_sequence_length(node: NodeView) -> SSAValue:
     values = _values(node)
     if values is None:
         return node.emit(SequenceLengthOp, node.input(0))
-    return node.emit_constant(np.array(len(values), np.int64), "length")
+    return node.emit_ints(len(values), "length")
 
 
 @converts("ConcatFromSequence", since=11, attributes=("axis", "new_axis"), limits="values of several ranks")
@@ -131,8 +131,8 @@ def _sizes(node: NodeView, extent: int) -> list[int] | None:
         size = int(split.item())
         firsts = range(0, extent, size)
         return [min(size, extent - first) for first in firsts] if len(firsts) <= MOST_VALUES else None
-    sizes = [int(size) for size in split.reshape(-1)]
-    if split.ndim != 1 or split.dtype.kind not in "iu" or min(sizes, default=0) < 0 or sum(sizes) != extent:
+    sizes = [int(size) for size in split.reshape(-1)] if split.dtype.kind in "iu" else [-1]
+    if split.ndim != 1 or min(sizes, default=0) < 0 or sum(sizes) != extent:
         raise node.error(f"parts of {split.tolist()} do not make an extent of {extent}")
     return sizes
 

@@ -14,7 +14,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
-from xrelay.frontend.onnx.tensors import check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 
 @converts("Shape", attributes=("start", "end"))
@@ -72,7 +72,7 @@ def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -
     if by == 0 or not all(isfinite(bound) for bound in (first, last, by)):
         raise node.error(f"Range from {first} to {last} by {by} has no number of elements")
     count = max(ceil((last - first) / by), 0)
-    problem = check_size((count,), start.itemsize)
+    problem = check_size((count,), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
     return node.emit_constant(np.asarray(start + np.arange(count).astype(start.dtype) * delta, start.dtype), "range")

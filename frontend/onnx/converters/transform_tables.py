@@ -18,7 +18,7 @@ from xrelay.frontend.onnx.converters.computed_axes import integer
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.frontend.onnx.tensors import check_size
+from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:
 def _known_table(node: NodeView, transform: Transform, length: int, bins: int) -> Array:
     """The table in f64."""
     elements, results = (bins, length) if transform.real else (length, bins)
-    problem = check_size((elements, 2, results, 2), 8)
+    problem = check_size((elements, 2, results, 2), np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
     # Products of indices are brought into one turn as integers, so that no digits of the angle are lost.

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from support.one_node import Array, both, node_model
 
-from xrelay.errors import ModelImportError
+from xrelay.errors import ModelImportError, XRelayError
 from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
 
 RNG = np.random.default_rng(3)
 
@@ -54,3 +56,14 @@ def test_matrices_that_are_not_square_are_refused(shape: tuple[int, ...]) -> Non
     x: Array = np.ones(shape, np.float32)
     with pytest.raises(ModelImportError, match="square matrices are expected"):
         import_onnx(node_model("Det", [x]))
+
+
+@pytest.mark.parametrize("extents", ["r, c", "n, 4", "?, ?"])
+@pytest.mark.parametrize("op", ["Det", "com.microsoft.Inverse"])
+def test_matrices_of_open_extents_are_square_where_they_run(op: str, extents: str) -> None:
+    opsets = 'opset_import: ["" : 17, "com.microsoft" : 1]'
+    text = f"<ir_version: 8, {opsets}> graph (float[{extents}] x) => (float y) {{ y = {op} (x) }}"
+    module = import_onnx(onnx.parser.parse_model(text))
+    run_relay(module, [np.eye(4, dtype=np.float32)])
+    with pytest.raises(XRelayError, match="reshape_like"):
+        run_relay(module, [np.ones((1, 4), np.float32)])
