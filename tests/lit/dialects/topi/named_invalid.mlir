@@ -273,6 +273,14 @@ func.func @terms_c1(%x: tensor<1x8x9x9xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
 
 // -----
 
+func.func @terms_c2(%x: tensor<1x1x9x9x8xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C2] strides is [0, 1], not two positive numbers}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) {strides = array<i64: 0, 1>} : (tensor<1x1x9x9x8xui8>, tensor<2x2x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
 func.func @terms_c3(%x: tensor<1x2x9x9x8xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
   // expected-error@below {{[topi.conv2d_nchwc_terms C3] 16 data channels and 16 filters of 8 channels do not make 1 groups}}
   %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x2x9x9x8xui8>, tensor<2x2x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
