@@ -17,7 +17,8 @@ from xrelay.lowering.loop_to_scf.accesses import Place, load, memory_stride, sto
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext
 from xrelay.lowering.loop_to_scf.values import Values
-from xrelay.passes.loop.dot_products import TERMS, DotStep, dot_step
+from xrelay.passes.loop.dot_products import DotStep, dot_step
+from xrelay.target.features import DOT_TERMS
 
 
 def write_dot_products(
@@ -38,11 +39,11 @@ def write_dot_products(
     That is possible where the bytes lie as `loop-contract` asks for, and no lane is switched off.
     """
     lanes, step = values.lanes, dot_step(loop.body.block)
-    if lanes is None or lanes.mask is not None or step is None or loop.extent != TERMS:
+    if lanes is None or lanes.mask is not None or step is None or loop.extent != DOT_TERMS:
         return False
     term = Block(arg_types=[IndexType()]).args[0]
     values.set_index(loop.index, ValueMap.identity([term]))
-    emitter.ranges[term] = (0, TERMS - 1)
+    emitter.ranges[term] = (0, DOT_TERMS - 1)
     places = _Places.of(step, place_of)
     if not places.fit(lanes, term):
         return False
@@ -71,15 +72,15 @@ class _Places:
             memory_stride(place, value) for place in (self.unsigned, self.signed) for value in (lanes.index, term)
         ]
         is_lane = isinstance(self.sum.type.element_type, VectorType) or memory_stride(self.sum, lanes.index) == 1
-        return strides == [0, 1, TERMS, 1] and is_lane and memory_stride(self.sum, term) == 0
+        return strides == [0, 1, DOT_TERMS, 1] and is_lane and memory_stride(self.sum, term) == 0
 
 
 def _product(emitter: Emitter, places: _Places, lanes: LaneContext, term: SSAValue) -> SSAValue:
     """The products of all terms of all lanes, in 32 bits."""
-    bytes, wide = VectorType(i8, [lanes.count, TERMS]), VectorType(i32, [lanes.count, TERMS])
-    same = _row(emitter, places.unsigned, TERMS, lanes, term)
+    bytes, wide = VectorType(i8, [lanes.count, DOT_TERMS]), VectorType(i32, [lanes.count, DOT_TERMS])
+    same = _row(emitter, places.unsigned, DOT_TERMS, lanes, term)
     unsigned = emitter.add(vector.BroadcastOp(same, bytes)).vector
-    signed = emitter.add(ShapeCastOp(_row(emitter, places.signed, TERMS * lanes.count, lanes, term), bytes)).result
+    signed = emitter.add(ShapeCastOp(_row(emitter, places.signed, DOT_TERMS * lanes.count, lanes, term), bytes)).result
     factors = emitter.add(ExtUIOp(unsigned, wide)).result, emitter.add(ExtSIOp(signed, wide)).result
     return emitter.add(arith.MuliOp(*factors)).result
 

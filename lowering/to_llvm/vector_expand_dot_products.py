@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
@@ -38,7 +38,7 @@ from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
 from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp, vector_type
 from xrelay.errors import LoweringError, PassError
 from xrelay.lowering.to_llvm.ops import intrinsic_call
-from xrelay.passes.loop.dot_products import TERMS
+from xrelay.target.features import DOT_TERMS
 
 VPDPBUSD = {
     4: "llvm.x86.avx512.vpdpbusd.128",
@@ -67,6 +67,9 @@ class DotProduct:
     lanes: int
 
 
+_PURE = (arith.MuliOp, ExtUIOp, ExtSIOp, vector.BroadcastOp, ShapeCastOp)
+"""What stands between loads and a sum."""
+
 Expansion = Callable[[Builder, DotProduct], SSAValue]
 
 
@@ -82,11 +85,11 @@ def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
     if not isinstance(same, vector.BroadcastOp) or not isinstance(rows, ShapeCastOp):
         return None
     lanes, terms = vector_type(op.source).get_shape()
-    if terms != TERMS or same.source.type != VectorType(i8, [TERMS]) or vector_type(op.acc).element_type != i32:
+    if terms != DOT_TERMS or same.source.type != VectorType(i8, [DOT_TERMS]) or vector_type(op.acc).element_type != i32:
         return None
     return (
         DotProduct(op.acc, same.source, rows.source, lanes)
-        if rows.source.type == VectorType(i8, [TERMS * lanes])
+        if rows.source.type == VectorType(i8, [DOT_TERMS * lanes])
         else None
     )
 
@@ -121,16 +124,16 @@ def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
 def by_arithmetic(build: Builder, dot: DotProduct) -> SSAValue:
     """Each of the four terms of all lanes is widened, multiplied and added: on any CPU."""
     total, wide = dot.sums, VectorType(i32, [dot.lanes])
-    for term in range(TERMS):
+    for term in range(DOT_TERMS):
         same = _shuffled(build, dot.unsigned, [term] * dot.lanes)
-        own = _shuffled(build, dot.signed, list(range(term, TERMS * dot.lanes, TERMS)))
+        own = _shuffled(build, dot.signed, list(range(term, DOT_TERMS * dot.lanes, DOT_TERMS)))
         factors = build.insert(ExtUIOp(same, wide)).result, build.insert(ExtSIOp(own, wide)).result
         total = build.insert(arith.AddiOp(total, build.insert(arith.MuliOp(*factors)).result)).result
     return total
 
 
 def _in_all_lanes(build: Builder, dot: DotProduct) -> SSAValue:
-    return _shuffled(build, dot.unsigned, list(range(TERMS)) * dot.lanes)
+    return _shuffled(build, dot.unsigned, list(range(DOT_TERMS)) * dot.lanes)
 
 
 def _shuffled(build: Builder, source: SSAValue, places: list[int]) -> SSAValue:
@@ -193,16 +196,12 @@ class VectorExpandDotProductsPass(ModulePass):
         return expansion if lanes in widths and lanes * 32 <= self.width else by_arithmetic
 
 
-def _erase_unused(root: object) -> None:
+def _erase_unused(root: Operation | Block) -> None:
     """Erases an op and those before it that nothing uses any more."""
     pending = [root]
     while pending:
         op = pending.pop()
-        if isinstance(op, Operation) and not any(result.uses for result in op.results):
-            pending += [operand.owner for operand in op.operands if isinstance(operand.owner, PURE)]
+        if isinstance(op, _PURE) and not any(result.uses for result in op.results):
+            pending += [operand.owner for operand in op.operands]
             op.detach()
             op.erase()
-
-
-PURE = (arith.MuliOp, arith.ExtUIOp, arith.ExtSIOp, vector.BroadcastOp, ShapeCastOp)
-"""What stands between loads and a sum."""

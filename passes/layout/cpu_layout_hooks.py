@@ -21,10 +21,9 @@ from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.target.features import DOT_TERMS
 
 PLAIN = ["NCHW", "OIHW", "NCHW"]
-TERMS = 4
-"""How many products of bytes an instruction adds to a sum of 32 bits."""
 COMPUTED = "the weight is computed from other values, so that packing it pays for one use alone"
 
 
@@ -90,11 +89,11 @@ def _in_blocks_of_terms(
     op: Conv2DOp, depth: int, come_in: int | None, out_block: int, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
     """Bytes: four in-channels of a filter lie behind the block of filters, so that one instruction adds up four."""
-    if depth % TERMS:
-        return LayoutRefusal(f"blocks of {TERMS} do not divide the {depth} in-channels of a group")
-    keeps = come_in is not None and depth % come_in == 0 and come_in % TERMS == 0
-    in_block = come_in if keeps else TERMS * largest_divisor(depth // TERMS, max(1, lanes // TERMS))
-    return _decision(op, f"NCHW{in_block}c", f"OIHW{out_block}o{TERMS}i", f"NCHW{out_block}c")
+    if depth % DOT_TERMS:
+        return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
+    keeps = come_in is not None and depth % come_in == 0 and come_in % DOT_TERMS == 0
+    in_block = come_in if keeps else DOT_TERMS * largest_divisor(depth // DOT_TERMS, max(1, lanes // DOT_TERMS))
+    return _decision(op, f"NCHW{in_block}c", f"OIHW{out_block}o{DOT_TERMS}i", f"NCHW{out_block}c")
 
 
 def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
@@ -133,8 +132,8 @@ def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> Layout
     block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
     if block is None:
         return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
-    in_terms = _multiplies_bytes(op) and shape_of(op.operands[0].type)[-1] % TERMS == 0
-    layout = Layout.parse(f"NC{block}n{TERMS}c" if in_terms else f"NC{block}n")
+    in_terms = _multiplies_bytes(op) and shape_of(op.operands[0].type)[-1] % DOT_TERMS == 0
+    layout = Layout.parse(f"NC{block}n{DOT_TERMS}c" if in_terms else f"NC{block}n")
     properties: dict[str, Attribute] = {"weight_layout": string_attribute(str(layout))}
     if op.out_dtype is not None:
         properties["out_dtype"] = op.out_dtype

@@ -8,12 +8,13 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Contract
-from xrelay.passes.loop.dot_products import TERMS, dot_step
+from xrelay.passes.loop.dot_products import dot_step
 from xrelay.passes.loop.nest_queries import only_op
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent
 from xrelay.passes.loop.primitives.primitive_pass import primitive_pass
 from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.passes.loop.vectorize import index_stride
+from xrelay.target.features import DOT_TERMS
 
 
 @rewrites(Contract)
@@ -47,9 +48,9 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     if only_op(lanes) is not loop:
         reason = f"it is not the only loop directly inside of {step.lanes!r}"
         raise refusal(step, subject, reason, "reorder the loops first")
-    if (terms := static_extent(loop, step)) != TERMS:
-        reason = f"it has {terms} iterations, {TERMS} products are added up at once"
-        raise refusal(step, subject, reason, f"split it by {TERMS} and contract the inner loop")
+    if (terms := static_extent(loop, step)) != DOT_TERMS:
+        reason = f"it has {terms} iterations, {DOT_TERMS} products are added up at once"
+        raise refusal(step, subject, reason, f"split it by {DOT_TERMS} and contract the inner loop")
     if (count := static_extent(lanes, step)) > MAX_LANES:
         reason = f"it has {count} iterations, a vector at most {MAX_LANES} lanes"
         raise refusal(step, f"loop {step.lanes!r}", reason, "split it, and take the inner loop")
@@ -78,7 +79,7 @@ def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:
         return "does not add up along it"
     if _strides(found.sum, lanes) != 1:
         return f"has its sums {_strides(found.sum, lanes)} elements apart in neighbouring lanes, not 1"
-    for load, wanted in ((found.unsigned, (0, 1)), (found.signed, (TERMS, 1))):
+    for load, wanted in ((found.unsigned, (0, 1)), (found.signed, (DOT_TERMS, 1))):
         strides = _strides(load, lanes), _strides(load, loop)
         if strides != wanted:
             return f"reads bytes {strides} elements apart along the two loops, not {wanted}"

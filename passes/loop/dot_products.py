@@ -10,9 +10,6 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.loop import LoadOp, StoreOp
 
-TERMS = 4
-"""How many products of bytes an instruction adds to a sum of 32 bits (`vpdpbusd` of x86)."""
-
 
 @dataclass(frozen=True)
 class DotStep:

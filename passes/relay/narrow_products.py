@@ -50,9 +50,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.narrow_factors import Bytes, WideError, broadcasts_over_last, data_bytes, weight_bytes
-
-TERMS = 4
-"""How many products of bytes an instruction adds up."""
+from xrelay.target.features import DOT_TERMS
 
 Product = Conv2DOp | DenseOp | MatmulOp
 
@@ -116,7 +114,7 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
     weight = weight if rows_first else np.ascontiguousarray(weight.T)
     sums = weight.sum(axis=1, dtype=np.int32)
     value = data.unsigned(emit)
-    if missing := -weight.shape[1] % TERMS:
+    if missing := -weight.shape[1] % DOT_TERMS:
         pairs = [(0, 0)] * (len(shape_of(value.type)) - 1) + [(0, missing)]
         value = _padded(value, pairs, 0, emit)
         weight = np.pad(weight, [(0, 0), (0, missing)])
@@ -140,9 +138,9 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
     depth, groups = weight.shape[kernel.index("I")], op.groups.value.data
     if depth == 1 and groups > 1:
         raise WideError("its filters have one channel each")
-    missing = -depth % TERMS
+    missing = -depth % DOT_TERMS
     if missing and groups > 1:
-        raise WideError(f"the {depth} channels of a group are no multiple of {TERMS}")
+        raise WideError(f"the {depth} channels of a group are no multiple of {DOT_TERMS}")
     zero_point = data.known_zero_point
     if zero_point is None:
         raise WideError("its zero point is not one constant")
