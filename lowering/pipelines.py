@@ -51,13 +51,15 @@ def compile_stages(
     vector_lanes: int = 16,
     schedule_target: str = "",
     converts_f16: bool = True,
+    dot_products: tuple[str, int] | None = None,
     decide: Decide | None = None,
 ) -> list[Stage]:
     """The stages of a compilation.
 
     `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
     `loop-assign-schedules{target=…}` takes, empty for the generic one; `converts_f16` is whether the target has
-    instructions between f16 and f32. Raises `InputError` for an opt_level that is not between 0 and 3. `decide` may
+    instructions between f16 and f32; `dot_products` is its instruction for sums of products of bytes, with
+    the bits of its longest vectors. Raises `InputError` for an opt_level that is not between 0 and 3. `decide` may
     name passes of the optimiser that run, or do not, whatever their level; without `relay-fuse-ops` every op is a
     kernel of its own.
     """
@@ -65,7 +67,10 @@ def compile_stages(
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
     fuse_level = 0 if decide is not None and decide("relay-fuse-ops") is False else opt_level
     assign = f'loop-assign-schedules{{target="{schedule_target}"}}' if schedule_target else "loop-assign-schedules"
-    fuse, llvm = f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}", llvm_pipeline(converts_f16=converts_f16)
+    fuse, llvm = (
+        f"relay-fuse-ops{{fuse-opt-level={fuse_level}}}",
+        llvm_pipeline(converts_f16=converts_f16, dot_products=dot_products),
+    )
     return [
         Stage(phase, tuple(_chosen(phase, rows, opt_level, vector_lanes, decide)))
         for phase, rows in _woven(PipelineWeaver(), fuse, assign, llvm)

@@ -47,6 +47,18 @@ FEATURES: Mapping[str, frozenset[str]] = {
 """Architecture → the features that `-mattr` may name."""
 
 
+DOT_TERMS = 4
+"""How many products of bytes an instruction adds to a sum of 32 bits: `vpdpbusd` of x86, `usdot` of aarch64."""
+
+DOT_PRODUCTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
+    ("vpdpbusd", 512, ("avx512f", "avx512vl", "avx512vnni")),
+    ("vpdpbusd", 256, ("avx2", "avxvnni")),
+    ("pmaddwd", 512, ("avx512f", "avx512vl", "avx512bw")),
+    ("pmaddwd", 256, ("avx2",)),
+)
+"""Instructions of x86-64 that add up products of bytes or pairs of them: name, bits, features; the best first."""
+
+
 def parse_features(text: str, arch: str) -> tuple[str, ...]:
     """`+avx512f,-fma` as its parts.
 

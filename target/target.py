@@ -10,7 +10,7 @@ from xrelay.errors import InputError, did_you_mean
 from xrelay.plugins import load_plugins
 from xrelay.target.cpus import CPUS, Cpu
 from xrelay.target.device import CPU, TargetKind, device_kind
-from xrelay.target.features import parse_features
+from xrelay.target.features import DOT_PRODUCTS, parse_features
 from xrelay.target.host import KIB, HostFacts, host_facts
 from xrelay.target.scope import TargetScope
 from xrelay.target.words import ALIASES, PLAIN_CPUS, architecture_of, options_in, text_of
@@ -86,6 +86,24 @@ class Target(TargetScope):
         features = self.code_features()
         has_f16c = not {"+f16c", "+avx512f"}.isdisjoint(features) and "-f16c" not in features
         return self.arch == "aarch64" or has_f16c
+
+    @property
+    def dot_products(self) -> tuple[str, int] | None:
+        """The instruction that adds up products of bytes, and the bits of the longest vectors for which there is one.
+
+        `vpdpbusd` of AVX-512 VNNI or AVX VNNI, else `pmaddwd`, which takes 16 bits; `None` on other architectures.
+        """
+        if self.arch != "x86_64":
+            return None
+        for instruction, width, needed in DOT_PRODUCTS:
+            if self._has(*needed):
+                return instruction, width
+        return "pmaddwd", 128
+
+    def _has(self, *features: str) -> bool:
+        """Whether code for the target may use all of these."""
+        own = set(self.code_features())
+        return all(f"+{feature}" in own and f"-{feature}" not in own for feature in features)
 
     def runs_here(self) -> bool:
         """Whether this machine has the architecture and every feature that code for the target may use."""

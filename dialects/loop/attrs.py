@@ -23,6 +23,9 @@ class LoopKind(StrEnum):
     UNROLLED = "unrolled"
     """One after the other, without a loop in the machine code."""
 
+    CONTRACTED = "contracted"
+    """All at once, in each lane of the loop around them: their products are added up by one instruction."""
+
 
 class Tail(StrEnum):
     """How iterations beyond a block's domain, left by a split that does not divide, are kept away."""

@@ -45,6 +45,7 @@ class ForOp(CheckedOp):
     The name identifies the loop to schedule primitives. The extent is a number, or an `index` value where it is known
     only at run time. The kind says how iterations are run, the tail how a partial last tile under this loop is
     handled, and `unroll = disable` keeps later stages from unrolling it. Defaults (`serial`, `peel`) are not printed.
+    A `contracted` loop adds up the four products of bytes of its lane; where nothing can do that at once it is serial.
 
     - C1: the extent is either a number or a value, not both
     - C2: a constant extent is not negative

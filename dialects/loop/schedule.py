@@ -149,6 +149,16 @@ class Vectorize(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class Contract(SchedulePrimitive):
+    """The iterations of `lanes` become lanes, in each of which the products along `loop` are added up at once."""
+
+    primitive: ClassVar[str] = "contract"
+    loop: str = field(metadata=names("the loop along which products are added up"))
+    lanes: str = field(metadata=names("the loop around it whose iterations become lanes"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class Parallelize(SchedulePrimitive):
     """The iterations of the loop are run by several threads."""
 

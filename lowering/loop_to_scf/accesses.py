@@ -89,20 +89,25 @@ def element_strides(type: MemRefType) -> list[int | None]:
     return strides[::-1]
 
 
-def _memory_step(place: Place, lanes: LaneContext) -> int | None:
-    """How many elements apart neighbouring lanes lie in memory: 0 or 1, or None for anything else."""
+def memory_stride(place: Place, value: SSAValue) -> int | None:
+    """How many elements apart those lie that differ by one in an index value; `None` where that is not known."""
     if place.irregular:
         return None
-    position = lanes.position(place.index)
-    if position is None:
+    if value not in place.index.operands:
         return 0
+    position = place.index.operands.index(value)
     flat: AffineExpr = AffineConstantExpr(0)
     for expr, step in zip(place.index.exprs, element_strides(place.type), strict=True):
         if step is not None:
             flat = flat + expr * step
         elif position in expr.used_dims():
             return None
-    step = stride(flat, position)
+    return stride(flat, position)
+
+
+def _memory_step(place: Place, lanes: LaneContext) -> int | None:
+    """How many elements apart neighbouring lanes lie in memory: 0 or 1, or None for anything else."""
+    step = memory_stride(place, lanes.index)
     # A vector of i1 in memory is packed bits; elements of a buffer of i1 are bytes.
     is_bits = place.type.element_type == IntegerType(1)
     return step if step == 0 or (step == 1 and not is_bits) else None

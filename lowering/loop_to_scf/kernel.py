@@ -25,9 +25,7 @@ from xrelay.dialects.loop import (
     LoadOp,
     LoopKind,
     RowOp,
-    SortOp,
     StoreOp,
-    SuppressOp,
     ValueMap,
 )
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
@@ -38,6 +36,7 @@ from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.accesses import Place, load, store
 from xrelay.lowering.loop_to_scf.checked_index import write_checked_index
 from xrelay.lowering.loop_to_scf.conditions import Condition, compare
+from xrelay.lowering.loop_to_scf.dot_products import write_dot_products
 from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
@@ -50,8 +49,7 @@ from xrelay.lowering.loop_to_scf.parallel_nests import (
     places,
     product,
 )
-from xrelay.lowering.loop_to_scf.sort import SortWriter
-from xrelay.lowering.loop_to_scf.suppress import SuppressWriter
+from xrelay.lowering.loop_to_scf.rows import failure, write_row
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
@@ -140,7 +138,7 @@ class KernelWriter:
     def _other_statement(self, op: Operation) -> None:
         match op:
             case RowOp():
-                self._row(op)
+                write_row(op, self._values, self._emitter, self._flat)
             case CheckedIndexOp():
                 write_checked_index(op, self._values, self._emitter)
             case memref.AllocOp() if op in self._on_stack:
@@ -150,7 +148,7 @@ class KernelWriter:
             case memref.AllocOp() if is_local(op.memref):
                 self._copy(op, [MemRefType(op.memref.type.element_type, op.memref.type.get_shape())])
             case BlockOp():
-                raise self._failure(op, "run loop-lower-blocks before convert-loop-to-scf")
+                raise failure(op, "run loop-lower-blocks before convert-loop-to-scf")
             case _:
                 self._copy(op)
 
@@ -159,16 +157,6 @@ class KernelWriter:
         if value.name_hint is None:
             value.name_hint = old.name_hint
         self._values.set(old, value)
-
-    def _row(self, op: RowOp) -> None:
-        if self._values.lanes is not None:
-            raise self._failure(op, "rows are whole, not lanes of a vectorised loop")
-        if isinstance(op, SortOp):
-            SortWriter(self._emitter, op, self._flat.accessed, self._flat.index_of).write()
-        elif isinstance(op, SuppressOp):
-            SuppressWriter(self._emitter, op, self._flat.accessed, self._flat.index_of).write()
-        else:
-            raise self._failure(op, "nothing stands for it at the scf level")
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
         """Where an access goes at this level."""
@@ -208,9 +196,9 @@ class KernelWriter:
     def _copy(self, op: Operation, result_types: Sequence[Attribute] | None = None) -> None:
         """Any other operation without regions stays what it is; not in the lanes of a vector."""
         if op.regions or level_of(op) == "loop":
-            raise self._failure(op, "nothing stands for it at the scf level")
+            raise failure(op, "nothing stands for it at the scf level")
         if self._values.lanes is not None:
-            raise self._failure(op, "it cannot be done for all lanes of a vectorised loop")
+            raise failure(op, "it cannot be done for all lanes of a vectorised loop")
         operands = [self._values.get(operand) for operand in op.operands]
         new = type(op).create(
             operands=operands,
@@ -221,10 +209,6 @@ class KernelWriter:
         self._emitter.add(new)
         for old, result in zip(op.results, new.results, strict=True):
             self._define(old, result)
-
-    @staticmethod
-    def _failure(op: Operation, reason: str) -> LoweringError:
-        return LoweringError(f"convert-loop-to-scf cannot convert '{op.name}': {reason}", location=location_of(op))
 
     # --- local buffers
 
@@ -255,6 +239,8 @@ class KernelWriter:
             self._block(body)
         elif becomes_lanes(loop) and self._values.lanes is None:
             self._vectorized(loop)
+        elif loop.kind is LoopKind.CONTRACTED and write_dot_products(loop, self._values, self._emitter, self._place):
+            return
         elif loop.kind is LoopKind.PARALLEL and not self._in_parallel and self._values.lanes is None:
             self._parallel(loop)
         else:

@@ -11,7 +11,14 @@ from xdsl.ir.affine import AffineExpr
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.topi.build import Body, IndexLike
-from xrelay.dialects.topi.named import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
+from xrelay.dialects.topi.named import (
+    Conv1dNcwOp,
+    Conv2dNchwcOp,
+    Conv2dNchwcTermsOp,
+    Conv2dNchwOp,
+    Conv3dNcdhwOp,
+    ConvPlainOp,
+)
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
@@ -38,17 +45,29 @@ def _is_plain(op: Operation) -> str | None:
 
 
 def _is_blocked(op: Operation) -> str | None:
-    data, weight, result = cast(ConvOp, op).layouts
+    weight = cast(ConvOp, op).layouts[1]
+    return _blocks_differ(cast(ConvOp, op), f"{weight.factor('I')}i{weight.factor('O')}o")
+
+
+def _is_blocked_by_terms(op: Operation) -> str | None:
+    data, weight, _ = cast(ConvOp, op).layouts
+    if (data.factor("C") or 0) % (weight.factor("I") or 1):
+        return f"blocks of {weight} do not divide those of {data}"
+    return _blocks_differ(cast(ConvOp, op), f"{weight.factor('O')}o{weight.factor('I')}i")
+
+
+def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
+    """Why the layouts are not those of channels in blocks, with the blocks `wanted` of the weight."""
+    data, weight, result = op.layouts
     if data.primal != "NCHW" or result.primal != "NCHW" or weight.primal != "OIHW":
         return f"axes are not in the order NCHW, OIHW: {data}, {weight}, {result}"
     blocks = [str(layout)[4:] for layout in (data, weight, result)]
-    wanted = f"{weight.factor('I')}i{weight.factor('O')}o"
     if not blocks[0] or not blocks[2] or blocks[1] != wanted or weight.factor("O") != result.factor("C"):
         return f"channels are not blocked alike: {data}, {weight}, {result}"
     return None
 
 
-def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp]) -> Build:
+def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp | Conv2dNchwcTermsOp]) -> Build:
     """The named convolution of topi for the layouts that it stands for."""
 
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
@@ -105,6 +124,9 @@ for _op, _topi_op in PLAIN.items():
     implements(_op, f"conv{len(_op.AXES)}d_any_layout", priority=5)(into_single(build_any_layout))
 
 implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
+implements(Conv2DOp, "conv2d_nchwc_terms", priority=15, condition=_is_blocked_by_terms)(
+    into_single(_named(Conv2dNchwcTermsOp))
+)
 
 
 def _extents(layout: Layout, shape: tuple[int, ...]) -> dict[str, int]:

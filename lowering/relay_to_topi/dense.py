@@ -20,8 +20,8 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 
 def _known_block(op: Operation) -> str | None:
     """Why a packed weight has no `topi.matmul`: how many columns lie together is known when the model runs alone."""
-    block = shape_of(cast(ContribDensePackOp, op).weight.type)[-1]
-    return None if isinstance(block, int) else f"the extent {block} of its blocks has a name"
+    named = [extent for extent in shape_of(cast(ContribDensePackOp, op).weight.type)[2:] if not isinstance(extent, int)]
+    return f"the extent {named[0]} of its blocks has a name" if named else None
 
 
 @implements(ContribDensePackOp, "dense_pack.generic", priority=0)
@@ -29,14 +29,16 @@ def _known_block(op: Operation) -> str | None:
 def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A plain sum of products, with the number of columns in a block that the layout says; C2 is checked before it."""
     data, weight = emitter.operand(0), emitter.operand(1)
-    block = cast(ContribDensePackOp, emitter.op).block
+    layout = cast(ContribDensePackOp, emitter.op).layout
+    block, terms = layout.factor("N") or 1, layout.factor("C")
     *rows, columns = emitter.result_shape
     element = emitter.result_type.element_type
 
     def add(b: Body) -> SSAValue:
         *at, column = b.spatial
         (k,) = b.reduction
-        factors = b.read(data, *at, k), b.read(weight, column // block, k, column % block)
+        inside = [k, column % block] if terms is None else [k // terms, column % block, k % terms]
+        factors = b.read(data, *at, k), b.read(weight, column // block, *inside)
         return b.accumulate_product(b.accumulators[0], *(convert(b, factor, element) for factor in factors))
 
     names = variables("i", [*rows, columns])

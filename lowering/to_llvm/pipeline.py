@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 
-def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
+def llvm_pipeline(*, converts_f16: bool = True, dot_products: tuple[str, int] | None = None) -> tuple[str, ...]:
     """Names of passes, in order, for a CPU that has instructions to convert f16, or has none.
+
+    `dot_products` is the CPU's instruction for sums of products of bytes, and the bits of its longest vectors.
 
     Each runs alone on a text; what lies between two of them is valid upstream MLIR.
     """
@@ -13,11 +15,17 @@ def llvm_pipeline(*, converts_f16: bool = True) -> tuple[str, ...]:
         "memref-hoist-allocations",
         "arith-guard-division",
         "arith-expand-half" if converts_f16 else "arith-expand-half{f16=true}",
+        _expand_dot_products(dot_products),
         "math-expand",
         "convert-scf-to-llvm",
         "llvm-hoist-addresses",
         "llvm-recursion-to-frames",
     )
+
+
+def _expand_dot_products(dot_products: tuple[str, int] | None) -> str:
+    name = "vector-expand-dot-products"
+    return name if dot_products is None else f"{name}{{instruction={dot_products[0]} width={dot_products[1]}}}"
 
 
 STEPS = (

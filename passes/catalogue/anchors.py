@@ -12,6 +12,7 @@ from xrelay.passes.catalogue.relay_names import PassKind, relay_pass
 
 FUNCTION_PASSES: frozenset[str] = frozenset(
     {
+        "relay-narrow-products",
         "topi-expand-named",
         "topi-inline-injective",
         "loop-apply-schedules",
@@ -19,6 +20,7 @@ FUNCTION_PASSES: frozenset[str] = frozenset(
         "loop-split-conditions",
         "scf-simplify",
         "memref-hoist-allocations",
+        "vector-expand-dot-products",
         "math-expand",
         "convert-arith-to-llvm",
         "convert-math-to-llvm",

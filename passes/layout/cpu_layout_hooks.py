@@ -9,6 +9,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -20,6 +21,7 @@ from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout
+from xrelay.target.features import DOT_TERMS
 
 PLAIN = ["NCHW", "OIHW", "NCHW"]
 COMPUTED = "the weight is computed from other values, so that packing it pays for one use alone"
@@ -31,6 +33,8 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
 
     The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
     come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
+    Bytes have their filters as OIHW[o]o4i.
+
     Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
     The text may have the axes in any order (NHWC and HWIO as well); where blocks do not fit, it is NCHW and OIHW then,
     for which there are schedules. What is in blocks already stays.
@@ -40,7 +44,7 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
         return LayoutRefusal(f"it works in {', '.join(map(str, layouts))}, which is in blocks already")
     if not _is_weight(op.weight):
         return LayoutRefusal(COMPUTED)
-    lanes_of_type = _lanes(element_type_of(op.data.type), lanes)
+    lanes_of_type = _lanes_of_product(op, lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no blocked convolution of {element_type_of(op.data.type)}")
     weight = layouts[1].primal_extents(shape_of(op.weight.type))
@@ -75,8 +79,21 @@ def _in_blocks(
     if out_block < lanes // 2 and max(ints(op.strides)) == 1:
         # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
         return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
+    if _multiplies_bytes(op):
+        return _in_blocks_of_terms(op, depth, come_in, out_block, lanes)
     in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
     return _decision(op, f"NCHW{in_block}c", f"OIHW{in_block}i{out_block}o", f"NCHW{out_block}c")
+
+
+def _in_blocks_of_terms(
+    op: Conv2DOp, depth: int, come_in: int | None, out_block: int, lanes: int
+) -> LayoutDecision | LayoutRefusal:
+    """Bytes: four in-channels of a filter lie behind the block of filters, so that one instruction adds up four."""
+    if depth % DOT_TERMS:
+        return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
+    keeps = come_in is not None and depth % come_in == 0 and come_in % DOT_TERMS == 0
+    in_block = come_in if keeps else DOT_TERMS * largest_divisor(depth // DOT_TERMS, max(1, lanes // DOT_TERMS))
+    return _decision(op, f"NCHW{in_block}c", f"OIHW{out_block}o{DOT_TERMS}i", f"NCHW{out_block}c")
 
 
 def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
@@ -109,14 +126,14 @@ def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) 
 
 def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
     """The product with a weight that the text has as `axes`, with N its units, in blocks of these."""
-    element = element_type_of(op.operands[0].type)
-    lanes_of_type = _lanes(element, lanes)
+    lanes_of_type = _lanes_of_product(op, lanes)
     if lanes_of_type is None:
-        return LayoutRefusal(f"there is no packed matrix product of {element}")
+        return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.operands[0].type)}")
     block = vector_block(units, lanes_of_type) if isinstance(units, int) else None
     if block is None:
         return LayoutRefusal(f"vectors of {lanes_of_type} do not divide the {units} units")
-    layout = Layout.parse(f"NC{block}n")
+    in_terms = _multiplies_bytes(op) and shape_of(op.operands[0].type)[-1] % DOT_TERMS == 0
+    layout = Layout.parse(f"NC{block}n{DOT_TERMS}c" if in_terms else f"NC{block}n")
     properties: dict[str, Attribute] = {"weight_layout": string_attribute(str(layout))}
     if op.out_dtype is not None:
         properties["out_dtype"] = op.out_dtype
@@ -139,6 +156,16 @@ def vector_block(extent: int, lanes: int) -> int | None:
 def largest_divisor(extent: int, limit: int) -> int:
     """The largest divisor of `extent` that is at most `limit`."""
     return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
+
+
+def _multiplies_bytes(op: RelayOp) -> bool:
+    """Whether an op multiplies ui8 by i8, whose products are added up by fours."""
+    return element_type_of(op.operands[0].type) != element_type_of(op.operands[1].type)
+
+
+def _lanes_of_product(op: RelayOp, f32_lanes: int) -> int | None:
+    """How many results a vector holds; `None` for element types that are not computed in blocks."""
+    return f32_lanes if _multiplies_bytes(op) else _lanes(element_type_of(op.operands[0].type), f32_lanes)
 
 
 def _lanes(element: Attribute, f32_lanes: int) -> int | None:

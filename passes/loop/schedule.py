@@ -16,6 +16,7 @@ from xrelay.dialects.loop.schedule import (
     CacheRead,
     CacheWrite,
     ComputeAt,
+    Contract,
     DisableUnroll,
     Fuse,
     Parallelize,
@@ -75,6 +76,7 @@ class Schedule:
     tile = _Method(Tile)
     unroll = _Method(Unroll)
     vectorize = _Method(Vectorize)
+    contract = _Method(Contract)
     parallelize = _Method(Parallelize)
     cache_read = _Method(CacheRead)
     cache_write = _Method(CacheWrite)

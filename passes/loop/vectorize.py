@@ -94,7 +94,9 @@ def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], 
     index = op.index
     if any(operand in computed for operand in index.operands):
         return f"{word} at an index that is computed for each lane"
-    strides = [0 if fixed.issuperset(index[k].operands) else _stride(index[k], loop.index) for k in range(len(index))]
+    strides = [
+        0 if fixed.issuperset(index[k].operands) else index_stride(index[k], loop.index) for k in range(len(index))
+    ]
     if any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1)):
         return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
     if isinstance(op, StoreOp) and strides and strides[-1] == 0:
@@ -102,7 +104,8 @@ def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], 
     return None
 
 
-def _stride(index: ValueMap, value: SSAValue) -> int | None:
+def index_stride(index: ValueMap, value: SSAValue) -> int | None:
+    """By how much the one expression of `index` grows with a loop's index; `None` where that varies."""
     bound = in_loop_indices(index)
     # What the ranges of loops decide disappears: (jo * 64 + ji) mod 64 is ji.
     bound = bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})

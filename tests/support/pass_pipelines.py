@@ -10,6 +10,7 @@ NEEDS: dict[str, str] = {
     "relay-check-basic-block-normal-form": "relay-to-basic-block-normal-form,",
     "relay-defuse-ops": "relay-fuse-ops,",
     "relay-fold-scale-axis": "relay-simplify-inference,relay-fold-constant,",
+    "relay-narrow-products": "qnn-canonicalize-ops,",
 }
 """What has to run before a pass for it to find something to do."""
 OPTIONS: dict[str, str] = {

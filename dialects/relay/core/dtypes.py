@@ -9,7 +9,17 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
-from xdsl.dialects.builtin import AnyFloat, BFloat16Type, Float16Type, Float32Type, Float64Type, IntegerType, Signedness
+from xdsl.dialects.builtin import (
+    AnyFloat,
+    BFloat16Type,
+    Float16Type,
+    Float32Type,
+    Float64Type,
+    IntegerType,
+    Signedness,
+    i8,
+    i32,
+)
 from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.identity_memo import IdentityMemo
@@ -98,6 +108,17 @@ def _known() -> str:
 def is_half(type: Attribute | None) -> bool:
     """Whether an element type is a float of 16 bits."""
     return isinstance(type, Float16Type | BFloat16Type)
+
+
+_UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
+
+
+def may_multiply(data: Attribute, weight: Attribute, result: Attribute | None) -> bool:
+    """Whether products of `data` by `weight` are taken: of one type, or ui8 by i8, added up in i32.
+
+    The latter is what CPUs have instructions for.
+    """
+    return data == weight or (data == _UNSIGNED_BYTE and weight == i8 and result == i32)
 
 
 def holds_products(result: Attribute, element: Attribute) -> bool:

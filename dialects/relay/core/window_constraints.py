@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, string_attribute
-from xrelay.dialects.relay.core.constraints import Constraint, Properties, Use, element_of, numbers
-from xrelay.dialects.relay.core.dtypes import holds_products
+from xrelay.dialects.relay.core.constraints import Constraint, Properties, SameElements, Use, element_of, numbers
+from xrelay.dialects.relay.core.dtypes import holds_products, may_multiply
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
@@ -147,6 +147,30 @@ class HoldsProducts(ElementType):
         """Compare the types."""
         super().check(constraint, facts, properties)
         require_holds_products(facts, properties.get(self.property), constraint)
+
+
+@dataclass(frozen=True)
+class Factors(SameElements):
+    """Data and weight have one element type, or are bytes whose products CPUs add up in 32 bits."""
+
+    def sentence(self) -> str:
+        """The sentence of the documentation."""
+        return "data and weight have the same element type, or ui8 and i8 with `out_dtype` i32"
+
+    def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
+        """Compare the types."""
+        require_factors(facts, properties.get("out_dtype"), constraint)
+
+
+def require_factors(facts: Facts, result: Attribute | None, constraint: str) -> None:
+    """Demand that the first operand's elements are multiplied by the second's, and added up as `result`s."""
+    data, weight = facts.element(0), facts.element(1)
+    facts.require(
+        may_multiply(data, weight, result),
+        constraint,
+        lambda: f"element types {data} != {weight}",
+        help="cast one operand; ui8 by i8 with out_dtype i32 is multiplied as it is",
+    )
 
 
 def require_holds_products(facts: Facts, result: Attribute | None, constraint: str) -> None:

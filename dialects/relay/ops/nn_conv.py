@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
-from xrelay.dialects.relay.core.window_constraints import HoldsProducts, InLayouts, Layouts
+from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -153,6 +153,11 @@ _NUMBERS = {2: "two", 3: "three"}
 
 class ConvOp(FilterOp):
     """Base of the convolutions; constraints as `nn.conv2d` states them."""
+
+    @classmethod
+    def constraints_over(cls, axes: str) -> Constraints:
+        """Those of filters; bytes may be multiplied as they are."""
+        return {**super().constraints_over(axes), "C10": Factors()}
 
     def result_channels(self, weight: dict[str, Dim]) -> Dim:
         """One for each filter."""

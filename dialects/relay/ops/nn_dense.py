@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
-from xrelay.dialects.relay.core.window_constraints import require_holds_products
+from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.index_algebra.dims import Dim
@@ -35,7 +35,7 @@ class DenseOp(RelayOp):
     - C1: the data has at least one axis, the weight two.
     - C2: the last axis of the data is as long as the weight's second.
     - C3: `units`, where given, is the weight's first extent.
-    - C4: data and weight have the same element type.
+    - C4: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
     - C5: `out_dtype`, where given, is an element type of the data's kind, floats or integers, and not narrower; of f32
       it may be a half.
 
@@ -61,7 +61,7 @@ class DenseOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C5."""
         data, element = facts.operand(0)
-        weight, weight_element = facts.operand(1)
+        weight = facts.shape(1)
         ranks = (len(data), len(weight))
         facts.require(
             ranks[0] >= 1 and ranks[1] == 2,
@@ -73,7 +73,7 @@ class DenseOp(RelayOp):
         units = optional_int(self.units)
         if units is not None:
             facts.require_equal(weight[0], units, "C3", "weight's first extent and units differ:")
-        facts.require(element == weight_element, "C4", lambda: f"element types {element} != {weight_element}")
+        require_factors(facts, self.out_dtype, "C4")
         result = self.element_type_property(self.out_dtype, element, "C5")
         require_holds_products(facts, self.out_dtype, "C5")
         return tensor_type((*outer, weight[0]), result)

@@ -16,18 +16,20 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.types import tensor_type
-from xrelay.dialects.relay.core.window_constraints import require_holds_products
+from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 
 
-def packed_layout(op: Demands, text: str, constraint: str) -> Layout:
-    """The layout of a packed weight: NC with N in blocks."""
+def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = False) -> Layout:
+    """The layout of a packed weight: NC with N in blocks; with `in_terms`, C may be in blocks behind them."""
     layout = parse_layout(op, text, "NC", constraint)
+    legal = [["N", "C", "n"], ["N", "C", "n", "c"]] if in_terms else [["N", "C", "n"]]
     op.require(
-        [str(axis)[-1] for axis in layout.axes] == ["N", "C", "n"],
+        [str(axis)[-1] for axis in layout.axes] in legal,
         constraint,
-        f"weight_layout must be NC with N in blocks, found {layout}",
+        f"weight_layout must be NC with N in blocks{', and C in blocks behind or whole' if in_terms else ''}, "
+        f"found {layout}",
         help="write e.g. NC16n",
     )
     return layout
@@ -44,14 +46,16 @@ class ContribDensePackOp(RelayOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
 
     `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results are one vector. The
-    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`.
+    weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`. In `NC16n4c` the products that a CPU
+    adds up at once lie side by side: `weight[j // 16, k // 4, j % 16, k % 4]`.
 
     Constraints:
     - C1: the data has at least one axis.
-    - C2: `weight_layout` is NC with N in blocks, e.g. NC16n, and the weight has its rank and inner extent.
+    - C2: `weight_layout` is NC with N in blocks, and maybe C in blocks behind, e.g. NC16n or NC16n4c, and the weight
+      has its rank and inner extents.
     - C3: the last axis of the data is as long as the weight's C.
     - C4: `units`, where given, is the weight's N.
-    - C5: data and weight have the same element type.
+    - C5: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
     - C6: `out_dtype`, where given, is an element type of the data's kind, floats or integers, and not narrower; of f32
       it may be a half.
 
@@ -78,7 +82,7 @@ class ContribDensePackOp(RelayOp):
     @property
     def layout(self) -> Layout:
         """The weight's layout; C2."""
-        return packed_layout(self, self.weight_layout.data, "C2")
+        return packed_layout(self, self.weight_layout.data, "C2", in_terms=True)
 
     @property
     def block(self) -> int:
@@ -88,7 +92,7 @@ class ContribDensePackOp(RelayOp):
     def infer_type(self, facts: Facts) -> Attribute:
         """The data's shape with the last extent replaced by the units; C1 to C6."""
         data, element = facts.operand(0)
-        weight, weight_element = facts.operand(1)
+        weight = facts.shape(1)
         facts.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
         extents = extents_in(self, self.layout, weight, "C2")
         require_blocks(facts, self.layout, weight, "C2")
@@ -96,7 +100,7 @@ class ContribDensePackOp(RelayOp):
         units = optional_int(self.units)
         if units is not None:
             facts.require_equal(extents["N"], units, "C4", "the weight's N and units differ:")
-        facts.require(element == weight_element, "C5", lambda: f"element types {element} != {weight_element}")
+        require_factors(facts, self.out_dtype, "C5")
         result = self.element_type_property(self.out_dtype, element, "C6")
         require_holds_products(facts, self.out_dtype, "C6")
         return tensor_type((*data[:-1], extents["N"]), result)

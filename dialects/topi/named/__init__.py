@@ -5,6 +5,7 @@ from __future__ import annotations
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
+from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.dialects.topi.named.pool import Pool1dOp, Pool2dOp, Pool3dOp, PoolOp
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
@@ -14,6 +15,7 @@ __all__ = [
     "Conv1dNcwOp",
     "Conv2dNchwOp",
     "Conv2dNchwcOp",
+    "Conv2dNchwcTermsOp",
     "Conv3dNcdhwOp",
     "ConvPlainOp",
     "Expansion",

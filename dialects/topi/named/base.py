@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from xdsl.dialects import arith
-from xdsl.dialects.builtin import IntegerType
+from xdsl.dialects.builtin import IntegerType, Signedness, i8, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import IRDLOperation
 from xdsl.utils.exceptions import VerifyException
@@ -17,6 +17,9 @@ from xrelay.dialects.topi.build import Body, is_unsigned
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.shapes import float_type, holds_products_of
 from xrelay.index_algebra.dims import Dim
+
+UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
+"""Data whose products with i8 CPUs add up in 32 bits."""
 
 
 @dataclass
@@ -63,8 +66,8 @@ def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
 
 
 def verify_product_types(name: str, constraint: str, data: Attribute, weight: Attribute, result: Attribute) -> None:
-    """Data and weight have one element type, the result the same or a wider one of the same kind."""
-    if data != weight:
+    """Data and weight have one element type, or are ui8 and i8; the result has the same or a wider one of the kind."""
+    if data != weight and (data, weight, result) != (UNSIGNED_BYTE, i8, i32):
         raise VerifyException(f"[{name} {constraint}] data of {data} and weight of {weight} differ")
     if not holds_products_of(result, data):
         raise VerifyException(f"[{name} {constraint}] result of {result} cannot hold sums of products of {data}")

@@ -19,7 +19,7 @@ from xrelay.index_algebra.dims import Dim, certainly_differ
 from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 
-class _ConvOp(WindowOp):
+class ConvBaseOp(WindowOp):
     """Operands, properties and checks of all layouts."""
 
     data = operand_def(TensorType)
@@ -56,7 +56,7 @@ class _ConvOp(WindowOp):
         """The sliding window; its kernel is the weight's."""
         return self.window_over(known_shape_of(self.weight)[self.spatial])
 
-    def _verify_shapes(self, channels: Dim, filters: int, depth: int, result: Sequence[int]) -> None:
+    def verify_shapes(self, channels: Dim, filters: int, depth: int, result: Sequence[int]) -> None:
         """C3 and C4, for `channels` of data, `filters` of `depth` channels each."""
         groups = self.groups.value.data
         if groups < 1 or filters % groups or certainly_differ(channels, depth * groups):
@@ -71,20 +71,22 @@ class _ConvOp(WindowOp):
         if few or any(map(certainly_differ, actual, expected)):
             raise VerifyException(f"[{self.name} C4] result has shape {shape_list(actual)}, not {shape_list(expected)}")
 
-    def _verify_types(self) -> None:
+    def verify_types(self) -> None:
+        """C5."""
         types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
         verify_product_types(self.name, "C5", *types)
 
-    def _padded(self, expansion: Expansion) -> SSAValue:
+    def padded_image(self, expansion: Expansion) -> SSAValue:
+        """The image with zeros around it, where there is padding."""
         pad = self.padded(self.data, self.window, 0)
         return self.data if pad is None else expansion.add(pad)
 
-    def _places(self, at: Sequence[AffineExpr], taps: Sequence[AffineExpr]) -> list[AffineExpr]:
+    def places(self, at: Sequence[AffineExpr], taps: Sequence[AffineExpr]) -> list[AffineExpr]:
         """Where in the padded image the taps of the window at `at` are."""
         return [axis.place(index, tap) + axis.before for axis, index, tap in zip(self.window, at, taps, strict=True)]
 
 
-class ConvPlainOp(_ConvOp):
+class ConvPlainOp(ConvBaseOp):
     """Base of the convolutions on plain images; semantics and constraints as `topi.conv2d_nchw` states them."""
 
     def verify_(self) -> None:
@@ -92,13 +94,13 @@ class ConvPlainOp(_ConvOp):
         data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
         rank = [2 + len(self.AXES)]
         verify_ranks(self.name, "C1", [("data", data, rank), ("weight", weight, rank), ("result", result, rank)])
-        self._verify_shapes(data[1], weight[0], weight[1], [weight[0]])
-        self._verify_types()
+        self.verify_shapes(data[1], weight[0], weight[1], [weight[0]])
+        self.verify_types()
 
     def expand(self) -> Expansion:
         """A pad, where there is padding, and the convolution proper."""
         expansion = Expansion()
-        data = self._padded(expansion)
+        data = self.padded_image(expansion)
         shape = shape_of(self.tensor)
         filters, depth, *kernel = known_shape_of(self.weight)
         per_group = filters // self.groups.value.data
@@ -108,7 +110,7 @@ class ConvPlainOp(_ConvOp):
             n, c, *at = b.spatial
             k, *taps = b.reduction
             channel = c // per_group * depth + k
-            a = b.read(data, n, channel, *self._places(at, taps))
+            a = b.read(data, n, channel, *self.places(at, taps))
             f = b.read(self.weight, c, k, *taps)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
@@ -145,7 +147,8 @@ class Conv2dNchwOp(ConvPlainOp):
     - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: groups divides the filters; the data's channels are groups times the weight's.
     - C4: the result's shape is batch, filters, and as many windows as fit into the padded image, at least one.
-    - C5: data and weight have one element type, the result the same or a wider one of its kind.
+    - C5: data and weight have one element type, the result the same or a wider one of its kind; or they are ui8, i8 and
+      i32.
 
     ```mlir
     func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32> {
@@ -177,7 +180,7 @@ class Conv3dNcdhwOp(ConvPlainOp):
 
 
 @irdl_op_definition
-class Conv2dNchwcOp(_ConvOp):
+class Conv2dNchwcOp(ConvBaseOp):
     """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
 
     The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so
@@ -214,8 +217,8 @@ class Conv2dNchwcOp(_ConvOp):
         data, weight, result = shape_of(self.data), known_shape_of(self.weight), shape_of(self.tensor)
         verify_ranks(self.name, "C1", [("data", data, [5]), ("weight", weight, [6]), ("result", result, [5])])
         channels, filters, depth = data[1] * data[4], weight[0] * weight[5], weight[1] * weight[4]
-        self._verify_shapes(channels, filters, depth, [weight[0], weight[5]])
-        self._verify_types()
+        self.verify_shapes(channels, filters, depth, [weight[0], weight[5]])
+        self.verify_types()
         self._verify_blocks(data[4], weight[4], weight[5], depth)
 
     def _verify_blocks(self, data: Dim, weight: int, result: int, depth: int) -> None:
@@ -253,7 +256,7 @@ class Conv2dNchwcOp(_ConvOp):
         pass over the data, and the condition holds for all but the first and last columns and rows of a tile.
         """
         expansion = Expansion()
-        data = self.data if self.depthwise else self._padded(expansion)
+        data = self.data if self.depthwise else self.padded_image(expansion)
         n, _, h, w, _ = shape_of(self.tensor)
         co, ko, *kernel, ki, ci = known_shape_of(self.weight)
         blocks_per_group = 1 if self.depthwise else co // self.groups.value.data
@@ -263,7 +266,7 @@ class Conv2dNchwcOp(_ConvOp):
             n, co_, *place, ci_ = b.spatial
             ko_, *taps, ki_ = b.reduction
             block, lane = (co_, ci_) if self.depthwise else (co_ // blocks_per_group * ko + ko_, ki_)
-            a = self._tap(b, data, [n, block, *self._places(place, taps), lane])
+            a = self._tap(b, data, [n, block, *self.places(place, taps), lane])
             f = b.read(self.weight, co_, ko_, *taps, ki_, ci_)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.named.base import Expansion, NamedOp, convert, verify_product_types, verify_ranks
 from xrelay.dialects.topi.shapes import shape_list, shape_of, tensor_type
-from xrelay.index_algebra.dims import DimExpr, certainly_differ
+from xrelay.index_algebra.dims import Dim, DimExpr, certainly_differ
 
 
 @irdl_op_definition
@@ -19,12 +19,14 @@ class MatmulOp(NamedOp):
     """Rows of data times rows of the weight: `result[…, j] = Σ_k data[…, k] * weight[j, k]`.
 
     The weight is N×K, or packed (N/b)×K×b with `weight[j // b, k, j % b]`: then b neighbouring columns of the result
-    lie beside each other and are one vector.
+    lie beside each other and are one vector. Or it is (N/b)×(K/t)×b×t with `weight[j // b, k // t, j % b, k % t]`: then
+    the t products that one instruction adds up lie beside each other, too.
 
-    - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 where it is packed.
+    - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 or 4 where it is packed.
     - C2: data's last dimension is the weight's K.
     - C3: the result's shape is data's with the last dimension replaced by the weight's N.
-    - C4: data and weight have one element type, the result the same or a wider one of its kind.
+    - C4: data and weight have one element type, the result the same or a wider one of its kind; or they are ui8, i8 and
+      i32.
 
     ```mlir
     func.func @dense(%x: tensor<4x8xf32>, %w: tensor<2x8x16xf32>) -> tensor<4x32xf32> {
@@ -50,18 +52,28 @@ class MatmulOp(NamedOp):
     def block(self) -> int | None:
         """How many columns are packed together; None for a plain weight."""
         weight = shape_of(self.weight)
-        block = weight[2] if len(weight) == 3 else None
+        block = weight[2] if len(weight) >= 3 else None
         if isinstance(block, DimExpr):
             raise VerifyException(f"[{self.name} C1] the block of {block} packed columns is not known")
         return block
+
+    @property
+    def terms(self) -> int:
+        """How many products that are added up lie beside each other."""
+        weight = shape_of(self.weight)
+        terms = weight[3] if len(weight) == 4 else 1
+        if isinstance(terms, DimExpr):
+            raise VerifyException(f"[{self.name} C1] the block of {terms} products is not known")
+        return terms
 
     def verify_(self) -> None:
         """Checks C1 to C4."""
         data, weight, result = shape_of(self.data), shape_of(self.weight), shape_of(self.tensor)
         rows = [max(1, len(data))]
-        verify_ranks(self.name, "C1", [("data", data, rows), ("weight", weight, [2, 3]), ("result", result, rows)])
-        if certainly_differ(data[-1], weight[1]):
-            raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {weight[1]}")
+        verify_ranks(self.name, "C1", [("data", data, rows), ("weight", weight, [2, 3, 4]), ("result", result, rows)])
+        depth = weight[1] * self.terms
+        if certainly_differ(data[-1], depth):
+            raise VerifyException(f"[{self.name} C2] data has rows of {data[-1]} elements, weight of {depth}")
         expected = (*data[:-1], weight[0] * (1 if self.block is None else self.block))
         if any(map(certainly_differ, result, expected)):
             raise VerifyException(f"[{self.name} C3] result has shape {shape_list(result)}, not {shape_list(expected)}")
@@ -72,15 +84,17 @@ class MatmulOp(NamedOp):
         """One compute; a packed weight is read at block and lane of the column, which splitting the column resolves."""
         *rows, columns = shape_of(self.tensor)
         element = tensor_type(self.tensor).element_type
-        block = self.block
+        block, terms = self.block, self.terms
 
         def body(b: Body) -> list[SSAValue]:
             *rows, j = b.spatial
-            (k,) = b.reduction
-            a = b.read(self.data, *rows, k)
-            f = b.read(self.weight, j, k) if block is None else b.read(self.weight, j // block, k, j % block)
+            k, *term = b.reduction
+            a = b.read(self.data, *rows, k * terms + term[0] if term else k)
+            f = b.read(self.weight, j, k) if block is None else b.read(self.weight, j // block, k, j % block, *term)
             return [b.accumulate_product(b.accumulators[0], convert(b, a, element), convert(b, f, element))]
 
         spatial = {**variables("i", rows), "j": columns} if len(rows) != 1 else {"i": rows[0], "j": columns}
-        depth = shape_of(self.data)[-1]
-        return Expansion().finish(compute("matmul", spatial, [element], body, reduce={"k": depth}, init=[0]))
+        reduce: dict[str, Dim] = {"k": shape_of(self.data)[-1]}
+        if len(shape_of(self.weight)) == 4:
+            reduce = {"k": shape_of(self.weight)[1], "t": terms}
+        return Expansion().finish(compute("matmul", spatial, [element], body, reduce=reduce, init=[0]))

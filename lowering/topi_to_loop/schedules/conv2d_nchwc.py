@@ -6,6 +6,7 @@ from math import ceil
 
 from xrelay.dialects.loop import BlockOp
 from xrelay.dialects.topi.named.conv import Conv2dNchwcOp
+from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import schedule_remaining
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import ProductView, Role
 from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of
@@ -28,9 +29,10 @@ def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
     ```
 
     Rows, columns and blocks of a tile follow from the registers (`tiles.choose_tile`): where a row of the image is
-    short, several of them share the weights. The padded image is a nest before.
+    short, several of them share the weights. The padded image is a nest before. Where terms lie together, the products
+    of four bytes are added up in each lane at once.
     """
-    product = ProductView.only(draft.blocks(), Conv2dNchwcOp)
+    product = ProductView.only(draft.blocks(), Conv2dNchwcOp, Conv2dNchwcTermsOp)
     if product is None or len(product.block.spatial) != 5:
         return False
     consumer = consumer_of(draft, product.name)
@@ -60,7 +62,7 @@ def _tile(draft: ScheduleDraft, product: ProductView, consumer: BlockOp) -> None
         TiledAxis(product.positions[Role.CHANNELS], tile.blocks),
         TiledAxis(product.positions[Role.LANE], lanes, lanes=True),
     ]
-    refused = tile_products(draft, product.name, consumer.block_name, axes)
+    refused = tile_products(draft, product.name, consumer.block_name, axes, terms=product.loop(Role.TERM))
     if refused is not None:
         draft.because(f"no register tile for {product.name}: {refused}")
         return

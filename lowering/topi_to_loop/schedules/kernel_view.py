@@ -16,6 +16,7 @@ from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp
+from xrelay.dialects.topi.named.conv_terms import Conv2dNchwcTermsOp
 from xrelay.dialects.topi.named.matmul import MatmulOp
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, expected_product, expected_shape
@@ -39,15 +40,21 @@ class Role(Enum):
     """The filter within a block of filters."""
     DEPTH = auto()
     """The axis that is summed over first: channels of the image, or k of a matrix product."""
+    TERM = auto()
+    """The products that one instruction adds up."""
 
 
 AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
     Conv1dNcwOp.name: ((Role.BATCH, Role.CHANNELS, Role.COLUMNS), (Role.DEPTH,)),
     Conv2dNchwOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     Conv2dNchwcOp.name: ((Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE), (Role.DEPTH,)),
+    Conv2dNchwcTermsOp.name: (
+        (Role.BATCH, Role.CHANNELS, Role.ROWS, Role.COLUMNS, Role.LANE),
+        (Role.DEPTH, Role.TERM),
+    ),
     BatchMatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     Conv3dNcdhwOp.name: ((Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
-    MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
+    MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH, Role.TERM)),
 }
 """Named op → roles of the last spatial axes and of the first reduce axes of its sum, as its expansion orders them."""
 
@@ -61,12 +68,12 @@ class ProductView:
     """The place of each role's variable among those of the block."""
 
     @staticmethod
-    def only(blocks: Sequence[BlockOp], op: type[NamedOp]) -> ProductView | None:
-        """The one reduction that came out of `op`; None where there are none or several."""
-        found = [block for block in blocks if block.is_reduction and came_from(block, op)]
+    def only(blocks: Sequence[BlockOp], *ops: type[NamedOp]) -> ProductView | None:
+        """The one reduction that came out of one of `ops`; None where there are none or several."""
+        found = [(block, op) for block in blocks for op in ops if block.is_reduction and came_from(block, op)]
         if len(found) != 1:
             return None
-        (block,) = found
+        ((block, op),) = found
         spatial, reduction = AXES.get(op.name, ((), ()))
         sums = [position for position, kind in enumerate(block.kinds) if kind is IterKind.REDUCE]
         roles = zip(reversed(spatial), reversed(block.spatial), strict=False)
@@ -118,9 +125,12 @@ class ProductView:
 
     @property
     def packed_columns(self) -> int | None:
-        """The number of neighbouring columns that lie side by side in a packed weight, `B[j / 16, k, j mod 16]`."""
-        packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[-1])]
-        return memref_type(packed[0].memref).get_shape()[-1] if packed else None
+        """The number of neighbouring columns that lie side by side in a packed weight, `B[j / 16, k, j mod 16]`.
+
+        Behind the column there may be the term, `B[j / 16, k, j mod 16, t]`.
+        """
+        packed = [op for op in self.factors() if len(op.index) in (3, 4) and has_remainder(op.index.exprs[2])]
+        return memref_type(packed[0].memref).get_shape()[2] if packed else None
 
 
 def has_remainder(expr: AffineExpr) -> bool:

@@ -20,7 +20,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     loops_of_kind,
     points,
 )
-from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, make_lanes
+from xrelay.lowering.topi_to_loop.schedules.register_tile import around_tile, make_lanes, order_sums
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import RegisterTile, choose_tile
 from xrelay.lowering.topi_to_loop.schedules.transposed import TRANSPOSED_ROW, tile_transposed
@@ -88,7 +88,7 @@ def tile_matrix_product(
     if (refused := draft.attempt(ComputeAt(name, outside[-1]))) is not None:
         draft.because(f"no register tile for {name}: {refused}")
         return
-    _order_sums(draft, name, own, reduction, lanes)
+    _order_sums(draft, name, own, reduction, lanes, product.loop(Role.TERM))
     _unroll(draft, consumer.block_name, inside, lane)
     if panel is not None:
         _make_panel(draft, panel, outside[:around_panel])
@@ -107,9 +107,11 @@ def _choose(draft: ScheduleDraft, product: ProductView, lanes: int) -> RegisterT
     return choose_tile(rows, blocks, draft.target.vector_registers, max_blocks=few)
 
 
-def _unroll(draft: ScheduleDraft, block: str, tile: Sequence[str], lane: str | None) -> None:
+def _unroll(
+    draft: ScheduleDraft, block: str, tile: Sequence[str], lane: str | None, *, terms: str | None = None
+) -> None:
     """Makes lanes of one loop of a tile, and straight code of the others."""
-    last = make_lanes(draft, block, tile, lane)
+    last = make_lanes(draft, block, tile, lane, terms=terms)
     for loop in tile:
         if loop != last:
             draft.do(Unroll(loop))
@@ -166,16 +168,18 @@ def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: 
     return [loop + outer]
 
 
-def _order_sums(draft: ScheduleDraft, name: str, own: _Names, reduction: list[str], lanes: int) -> None:
-    """Brings the sums' loops into the order reduction, rows, vectors, lanes; rows and vectors unrolled."""
+def _order_sums(
+    draft: ScheduleDraft, name: str, own: _Names, reduction: list[str], lanes: int, terms: str | None
+) -> None:
+    """Brings the sums' loops into the order reduction, rows, vectors, lanes, terms; rows and vectors unrolled."""
+    reduction = [loop for loop in reduction if loop != terms]
     tile = [own.row] if own.row is not None and draft.extent(own.row) > 1 else []
     row = own.column
     if row is not None and draft.extent(row) > 1:
         vectors = _split_off(draft, row, lanes, "_v", "_l")
         row = f"{row}_l" if vectors else row
         tile += [*vectors, row]
-    if len(reduction) + len(tile) > 1:
-        draft.do(Reorder((*reduction, *tile)))
-    _unroll(draft, name, tile, row)
+    order_sums(draft, reduction, tile, terms)
+    _unroll(draft, name, tile, row, terms=terms)
     for loop in reduction:
         draft.do(DisableUnroll(loop))

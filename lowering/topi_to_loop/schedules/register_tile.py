@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xrelay.dialects.loop.schedule import ComputeAt, DisableUnroll, Reorder, Split, Unroll, Vectorize
+from xrelay.dialects.loop.schedule import ComputeAt, Contract, DisableUnroll, Reorder, Split, Unroll, Vectorize
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loop_of_variable, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -63,14 +63,17 @@ def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], 
     return [f"{first}_all"], [f"{first}_tile", *others]
 
 
-def tile_products(draft: ScheduleDraft, name: str, consumer: str, axes: Sequence[TiledAxis]) -> str | None:
+def tile_products(
+    draft: ScheduleDraft, name: str, consumer: str, axes: Sequence[TiledAxis], *, terms: str | None = None
+) -> str | None:
     """Computes the sums of block `name` in a register tile at `consumer`; gives the reason where that is not possible.
 
     `axes` are as for `split_consumer`. The sums' loops end up as: reduction, then the tile, unrolled, lanes innermost.
+    `terms` is the loop over products that lie together, inside of the lanes then.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
-    reduction = folded_loops(block)
+    reduction = [loop for loop in folded_loops(block) if loop != terms]
     work = points(block)
     outside, inner = split_consumer(draft, consumer, axes)
     if not outside:
@@ -78,10 +81,9 @@ def tile_products(draft: ScheduleDraft, name: str, consumer: str, axes: Sequence
     if (refused := draft.attempt(ComputeAt(name, outside[-1]))) is not None:
         return refused
     tile = [loop for axis in axes if (loop := own[axis.position]) is not None and draft.extent(loop) > 1]
-    if len(reduction) + len(tile) > 1:
-        draft.do(Reorder((*reduction, *tile)))
+    order_sums(draft, reduction, tile, terms)
     lanes = own[axes[-1].position] if axes[-1].lanes else None
-    lanes = make_lanes(draft, name, tile, lanes)
+    lanes = make_lanes(draft, name, tile, lanes, terms=terms)
     for loop in tile:
         if loop != lanes:
             draft.do(Unroll(loop))
@@ -97,11 +99,23 @@ def tile_products(draft: ScheduleDraft, name: str, consumer: str, axes: Sequence
     return None
 
 
-def make_lanes(draft: ScheduleDraft, block: str, tile: Sequence[str], loop: str | None) -> str | None:
-    """Makes lanes of a loop of a tile where that is legal; gives the loop that then has them."""
+def order_sums(draft: ScheduleDraft, reduction: Sequence[str], tile: Sequence[str], terms: str | None) -> None:
+    """Brings the loops of sums into the order reduction, tile, terms."""
+    order = (*reduction, *tile, *([] if terms is None else [terms]))
+    if len(order) > 1:
+        draft.do(Reorder(order))
+
+
+def make_lanes(
+    draft: ScheduleDraft, block: str, tile: Sequence[str], loop: str | None, *, terms: str | None = None
+) -> str | None:
+    """Makes lanes of a loop of a tile where that is legal; gives the loop that then has them.
+
+    `terms` is the loop inside of it over products that are added up in each lane.
+    """
     if loop is None or loop not in tile:
         return None
-    refused = draft.attempt(Vectorize(loop))
+    refused = draft.attempt(Vectorize(loop) if terms is None else Contract(terms, loop))
     if refused is not None:
         draft.because(f"{block} is not vectorized: {refused}")
         return None

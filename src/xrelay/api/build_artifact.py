@@ -122,6 +122,7 @@ def _build(
         vector_lanes=target.lanes(),
         schedule_target=str(target),
         converts_f16=target.converts_f16,
+        dot_products=target.dot_products,
         decide=partial(decide, asked=INTEGER_PASSES if integers else frozenset()),
     )
     runner = StageRunner(stages, dump=dump, progress=progress)

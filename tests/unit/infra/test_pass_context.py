@@ -145,6 +145,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-expand-composites",
         "relay-lift-closures",
         "relay-name-extents",
+        "relay-narrow-products",
         "relay-outline-fused",
         "relay-specialize-functions",
         "relay-recursion-to-loop",

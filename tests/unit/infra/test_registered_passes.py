@@ -56,7 +56,7 @@ def stage_of(name: str, opt_level: int = 3) -> dict[Phase, tuple[str, ...]]:
 @pytest.mark.parametrize(
     ("at", "phase", "neighbours"),
     [
-        ("after relay-fold-constant", Phase.OPTIMIZED, ("relay-fold-constant", NAME, "relay-fold-scale-axis")),
+        ("after relay-fold-constant", Phase.OPTIMIZED, ("relay-fold-constant", NAME, "relay-narrow-products")),
         ("before relay-fold-constant#2", Phase.OPTIMIZED, (NAME, "relay-fold-constant", "relay-dead-code-elimination")),
         ("after stage-typed", Phase.TYPED, ("relay-infer-type", NAME)),
         (

@@ -16,6 +16,17 @@ func.func @convolutions(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>, %b: t
   func.return %r : tensor<1x16x5x5xf32>
 }
 
+// Products that are added up by fours lie side by side.
+// CHECK-LABEL: func.func @terms
+// CHECK: topi.conv2d_nchwc_terms(%x, %w) {padding = array<i64: 1, 1, 1, 1>} : (tensor<1x2x9x9x8xui8>, tensor<2x4x3x3x8x4xi8>) -> tensor<1x2x9x9x8xi32>
+// CHECK: topi.matmul(%y, %v) : (tensor<5x12xui8>, tensor<2x3x16x4xi8>) -> tensor<5x32xi32>
+func.func @terms(%x: tensor<1x2x9x9x8xui8>, %w: tensor<2x4x3x3x8x4xi8>, %y: tensor<5x12xui8>, %v: tensor<2x3x16x4xi8>) {
+  %r = topi.conv2d_nchwc_terms(%x, %w) {padding = array<i64: 1, 1, 1, 1>}
+    : (tensor<1x2x9x9x8xui8>, tensor<2x4x3x3x8x4xi8>) -> tensor<1x2x9x9x8xi32>
+  %s = topi.matmul(%y, %v) : (tensor<5x12xui8>, tensor<2x3x16x4xi8>) -> tensor<5x32xi32>
+  func.return
+}
+
 // Integers are summed in a wider type.
 // CHECK-LABEL: func.func @products
 // CHECK: topi.matmul(%x, %w) : (tensor<4x8xi8>, tensor<6x8xi8>) -> tensor<4x6xi32>

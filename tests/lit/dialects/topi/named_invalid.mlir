@@ -262,3 +262,67 @@ func.func @pool3d_result(%x: tensor<1x8x5x5x5xf32>) {
   %r = topi.pool3d(%x) {kind = "max", kernel = array<i64: 2, 2, 2>} : (tensor<1x8x5x5x5xf32>) -> tensor<1x8x5x4x4xf32>
   func.return
 }
+
+// -----
+
+func.func @terms_c1(%x: tensor<1x8x9x9xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C1] data has rank 4, not 5}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x8x9x9xui8>, tensor<2x2x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @terms_c2(%x: tensor<1x1x9x9x8xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C2] strides is [0, 1], not two positive numbers}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) {strides = array<i64: 0, 1>} : (tensor<1x1x9x9x8xui8>, tensor<2x2x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @terms_c3(%x: tensor<1x2x9x9x8xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C3] 16 data channels and 16 filters of 8 channels do not make 1 groups}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x2x9x9x8xui8>, tensor<2x2x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @terms_c4(%x: tensor<1x1x9x9x8xui8>, %w: tensor<2x2x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C4] result has shape [1, 2, 9, 9, 8], not [1, 2, 7, 7, 8]}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x1x9x9x8xui8>, tensor<2x2x3x3x8x4xi8>) -> tensor<1x2x9x9x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @terms_c5(%x: tensor<1x1x9x9x8xi8>, %w: tensor<2x2x3x3x8x4xui8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C5] data of i8 and weight of ui8 differ}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x1x9x9x8xi8>, tensor<2x2x3x3x8x4xui8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @terms_c6(%x: tensor<1x2x9x9x6xui8>, %w: tensor<2x3x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C6] blocks of 4 do not divide the data's of 6}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) : (tensor<1x2x9x9x6xui8>, tensor<2x3x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @terms_c6_groups(%x: tensor<1x1x9x9x8xui8>, %w: tensor<2x1x3x3x8x4xi8>) {
+  // expected-error@below {{[topi.conv2d_nchwc_terms C6] blocks of 8 data and 8 result channels do not fit 2 groups of 4 channels and 8 filters}}
+  %r = topi.conv2d_nchwc_terms(%x, %w) {groups = 2 : i64} : (tensor<1x1x9x9x8xui8>, tensor<2x1x3x3x8x4xi8>) -> tensor<1x2x7x7x8xi32>
+  func.return
+}
+
+// -----
+
+func.func @matmul_terms(%x: tensor<5x12xui8>, %w: tensor<2x2x16x4xi8>) {
+  // expected-error@below {{[topi.matmul C2] data has rows of 12 elements, weight of 8}}
+  %r = topi.matmul(%x, %w) : (tensor<5x12xui8>, tensor<2x2x16x4xi8>) -> tensor<5x32xi32>
+  func.return
+}

@@ -1,0 +1,92 @@
+"""Contracted loops: the four products of bytes of each lane are added to its sum as one reduction of a vector."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import IndexType, VectorType, i8, i32
+from xdsl.ir import Block, SSAValue
+
+from xrelay.dialects.loop import ForOp, LoadOp, StoreOp
+from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
+from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp
+from xrelay.index_algebra.value_map import ValueMap
+from xrelay.lowering.loop_to_scf.accesses import Place, load, memory_stride, store
+from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.lane_values import LaneContext
+from xrelay.lowering.loop_to_scf.values import Values
+from xrelay.passes.loop.dot_products import DotStep, dot_step
+from xrelay.target.features import DOT_TERMS
+
+
+def write_dot_products(
+    loop: ForOp, values: Values, emitter: Emitter, place_of: Callable[[LoadOp | StoreOp], Place]
+) -> bool:
+    """Writes a contracted loop inside of lanes; says whether that was possible, else it has to run serially.
+
+    ```
+    loop.for "k" %k to 4 contracted {            %b = vector.load %X[…] : …, vector<4xi8>
+      %a = loop.load %acc[%o]                    %x = vector.broadcast %b : vector<4xi8> to vector<16x4xi8>
+      %x = loop.load %X[%k]                      %w = vector.shape_cast … : vector<64xi8> to vector<16x4xi8>
+      %w = loop.load %W[%o, %k]             →    %p = arith.muli (extui %x), (extsi %w) : vector<16x4xi32>
+      %s = %a + extui %x * extsi %w              %s = vector.multi_reduction <add>, %p, %acc [1]
+      loop.store %s, %acc[%o]
+    }
+    ```
+
+    That is possible where the bytes lie as `loop-contract` asks for, and no lane is switched off.
+    """
+    lanes, step = values.lanes, dot_step(loop.body.block)
+    if lanes is None or lanes.mask is not None or step is None or loop.extent != DOT_TERMS:
+        return False
+    term = Block(arg_types=[IndexType()]).args[0]
+    values.set_index(loop.index, ValueMap.identity([term]))
+    emitter.ranges[term] = (0, DOT_TERMS - 1)
+    places = _Places.of(step, place_of)
+    if not places.fit(lanes, term):
+        return False
+    sums = load(emitter, places.sum, lanes)
+    product = _product(emitter, places, lanes, term)
+    total = emitter.add(MultiReductionOp(product, sums, [1])).dest
+    store(emitter, place_of(step.store), total, lanes)
+    return True
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Where the sum and the bytes of a step lie, as functions of lane and term."""
+
+    sum: Place
+    unsigned: Place
+    signed: Place
+
+    @staticmethod
+    def of(step: DotStep, place_of: Callable[[LoadOp | StoreOp], Place]) -> _Places:
+        return _Places(place_of(step.sum), place_of(step.unsigned), place_of(step.signed))
+
+    def fit(self, lanes: LaneContext, term: SSAValue) -> bool:
+        """Whether the terms of a lane, and behind them those of the next, lie side by side."""
+        strides = [
+            memory_stride(place, value) for place in (self.unsigned, self.signed) for value in (lanes.index, term)
+        ]
+        is_lane = isinstance(self.sum.type.element_type, VectorType) or memory_stride(self.sum, lanes.index) == 1
+        return strides == [0, 1, DOT_TERMS, 1] and is_lane and memory_stride(self.sum, term) == 0
+
+
+def _product(emitter: Emitter, places: _Places, lanes: LaneContext, term: SSAValue) -> SSAValue:
+    """The products of all terms of all lanes, in 32 bits."""
+    bytes, wide = VectorType(i8, [lanes.count, DOT_TERMS]), VectorType(i32, [lanes.count, DOT_TERMS])
+    same = _row(emitter, places.unsigned, DOT_TERMS, lanes, term)
+    unsigned = emitter.add(vector.BroadcastOp(same, bytes)).vector
+    signed = emitter.add(ShapeCastOp(_row(emitter, places.signed, DOT_TERMS * lanes.count, lanes, term), bytes)).result
+    factors = emitter.add(ExtUIOp(unsigned, wide)).result, emitter.add(ExtSIOp(signed, wide)).result
+    return emitter.add(arith.MuliOp(*factors)).result
+
+
+def _row(emitter: Emitter, place: Place, count: int, lanes: LaneContext, term: SSAValue) -> SSAValue:
+    """`count` bytes from the first term of the first lane on."""
+    zero = ValueMap.constant(0)
+    index = place.index.substitute({lanes.index: zero, term: zero})
+    return emitter.add(vector.LoadOp(place.buffer, emitter.affine_all(index), VectorType(i8, [count]))).result

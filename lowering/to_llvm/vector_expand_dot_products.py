@@ -1,0 +1,207 @@
+"""vector-expand-dot-products: sums of four products of bytes by an instruction of the CPU, or by plain arithmetic.
+
+%x = vector.broadcast %b : vector<4xi8> to vector<16x4xi8>
+%w = vector.shape_cast %v : vector<64xi8> to vector<16x4xi8>
+%p = arith.muli (arith.extui %x), (arith.extsi %w) : vector<16x4xi32>
+%s = vector.multi_reduction <add>, %p, %acc [1] : vector<16x4xi32> to vector<16xi32>
+
+→   %x = vector.shuffle %b, %b [0, 1, 2, 3, 0, 1, …] : vector<4xi8>, vector<4xi8>
+%s = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%acc, %x, %v)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from xdsl.builder import Builder
+from xdsl.context import Context
+from xdsl.dialects import arith, vector
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DenseIntOrFPElementsAttr,
+    IntegerType,
+    ModuleOp,
+    VectorType,
+    i8,
+    i16,
+    i32,
+    i64,
+)
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.passes import ModulePass
+from xdsl.rewriter import InsertPoint
+
+from xrelay.dialects.locations import location_of
+from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
+from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp, vector_type
+from xrelay.errors import LoweringError, PassError
+from xrelay.lowering.to_llvm.ops import intrinsic_call
+from xrelay.target.features import DOT_TERMS
+
+VPDPBUSD = {
+    4: "llvm.x86.avx512.vpdpbusd.128",
+    8: "llvm.x86.avx512.vpdpbusd.256",
+    16: "llvm.x86.avx512.vpdpbusd.512",
+}
+"""Lanes → the instruction that adds to each i32 four products of an unsigned and a signed byte, of VNNI."""
+
+PMADDWD = {
+    4: "llvm.x86.sse2.pmadd.wd",
+    8: "llvm.x86.avx2.pmadd.wd",
+    16: "llvm.x86.avx512.pmaddw.d.512",
+}
+"""Lanes → the instruction that gives for each i32 the sum of two products of signed 16 bits."""
+
+
+@dataclass(frozen=True)
+class DotProduct:
+    """`sums + Σ_t unsigned[t] * signed[lane * 4 + t]`, in each of `lanes` lanes."""
+
+    sums: SSAValue
+    unsigned: SSAValue
+    """`vector<4xi8>`."""
+    signed: SSAValue
+    """`vector<(4 * lanes)xi8>`."""
+    lanes: int
+
+
+_PURE = (arith.MuliOp, ExtUIOp, ExtSIOp, vector.BroadcastOp, ShapeCastOp)
+"""What stands between loads and a sum."""
+
+Expansion = Callable[[Builder, DotProduct], SSAValue]
+
+
+def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
+    """The operands of the chain that `convert-loop-to-scf` writes; `None` for another sum."""
+    product = op.source.owner
+    if not isinstance(product, arith.MuliOp) or op.dims != (1,) or op.kind.data.value != "add":
+        return None
+    left, right = product.lhs.owner, product.rhs.owner
+    if not isinstance(left, ExtUIOp) or not isinstance(right, ExtSIOp):
+        return None
+    same, rows = left.input.owner, right.input.owner
+    if not isinstance(same, vector.BroadcastOp) or not isinstance(rows, ShapeCastOp):
+        return None
+    lanes, terms = vector_type(op.source).get_shape()
+    if terms != DOT_TERMS or same.source.type != VectorType(i8, [DOT_TERMS]) or vector_type(op.acc).element_type != i32:
+        return None
+    return (
+        DotProduct(op.acc, same.source, rows.source, lanes)
+        if rows.source.type == VectorType(i8, [DOT_TERMS * lanes])
+        else None
+    )
+
+
+def by_vpdpbusd(build: Builder, dot: DotProduct) -> SSAValue:
+    """One instruction."""
+    call = intrinsic_call(VPDPBUSD[dot.lanes], [dot.sums, _in_all_lanes(build, dot), dot.signed], dot.sums.type)
+    return build.insert(call).results[0]
+
+
+def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
+    """The bytes at even and at odd places as 16 bits each, whose products are added by twos."""
+    pairs = VectorType(i16, [2 * dot.lanes])
+    eight = _splat(build, 8, pairs)
+    unsigned = build.insert(vector.BitcastOp(_in_all_lanes(build, dot), pairs)).result
+    signed = build.insert(vector.BitcastOp(dot.signed, pairs)).result
+    even = (
+        build.insert(arith.AndIOp(unsigned, _splat(build, 255, pairs))).result,
+        build.insert(arith.ShRSIOp(build.insert(arith.ShLIOp(signed, eight)).result, eight)).result,
+    )
+    odd = (
+        build.insert(arith.ShRUIOp(unsigned, eight)).result,
+        build.insert(arith.ShRSIOp(signed, eight)).result,
+    )
+    total = dot.sums
+    for half in (even, odd):
+        added = build.insert(intrinsic_call(PMADDWD[dot.lanes], list(half), dot.sums.type)).results[0]
+        total = build.insert(arith.AddiOp(total, added)).result
+    return total
+
+
+def by_arithmetic(build: Builder, dot: DotProduct) -> SSAValue:
+    """Each of the four terms of all lanes is widened, multiplied and added: on any CPU."""
+    total, wide = dot.sums, VectorType(i32, [dot.lanes])
+    for term in range(DOT_TERMS):
+        same = _shuffled(build, dot.unsigned, [term] * dot.lanes)
+        own = _shuffled(build, dot.signed, list(range(term, DOT_TERMS * dot.lanes, DOT_TERMS)))
+        factors = build.insert(ExtUIOp(same, wide)).result, build.insert(ExtSIOp(own, wide)).result
+        total = build.insert(arith.AddiOp(total, build.insert(arith.MuliOp(*factors)).result)).result
+    return total
+
+
+def _in_all_lanes(build: Builder, dot: DotProduct) -> SSAValue:
+    return _shuffled(build, dot.unsigned, list(range(DOT_TERMS)) * dot.lanes)
+
+
+def _shuffled(build: Builder, source: SSAValue, places: list[int]) -> SSAValue:
+    mask = DenseArrayBase.from_list(i64, places)
+    return build.insert(vector.ShuffleOp(source, source, mask, result_type=VectorType(i8, [len(places)]))).result
+
+
+def _splat(build: Builder, number: int, type_: VectorType[IntegerType]) -> SSAValue:
+    return build.insert(arith.ConstantOp(DenseIntOrFPElementsAttr.from_list(type_, [number]))).result
+
+
+INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
+    "vpdpbusd": (by_vpdpbusd, VPDPBUSD),
+    "pmaddwd": (by_pmaddwd, PMADDWD),
+}
+"""Name of an instruction → what is written with it, and for how many lanes it exists."""
+
+
+@dataclass(frozen=True)
+class VectorExpandDotProductsPass(ModulePass):
+    """Write sums of four products of bytes with an instruction of the CPU.
+
+    `vpdpbusd` is one step; `pmaddwd` takes the bytes as 16 bits, even and odd ones apart, two products a time. Without
+    `instruction`, or where vectors are longer than `width` bits or none that it has, each term is multiplied alone.
+    Refuses reductions of several dimensions of any other form.
+    """
+
+    name = "vector-expand-dot-products"
+
+    instruction: str = field(default="", metadata={"help": "vpdpbusd, pmaddwd, or empty for plain arithmetic"})
+    width: int = field(default=512, metadata={"help": "the bits of the longest vectors that have the instruction"})
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Expand every sum in the module."""
+        if self.instruction and self.instruction not in INSTRUCTIONS:
+            raise PassError(
+                f"{self.name}: no instruction is called {self.instruction!r}",
+                help=f"known are {', '.join(INSTRUCTIONS)}",
+            )
+        for reduction in ops_of(op, MultiReductionOp):
+            self._expand(reduction)
+
+    def _expand(self, op: MultiReductionOp) -> None:
+        dot = dot_product_of(op)
+        if dot is None:
+            raise LoweringError(
+                f"{self.name}: '{op.name}' does not add up products of four bytes, ui8 by i8",
+                location=location_of(op),
+                help="only what convert-loop-to-scf writes for contracted loops can be converted",
+            )
+        product = op.source.owner
+        build = Builder(InsertPoint.before(op))
+        op.dest.replace_all_uses_with(self._chosen(dot.lanes)(build, dot))
+        op.detach()
+        op.erase()
+        _erase_unused(product)
+
+    def _chosen(self, lanes: int) -> Expansion:
+        expansion, widths = INSTRUCTIONS.get(self.instruction, (by_arithmetic, {}))
+        return expansion if lanes in widths and lanes * 32 <= self.width else by_arithmetic
+
+
+def _erase_unused(root: Operation | Block) -> None:
+    """Erases an op and those before it that nothing uses any more."""
+    pending = [root]
+    while pending:
+        op = pending.pop()
+        if isinstance(op, _PURE) and not any(result.uses for result in op.results):
+            pending += [operand.owner for operand in op.operands]
+            op.detach()
+            op.erase()

@@ -1,0 +1,138 @@
+"""What products of 32-bit integers are made of, for `relay-narrow-products`: bytes, and zero points beside them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from xdsl.dialects.builtin import TensorType, i8, i32
+from xdsl.ir import OpResult, SSAValue
+
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
+from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.interpreters.relay import evaluate_op
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
+
+SHIFT = 128
+"""How far bytes with a sign are moved so that they have none."""
+
+_KNOWN = (CastOp, SubtractOp, TransposeOp, ExpandDimsOp, ReshapeOp, LayoutTransformOp)
+"""Ops between stored weights and those that are multiplied. Folding leaves them where the result is much larger."""
+
+_STEPS = 8
+"""How many such ops are looked through."""
+
+
+class WideError(Exception):
+    """Products stay as they are; the message says why."""
+
+
+@dataclass(frozen=True)
+class Bytes:
+    """Data of which a product takes `value - zero_point`."""
+
+    value: SSAValue
+    """Of ui8 or i8."""
+    zero_point: SSAValue | None
+    """Of i32; `None` for 0."""
+
+    @property
+    def has_sign(self) -> bool:
+        """Whether the bytes have a sign, so that they are moved by `SHIFT`."""
+        return element_type_of(self.value.type) == i8
+
+    @property
+    def known_zero_point(self) -> int | None:
+        """The zero point of the moved bytes, where it is one constant number; it wraps at 32 bits, as sums do."""
+        if self.zero_point is None:
+            return SHIFT * self.has_sign
+        array = constant_of(self.zero_point)
+        if array is None or array.size != 1:
+            return None
+        moved = array.reshape(-1)[:1].astype(np.int64) + SHIFT * self.has_sign
+        return int(moved.astype(np.int32)[0])
+
+    def unsigned(self, emit: Emitter) -> SSAValue:
+        """The bytes without a sign."""
+        if not self.has_sign:
+            return self.value
+        wide = emit.call(CastOp, self.value, dtype=np.dtype(np.int16))
+        return emit.call(CastOp, emit.call(AddOp, wide, emit.scalar(SHIFT, wide.type)), dtype=np.dtype(np.uint8))
+
+    def offset(self, emit: Emitter) -> SSAValue | None:
+        """What is taken from the bytes without a sign; `None` for 0."""
+        if (known := self.known_zero_point) is not None:
+            return emit.scalar(known, TensorType(i32, [])) if known else None
+        zero_point = self.zero_point
+        if zero_point is None or not self.has_sign:
+            return zero_point
+        return emit.call(AddOp, zero_point, emit.scalar(SHIFT, zero_point.type))
+
+
+def data_bytes(value: SSAValue) -> Bytes:
+    """The bytes and the zero point of which `value`, of i32, is the difference; `WideError` for anything else."""
+    zero_point: SSAValue | None = None
+    difference = owner_of(value, SubtractOp)
+    if difference is not None:
+        value, zero_point = difference.operands
+    wide = owner_of(value, CastOp)
+    if wide is None or not is_complete(wide.operands[0].type) or not _is_byte(wide.operands[0]):
+        raise WideError("its data is no byte less a zero point")
+    return Bytes(wide.operands[0], zero_point)
+
+
+def _is_byte(value: SSAValue) -> bool:
+    dtype = numpy_dtype(element_type_of(value.type))
+    return dtype.kind in "iu" and dtype.itemsize == 1
+
+
+@dataclass(frozen=True)
+class ByteWeight:
+    """A weight `array + rest`, of i8 and a number."""
+
+    array: Array
+    rest: int
+
+
+def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
+    """A constant weight of i32 as i8; `WideError` where that does not hold it, with `may_rest` less a number."""
+    array = _known_array(value)
+    if array is None:
+        raise WideError("its weight is not constant")
+    limits = np.iinfo(np.int8)
+    least, most = (int(array.min()), int(array.max())) if array.size else (0, 0)
+    if limits.min <= least and most <= limits.max:
+        return ByteWeight(array.astype(np.int8), 0)
+    if most - least > limits.max - limits.min or not may_rest:
+        raise WideError(f"its weight reaches from {least} to {most}, beyond 8 bits with a sign")
+    rest = least - limits.min
+    return ByteWeight((array.astype(np.int64) - rest).astype(np.int8), rest)
+
+
+def _known_array(value: SSAValue) -> Array | None:
+    """The elements of a value that is computed from constants in a few steps."""
+    order: list[OpResult] = []
+    known: dict[SSAValue, Array] = {}
+    pending = [value]
+    while pending:
+        current = pending.pop()
+        if (constant := constant_of(current)) is not None:
+            known[current] = constant
+            continue
+        if not isinstance(current, OpResult) or not isinstance(current.op, _KNOWN) or len(order) == _STEPS:
+            return None
+        order.append(current)
+        pending += current.op.operands
+    for result in reversed(order):
+        known[result] = np.asarray(evaluate_op(result.op, [known[operand] for operand in result.op.operands]))
+    return known[value]
+
+
+def broadcasts_over_last(value: SSAValue) -> bool:
+    """Whether a value is the same along the last axis of what it broadcasts with."""
+    shape = shape_of(value.type)
+    return not shape or shape[-1] == 1

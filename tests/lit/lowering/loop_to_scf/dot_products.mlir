@@ -1,0 +1,85 @@
+// RUN: xrelay-opt %s -p convert-loop-to-scf | filecheck %s
+
+// The four products of each lane are one reduction of a vector; the index of the contracted loop is gone.
+// CHECK-LABEL: func.func private @dot
+// CHECK:      %[[ACC:.*]] = vector.load %Y[%{{.*}}] : memref<16xi32>, vector<16xi32>
+// CHECK-NEXT: %[[B:.*]] = vector.load %X[%{{.*}}] : memref<4xi8>, vector<4xi8>
+// CHECK-NEXT: %[[X:.*]] = vector.broadcast %[[B]] : vector<4xi8> to vector<16x4xi8>
+// CHECK-NEXT: %[[V:.*]] = vector.load %W[%{{.*}}, %{{.*}}] : memref<16x4xi8>, vector<64xi8>
+// CHECK-NEXT: %[[W:.*]] = vector.shape_cast %[[V]] : vector<64xi8> to vector<16x4xi8>
+// CHECK-NEXT: %[[XE:.*]] = arith.extui %[[X]] : vector<16x4xi8> to vector<16x4xi32>
+// CHECK-NEXT: %[[WE:.*]] = arith.extsi %[[W]] : vector<16x4xi8> to vector<16x4xi32>
+// CHECK-NEXT: %[[P:.*]] = arith.muli %[[XE]], %[[WE]] : vector<16x4xi32>
+// CHECK-NEXT: %[[S:.*]] = vector.multi_reduction <add>, %[[P]], %[[ACC]] [1] : vector<16x4xi32> to vector<16xi32>
+// CHECK-NEXT: vector.store %[[S]], %Y[%{{.*}}] : memref<16xi32>, vector<16xi32>
+func.func private @dot(%X: memref<4xui8>, %W: memref<16x4xi8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o" %o to 16 vectorized {
+    loop.for "k" %k to 4 contracted {
+      %acc = loop.load %Y[%o] : memref<16xi32>
+      %x = loop.load %X[%k] : memref<4xui8>
+      %w = loop.load %W[%o, %k] : memref<16x4xi8>
+      %xe = arith.extui %x : i8 to i32
+      %we = arith.extsi %w : i8 to i32
+      %p = arith.muli %xe, %we : i32
+      %s = arith.addi %acc, %p : i32
+      loop.store %s, %Y[%o] : memref<16xi32>
+    }
+  }
+  func.return
+}
+
+// Bytes in another order, lanes that may be off, and other arithmetic: the loop runs serially in its lanes.
+// CHECK-LABEL: func.func private @turned
+// CHECK-NOT:  multi_reduction
+// CHECK:      scf.for %k
+// CHECK-LABEL: func.func private @other
+// CHECK-NOT:  multi_reduction
+// CHECK:      scf.for %k
+// CHECK-LABEL: func.func private @outside_of_lanes
+// CHECK-NOT:  multi_reduction
+// CHECK:      scf.for %k
+func.func private @turned(%X: memref<4xui8>, %W: memref<4x16xi8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o" %o to 16 vectorized {
+    loop.for "k" %k to 4 contracted {
+      %acc = loop.load %Y[%o] : memref<16xi32>
+      %x = loop.load %X[%k] : memref<4xui8>
+      %w = loop.load %W[%k, %o] : memref<4x16xi8>
+      %xe = arith.extui %x : i8 to i32
+      %we = arith.extsi %w : i8 to i32
+      %p = arith.muli %xe, %we : i32
+      %s = arith.addi %acc, %p : i32
+      loop.store %s, %Y[%o] : memref<16xi32>
+    }
+  }
+  func.return
+}
+
+func.func private @other(%X: memref<4xui8>, %W: memref<16x4xi8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o" %o to 16 vectorized {
+    loop.for "k" %k to 4 contracted {
+      %acc = loop.load %Y[%o] : memref<16xi32>
+      %x = loop.load %X[%k] : memref<4xui8>
+      %w = loop.load %W[%o, %k] : memref<16x4xi8>
+      %xe = arith.extui %x : i8 to i32
+      %we = arith.extui %w : i8 to i32
+      %p = arith.muli %xe, %we : i32
+      %s = arith.addi %acc, %p : i32
+      loop.store %s, %Y[%o] : memref<16xi32>
+    }
+  }
+  func.return
+}
+
+func.func private @outside_of_lanes(%X: memref<4xui8>, %W: memref<4xi8>, %Y: memref<1xi32>) attributes {loop.kernel} {
+  loop.for "k" %k to 4 contracted {
+    %acc = loop.load %Y[0] : memref<1xi32>
+    %x = loop.load %X[%k] : memref<4xui8>
+    %w = loop.load %W[%k] : memref<4xi8>
+    %xe = arith.extui %x : i8 to i32
+    %we = arith.extsi %w : i8 to i32
+    %p = arith.muli %xe, %we : i32
+    %s = arith.addi %acc, %p : i32
+    loop.store %s, %Y[0] : memref<1xi32>
+  }
+  func.return
+}

@@ -1,0 +1,33 @@
+// RUN: xrelay-opt %s -p relay-alter-op-layout | filecheck %s
+// RUN: xrelay-opt %s -p relay-alter-op-layout --remarks 2>&1 >/dev/null | filecheck %s --check-prefix SAYS
+
+// Four in-channels of a filter lie behind the block of filters.
+// CHECK-LABEL: func.func @conv
+// CHECK-DAG:     relay.layout_transform(%x) {src_layout = "NCHW", dst_layout = "NCHW16c"}
+// CHECK-DAG:     relay.layout_transform(%w) {src_layout = "OIHW", dst_layout = "OIHW16o4i"}
+// CHECK:         relay.nn.conv2d
+// CHECK-SAME:      data_layout = "NCHW16c", kernel_layout = "OIHW16o4i"
+// CHECK-SAME:      (tensor<1x2x8x8x16xui8>, tensor<3x8x3x3x16x4xi8>) -> tensor<1x3x6x6x16xi32>
+func.func @conv(%x: tensor<1x32x8x8xui8>, %w: tensor<48x32x3x3xi8>) -> tensor<1x48x6x6xi32> {
+  %y = relay.nn.conv2d(%x, %w) {out_dtype = i32} : (tensor<1x32x8x8xui8>, tensor<48x32x3x3xi8>) -> tensor<1x48x6x6xi32>
+  func.return %y : tensor<1x48x6x6xi32>
+}
+
+// CHECK-LABEL: func.func @dense
+// CHECK:         relay.layout_transform(%w) {src_layout = "NC", dst_layout = "NC16n4c"}
+// CHECK:         relay.nn.contrib_dense_pack(%x, %{{.*}}) {weight_layout = "NC16n4c", out_dtype = i32}
+func.func @dense(%x: tensor<3x12xui8>, %w: tensor<32x12xi8>) -> tensor<3x32xi32> {
+  %y = relay.nn.dense(%x, %w) {out_dtype = i32} : (tensor<3x12xui8>, tensor<32x12xi8>) -> tensor<3x32xi32>
+  func.return %y : tensor<3x32xi32>
+}
+
+// Sums of other lengths have no blocks of four.
+// CHECK-LABEL: func.func @odd
+// CHECK:         relay.nn.conv2d(%x, %w) {out_dtype = i32}
+// CHECK:         weight_layout = "NC16n", out_dtype
+// SAYS: relay.nn.conv2d: blocks of 4 do not divide the 6 in-channels of a group
+func.func @odd(%x: tensor<1x6x8x8xui8>, %w: tensor<48x6x3x3xi8>, %y: tensor<3x6xui8>, %v: tensor<32x6xi8>) -> (tensor<1x48x6x6xi32>, tensor<3x32xi32>) {
+  %0 = relay.nn.conv2d(%x, %w) {out_dtype = i32} : (tensor<1x6x8x8xui8>, tensor<48x6x3x3xi8>) -> tensor<1x48x6x6xi32>
+  %1 = relay.nn.dense(%y, %v) {out_dtype = i32} : (tensor<3x6xui8>, tensor<32x6xi8>) -> tensor<3x32xi32>
+  func.return %0, %1 : tensor<1x48x6x6xi32>, tensor<3x32xi32>
+}

@@ -1,0 +1,97 @@
+// RUN: xrelay-opt %s -p 'loop-contract{loop=k lanes=o}' --split-input-file | filecheck %s
+// RUN: not xrelay-opt %s -p 'loop-contract{loop=o lanes=j}' 2>&1 | filecheck %s --check-prefix SUMS
+// RUN: not xrelay-opt %s -p 'loop-contract{loop=o lanes=k}' 2>&1 | filecheck %s --check-prefix ORDER
+// RUN: not xrelay-opt %s -p 'loop-vectorize{loop=o}' 2>&1 | filecheck %s --check-prefix ALONE
+// RUN: not xrelay-opt %s -p 'loop-contract{loop=k3 lanes=o3}' 2>&1 | filecheck %s --check-prefix THREE
+// RUN: not xrelay-opt %s -p 'loop-contract{loop=k_s lanes=o_s}' 2>&1 | filecheck %s --check-prefix SIGNED
+// RUN: not xrelay-opt %s -p 'loop-contract{loop=k_t lanes=o_t}' 2>&1 | filecheck %s --check-prefix TURNED
+// RUN: not xrelay-opt %s -p 'loop-unroll{loop=k},loop-contract{loop=k lanes=o}' 2>&1 | filecheck %s --check-prefix KIND
+
+// CHECK: loop.for "o" %o to 16 vectorized {
+// CHECK-NEXT: loop.for "k" %k to 4 contracted {
+// CHECK-NEXT: loop.block "dot"
+// SUMS: error: contract("o", "j"): loop 'o': it has 16 iterations, 4 products are added up at once; help: split it by 4 and contract the inner loop
+// ORDER: error: contract("o", "k"): loop 'o': it is not the only loop directly inside of 'k'; help: reorder the loops first
+// ALONE: error: vectorize("o"): loop 'o': it is not innermost: loop 'k' is inside it
+// KIND: error: contract("k", "o"): loop 'k': it is unrolled; help: contract serial loops
+func.func private @dot(%X: memref<3x4xui8>, %W: memref<2x16x4xi8>, %Y: memref<3x2x16xi32>) attributes {loop.kernel} {
+  loop.for "i" %i to 3 {
+    loop.for "j" %j to 2 {
+      loop.for "o" %o to 16 {
+        loop.for "k" %k to 4 {
+          loop.block "dot" (%vi : spatial 3 = %i, %vj : spatial 2 = %j, %vo : spatial 16 = %o, %vk : reduce 4 = %k) reads(%X, %W) writes(%Y) init {
+            %zero = arith.constant 0 : i32
+            loop.store %zero, %Y[%vi, %vj, %vo] : memref<3x2x16xi32>
+          } {
+            %acc = loop.load %Y[%vi, %vj, %vo] : memref<3x2x16xi32>
+            %x = loop.load %X[%vi, %vk] : memref<3x4xui8>
+            %w = loop.load %W[%vj, %vo, %vk] : memref<2x16x4xi8>
+            %xe = arith.extui %x : i8 to i32
+            %we = arith.extsi %w : i8 to i32
+            %p = arith.muli %xe, %we : i32
+            %s = arith.addi %acc, %p : i32
+            loop.store %s, %Y[%vi, %vj, %vo] : memref<3x2x16xi32>
+          }
+        }
+      }
+    }
+  }
+  func.return
+}
+
+// THREE: error: contract("k3", "o3"): loop 'k3': it has 3 iterations, 4 products are added up at once
+func.func private @three(%X: memref<3xui8>, %W: memref<16x3xi8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o3" %o to 16 {
+    loop.for "k3" %k to 3 {
+      loop.block "three" (%vo : spatial 16 = %o, %vk : reduce 3 = %k) reads(%X, %W) writes(%Y) {
+        %acc = loop.load %Y[%vo] : memref<16xi32>
+        %x = loop.load %X[%vk] : memref<3xui8>
+        %w = loop.load %W[%vo, %vk] : memref<16x3xi8>
+        %xe = arith.extui %x : i8 to i32
+        %we = arith.extsi %w : i8 to i32
+        %p = arith.muli %xe, %we : i32
+        %s = arith.addi %acc, %p : i32
+        loop.store %s, %Y[%vo] : memref<16xi32>
+      }
+    }
+  }
+  func.return
+}
+
+// SIGNED: error: contract("k_s", "o_s"): loop 'k_s': block 'signed' does not add the product of a ui8 and an i8 to an i32; help: vectorize the loop of lanes, or change the layout
+func.func private @signed(%X: memref<4xi8>, %W: memref<16x4xi8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o_s" %o to 16 {
+    loop.for "k_s" %k to 4 {
+      loop.block "signed" (%vo : spatial 16 = %o, %vk : reduce 4 = %k) reads(%X, %W) writes(%Y) {
+        %acc = loop.load %Y[%vo] : memref<16xi32>
+        %x = loop.load %X[%vk] : memref<4xi8>
+        %w = loop.load %W[%vo, %vk] : memref<16x4xi8>
+        %xe = arith.extsi %x : i8 to i32
+        %we = arith.extsi %w : i8 to i32
+        %p = arith.muli %xe, %we : i32
+        %s = arith.addi %acc, %p : i32
+        loop.store %s, %Y[%vo] : memref<16xi32>
+      }
+    }
+  }
+  func.return
+}
+
+// TURNED: error: contract("k_t", "o_t"): loop 'k_t': block 'turned' reads bytes (1, 16) elements apart along the two loops, not (4, 1); help: vectorize the loop of lanes, or change the layout
+func.func private @turned(%X: memref<4xui8>, %W: memref<4x16xi8>, %Y: memref<16xi32>) attributes {loop.kernel} {
+  loop.for "o_t" %o to 16 {
+    loop.for "k_t" %k to 4 {
+      loop.block "turned" (%vo : spatial 16 = %o, %vk : reduce 4 = %k) reads(%X, %W) writes(%Y) {
+        %acc = loop.load %Y[%vo] : memref<16xi32>
+        %x = loop.load %X[%vk] : memref<4xui8>
+        %w = loop.load %W[%vk, %vo] : memref<4x16xi8>
+        %xe = arith.extui %x : i8 to i32
+        %we = arith.extsi %w : i8 to i32
+        %p = arith.muli %xe, %we : i32
+        %s = arith.addi %acc, %p : i32
+        loop.store %s, %Y[%vo] : memref<16xi32>
+      }
+    }
+  }
+  func.return
+}

@@ -1,0 +1,111 @@
+// RUN: xrelay-opt %s -p relay-narrow-products,relay-dead-code-elimination | filecheck %s
+// RUN: xrelay-opt %s -p relay-narrow-products --remarks 2>&1 >/dev/null | filecheck %s --check-prefix SAYS
+
+// The zero point goes behind the product, times the sums of the weight.
+// CHECK-LABEL: func.func @dense
+// CHECK-NEXT:    %[[W:.*]] = relay.constant dense<{{\[\[}}1, 2, 3, 4], [-128, 127, 0, 0]]> : tensor<2x4xi8>
+// CHECK-NEXT:    %[[P:.*]] = relay.nn.dense(%x, %[[W]]) {out_dtype = i32} : (tensor<3x4xui8>, tensor<2x4xi8>) -> tensor<3x2xi32>
+// CHECK-NEXT:    %[[C:.*]] = relay.constant dense<[100, -10]> : tensor<2xi32>
+// CHECK-NEXT:    %[[Y:.*]] = relay.subtract(%[[P]], %[[C]])
+// CHECK-NEXT:    func.return %[[Y]]
+func.func @dense(%x: tensor<3x4xui8>) -> tensor<3x2xi32> {
+  %w = relay.constant dense<[[1, 2, 3, 4], [-128, 127, 0, 0]]> : tensor<2x4xi32>
+  %z = relay.constant dense<10> : tensor<i32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
+  %b = relay.subtract(%a, %z) : (tensor<3x4xi32>, tensor<i32>) -> tensor<3x4xi32>
+  %y = relay.nn.dense(%b, %w) : (tensor<3x4xi32>, tensor<2x4xi32>) -> tensor<3x2xi32>
+  func.return %y : tensor<3x2xi32>
+}
+
+// A weight that is widened in front of the product is looked through; data with a sign is moved by 128, a sum of five
+// terms gets three zeros, and a zero point that is known at run time alone is multiplied there.
+// CHECK-LABEL: func.func @matmul
+// CHECK:         %[[M:.*]] = relay.add(%{{.*}}, %{{.*}}) : (tensor<3x5xi16>, tensor<i16>) -> tensor<3x5xi16>
+// CHECK:         %[[U:.*]] = relay.cast(%[[M]]) {dtype = ui8}
+// CHECK:         %[[X:.*]] = relay.nn.pad(%[[U]], %{{.*}}) {pad_width = [0, 0, 0, 3]}
+// CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[}}0, -1, -1, -1, -1, 0, 0, 0], [-1, -1, -1, -1, 2, 0, 0, 0]]> : tensor<2x8xi8>
+// CHECK:         %[[P:.*]] = relay.nn.dense(%[[X]], %[[W]]) {out_dtype = i32}
+// CHECK:         %[[Z:.*]] = relay.add(%z, %{{.*}}) : (tensor<3x1xi32>, tensor<i32>) -> tensor<3x1xi32>
+// CHECK:         %[[S:.*]] = relay.constant dense<[-4, -2]> : tensor<2xi32>
+// CHECK:         %[[C:.*]] = relay.multiply(%[[Z]], %[[S]])
+// CHECK:         relay.subtract(%[[P]], %[[C]])
+func.func @matmul(%x: tensor<3x5xi8>, %z: tensor<3x1xi32>) -> tensor<3x2xi32> {
+  %w = relay.constant dense<[[129, 128], [128, 128], [128, 128], [128, 128], [128, 131]]> : tensor<5x2xui8>
+  %m = relay.constant dense<129> : tensor<i32>
+  %v = relay.cast(%w) {dtype = i32} : (tensor<5x2xui8>) -> tensor<5x2xi32>
+  %u = relay.subtract(%v, %m) : (tensor<5x2xi32>, tensor<i32>) -> tensor<5x2xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x5xi8>) -> tensor<3x5xi32>
+  %b = relay.subtract(%a, %z) : (tensor<3x5xi32>, tensor<3x1xi32>) -> tensor<3x5xi32>
+  %y = relay.nn.matmul(%b, %u) : (tensor<3x5xi32>, tensor<5x2xi32>) -> tensor<3x2xi32>
+  func.return %y : tensor<3x2xi32>
+}
+
+// A weight that i8 holds less 15: as much of the sums of the rows is added.
+// CHECK-LABEL: func.func @rest
+// CHECK:         %[[W:.*]] = relay.constant dense<{{\[\[}}-128, 127, -15, -15]]> : tensor<1x4xi8>
+// CHECK:         %[[P:.*]] = relay.nn.dense(%x, %[[W]]) {out_dtype = i32}
+// CHECK:         %[[R:.*]] = relay.sum(%{{.*}}) {axis = [-1], keepdims = true} : (tensor<3x4xi32>) -> tensor<3x1xi32>
+// CHECK:         %[[N:.*]] = relay.constant dense<15> : tensor<i32>
+// CHECK:         %[[M:.*]] = relay.multiply(%[[R]], %[[N]])
+// CHECK:         relay.add(%[[P]], %[[M]])
+func.func @rest(%x: tensor<3x4xui8>) -> tensor<3x1xi32> {
+  %w = relay.constant dense<[[-113, 142, 0, 0]]> : tensor<1x4xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
+  %y = relay.nn.dense(%a, %w) : (tensor<3x4xi32>, tensor<1x4xi32>) -> tensor<3x1xi32>
+  func.return %y : tensor<3x1xi32>
+}
+
+// What a convolution pads is at distance 0 from the zero point.
+// CHECK-LABEL: func.func @conv
+// CHECK:         %[[Z:.*]] = relay.constant dense<7> : tensor<ui8>
+// CHECK-NEXT:    %[[X:.*]] = relay.nn.pad(%x, %[[Z]]) {pad_width = [0, 0, 1, 2, 0, 0, 0, 1]}
+// CHECK:         %[[P:.*]] = relay.nn.conv2d(%[[X]], %{{.*}}) {{{.*}}data_layout = "NHWC", kernel_layout = "HWIO", out_dtype = i32} : (tensor<1x7x4x4xui8>, tensor<2x2x4x2xi8>) -> tensor<1x6x3x2xi32>
+// CHECK-NEXT:    %[[C:.*]] = relay.constant dense<84> : tensor<2xi32>
+// CHECK-NEXT:    relay.subtract(%[[P]], %[[C]])
+func.func @conv(%x: tensor<1x4x4x3xui8>) -> tensor<1x6x3x2xi32> {
+  %w = relay.constant dense<1> : tensor<2x2x3x2xi32>
+  %z = relay.constant dense<7> : tensor<i32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<1x4x4x3xui8>) -> tensor<1x4x4x3xi32>
+  %b = relay.subtract(%a, %z) : (tensor<1x4x4x3xi32>, tensor<i32>) -> tensor<1x4x4x3xi32>
+  %y = relay.nn.conv2d(%b, %w) {padding = [1, 0, 2, 0], data_layout = "NHWC", kernel_layout = "HWIO"}
+      : (tensor<1x4x4x3xi32>, tensor<2x2x3x2xi32>) -> tensor<1x6x3x2xi32>
+  func.return %y : tensor<1x6x3x2xi32>
+}
+
+// Left alone, each for a reason.
+// CHECK-LABEL: func.func @left
+// CHECK-NOT:     out_dtype
+// CHECK:         func.return
+// SAYS: relay.nn.dense: its weight reaches from -1 to 255, beyond 8 bits with a sign
+// SAYS: relay.nn.dense: its data is no byte less a zero point
+// SAYS: relay.nn.dense: its weight is not constant
+// SAYS: relay.nn.dense: its zero point varies along the sum
+func.func @left(%x: tensor<3x4xui8>, %i: tensor<3x4xi32>, %z: tensor<4xi32>) -> (tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x3xi32>, tensor<3x2xi32>) {
+  %wide = relay.constant dense<[[1, 1, 1, -1], [1, 1, 1, 255]]> : tensor<2x4xi32>
+  %w = relay.constant dense<1> : tensor<2x4xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
+  %0 = relay.nn.dense(%a, %wide) : (tensor<3x4xi32>, tensor<2x4xi32>) -> tensor<3x2xi32>
+  %1 = relay.nn.dense(%i, %w) : (tensor<3x4xi32>, tensor<2x4xi32>) -> tensor<3x2xi32>
+  %2 = relay.nn.dense(%a, %i) : (tensor<3x4xi32>, tensor<3x4xi32>) -> tensor<3x3xi32>
+  %b = relay.subtract(%a, %z) : (tensor<3x4xi32>, tensor<4xi32>) -> tensor<3x4xi32>
+  %3 = relay.nn.dense(%b, %w) : (tensor<3x4xi32>, tensor<2x4xi32>) -> tensor<3x2xi32>
+  func.return %0, %1, %2, %3 : tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x3xi32>, tensor<3x2xi32>
+}
+
+// SAYS: relay.nn.conv2d: its filters have one channel each
+// SAYS: relay.nn.conv2d: the 6 channels of a group are no multiple of 4
+// SAYS: relay.nn.conv2d: its zero point is not one constant
+// CHECK-LABEL: func.func @left_convolutions
+// CHECK-NOT:     out_dtype
+// CHECK:         func.return
+func.func @left_convolutions(%x: tensor<1x12x4x4xui8>, %z: tensor<i32>) -> (tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>) {
+  %d = relay.constant dense<1> : tensor<12x1x1x1xi32>
+  %g = relay.constant dense<1> : tensor<4x6x1x1xi32>
+  %w = relay.constant dense<1> : tensor<4x12x1x1xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<1x12x4x4xui8>) -> tensor<1x12x4x4xi32>
+  %0 = relay.nn.conv2d(%a, %d) {groups = 12} : (tensor<1x12x4x4xi32>, tensor<12x1x1x1xi32>) -> tensor<1x12x4x4xi32>
+  %1 = relay.nn.conv2d(%a, %g) {groups = 2} : (tensor<1x12x4x4xi32>, tensor<4x6x1x1xi32>) -> tensor<1x4x4x4xi32>
+  %b = relay.subtract(%a, %z) : (tensor<1x12x4x4xi32>, tensor<i32>) -> tensor<1x12x4x4xi32>
+  %2 = relay.nn.conv2d(%b, %w) : (tensor<1x12x4x4xi32>, tensor<4x12x1x1xi32>) -> tensor<1x4x4x4xi32>
+  func.return %0, %1, %2 : tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>
+}

@@ -1,0 +1,138 @@
+"""Products of bytes on several CPUs: every bit is that of the products of 32-bit integers that the program says."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import xrelay
+from xrelay import relay, transform
+from xrelay.interpreters.relay import run_relay
+from xrelay.target import Target
+
+TARGETS = (
+    "cpu",
+    "cpu -mcpu=x86-64",
+    "cpu -mcpu=haswell",
+    "cpu -mcpu=haswell -mattr=+avxvnni",
+    "cpu -mcpu=skylake-avx512",
+    "cpu -mcpu=cascadelake",
+)
+RUNS = tuple(target for target in TARGETS if Target.parse(target).runs_here())
+
+
+def agree(result: relay.Expr, *arrays: np.ndarray, targets: tuple[str, ...] = RUNS) -> None:
+    """Native code gives what the interpreter gives for the program as it stands."""
+    module = relay.IRModule.from_expr(relay.Function(relay.analysis.free_vars(result), result))
+    (expected,) = run_relay(transform.InferType()(module), list(arrays))
+    for target in targets:
+        np.testing.assert_array_equal(xrelay.compile(module, target=target).run(list(arrays))[0], expected)
+
+
+def random(shape: tuple[int, ...], dtype: str, seed: int = 1) -> np.ndarray:
+    """Numbers of all sizes, the extremes among them."""
+    limits = np.iinfo(dtype)
+    array = np.random.default_rng(seed).integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
+    array.reshape(-1)[: array.size // 3] = limits.max
+    array.reshape(-1)[: array.size // 5] = limits.min
+    return array
+
+
+def distance(x: relay.Expr, zero_point: relay.Expr | int | None) -> relay.Expr:
+    """`x` in 32 bits less its zero point."""
+    wide = relay.cast(x, "int32")
+    if zero_point is None:
+        return wide
+    return wide - (relay.const(zero_point, "int32") if isinstance(zero_point, int) else zero_point)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize(
+    ("channels", "filters", "groups", "stride", "padding", "zero_point"),
+    [(16, 32, 1, 1, 1, 3), (8, 16, 2, 2, 1, 0), (3, 24, 1, 2, 3, 100), (20, 20, 1, 1, 0, None), (7, 5, 1, 1, 1, -5)],
+)
+def test_convolutions(
+    channels: int, filters: int, groups: int, stride: int, padding: int, zero_point: int | None, dtype: str
+) -> None:
+    shape = (2, channels, 9, 7)
+    weight = random((filters, channels // groups, 3, 3), "int8", 2).astype(np.int32)
+    y = relay.nn.conv2d(
+        distance(relay.var("x", shape=shape, dtype=dtype), zero_point),
+        relay.const(weight),
+        groups=groups,
+        strides=(stride, stride),
+        padding=(padding, padding),
+    )
+    bias = relay.const(np.arange(filters, dtype=np.int32).reshape(filters, 1, 1))
+    agree(relay.nn.relu(y + bias), random(shape, dtype))
+
+
+def test_convolutions_of_last_channels() -> None:
+    x = relay.var("x", shape=(1, 6, 5, 12), dtype="int8")
+    y = relay.nn.conv2d(
+        distance(x, -7),
+        relay.const(random((3, 2, 12, 32), "int8", 2).astype(np.int32)),
+        padding=(1, 0),
+        data_layout="NHWC",
+        kernel_layout="HWIO",
+        kernel_size=(3, 2),
+        channels=32,
+    )
+    agree(y, random((1, 6, 5, 12), "int8"))
+
+
+def test_chains_stay_in_blocks() -> None:
+    x = relay.var("x", shape=(1, 16, 8, 8), dtype="uint8")
+    for layer in range(3):
+        weight = random((16, 16, 3, 3), "int8", layer).astype(np.int32)
+        total = relay.nn.conv2d(distance(x, 128), relay.const(weight), padding=(1, 1))
+        x = relay.cast(relay.clip(relay.right_shift(total, relay.const(11, "int32")), 0, 255), "uint8")
+    agree(x, random((1, 16, 8, 8), "uint8"))
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize(("rows", "depth", "units"), [(1, 64, 48), (13, 7, 16), (5, 4, 6), (33, 20, 80), (0, 8, 16)])
+def test_products(rows: int, depth: int, units: int, dtype: str) -> None:
+    x = relay.var("x", shape=(rows, depth), dtype=dtype)
+    weight = random((units, depth), "int8", 2).astype(np.int32)
+    agree(relay.nn.dense(distance(x, 9), relay.const(weight)), random((rows, depth), dtype))
+
+
+def test_weights_without_a_sign() -> None:
+    weight = random((32, 24), "uint8", 2).astype(np.int32) - 113
+    x = relay.var("x", shape=(6, 24), dtype="int8")
+    agree(relay.nn.dense(distance(x, -9), relay.const(weight)), random((6, 24), "int8"))
+
+
+@pytest.mark.parametrize("zero_point", [2**31 - 1, -(2**31)])
+def test_zero_points_that_wrap(zero_point: int) -> None:
+    weight = relay.const(random((32, 24), "int8", 2).astype(np.int32))
+    x = relay.var("x", shape=(6, 24), dtype="int8")
+    agree(relay.nn.dense(distance(x, zero_point), weight), random((6, 24), "int8"), targets=RUNS[:1])
+
+
+@pytest.mark.parametrize("shape", [(), (6, 1)])
+def test_zero_points_of_the_run(shape: tuple[int, ...]) -> None:
+    x, zero = relay.var("x", shape=(6, 24), dtype="uint8"), relay.var("z", shape=shape, dtype="int32")
+    weight = relay.const(random((24, 32), "int8", 2).astype(np.int32))
+    arrays = random((6, 24), "uint8"), random(shape, "uint8", 4).astype(np.int32)
+    agree(relay.nn.matmul(distance(x, zero), weight), *arrays)
+
+
+def test_rows_of_any_number() -> None:
+    x = relay.var("x", shape=(relay.Any(), 24), dtype="uint8")
+    weight = relay.const(random((32, 24), "int8", 2).astype(np.int32))
+    agree(relay.nn.dense(distance(x, 3), weight), random((37, 24), "uint8"), targets=RUNS[:1])
+
+
+def test_instructions_of_targets() -> None:
+    assert {Target.parse(target).dot_products for target in TARGETS[1:]} == {
+        ("pmaddwd", 128),
+        ("pmaddwd", 256),
+        ("vpdpbusd", 256),
+        ("pmaddwd", 512),
+        ("vpdpbusd", 512),
+    }
+    assert Target.parse("cpu -mcpu=sapphirerapids -mattr=-avx512vnni").dot_products == ("vpdpbusd", 256)
+    assert Target.parse("cpu -mcpu=sapphirerapids -mattr=-avx512vnni,-avxvnni").dot_products == ("pmaddwd", 512)
+    assert Target.parse("cpu -mcpu=cortex-a72").dot_products is None
