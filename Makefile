@@ -58,9 +58,10 @@ stubs: $(VENV)/.installed-test ## Write the types of Relay's operators anew from
 reference: $(VENV)/.installed-test ## Write docs/reference anew from the ops and converters that are registered
 	@$(BIN)/python -m xrelay.tools.reference
 
-bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops and networks against onnxruntime, what compiling, open sizes and passes cost and are worth
+bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops, quantised ones and networks against onnxruntime, what compiling, open sizes and passes cost and are worth
 	@$(BIN)/python benchmarks/bench_kernels.py
 	@$(BIN)/python benchmarks/bench_ops.py
+	@$(BIN)/python benchmarks/bench_quantised.py
 	@$(BIN)/python benchmarks/bench_models.py
 	@$(BIN)/python benchmarks/bench_dynamic.py
 	@$(BIN)/python benchmarks/bench_compile.py
