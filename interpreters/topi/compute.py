@@ -163,8 +163,12 @@ def _sum_of_products(a: Array, b: Array, box: Box, reduce_axes: tuple[int, ...])
     shape = box.shape()
     operands: list[Array] = []
     labels: list[list[int]] = []
-    for array in (a, b):
-        array = array.reshape((1,) * (box.rank - array.ndim) + array.shape)
+    whole = [array.reshape((1,) * (box.rank - array.ndim) + array.shape) for array in (a, b)]
+    for array, other in zip(whole, reversed(whole), strict=True):
+        for axis in reduce_axes:
+            if array.shape[axis] < other.shape[axis] and array.size * other.shape[axis] <= CHUNK_ELEMENTS:
+                # Else numpy takes the factor out of the sum, which is another number where a product is infinite.
+                array = np.repeat(array, other.shape[axis], axis)
         kept = [axis for axis, n in enumerate(array.shape) if n != 1]
         operands.append(array.reshape([array.shape[axis] for axis in kept]))
         labels.append(kept)
