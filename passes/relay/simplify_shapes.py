@@ -9,6 +9,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
@@ -200,7 +201,8 @@ class NameTheType(RewritePattern):
         %y = relay.reshape(%x) {newshape = [4, 6]} : (tensor<24xf32>) -> tensor<4x6xf32>
 
     So `zeros_like`, `ones_like`, `full_like`, `cast_like`, `broadcast_to_like` and `collapse_sum_like`; and
-    `collapse_sum_to`, whose shape is known.
+    `collapse_sum_to`, whose shape is known. Left alone: one whose shape is computed, even where no other than that of
+    its result is right, as it says so where it runs.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
@@ -210,7 +212,7 @@ class NameTheType(RewritePattern):
         if isinstance(op, CastLikeOp):
             emit.replace(emit.call(CastOp, op.data, dtype=element_type_of(result.type)))
             return
-        if not is_static(result.type):
+        if not is_static(result.type) or made_extents(op):
             return
         shape, dtype = static_shape(result), element_type_of(result.type)
         if isinstance(op, ReshapeLikeOp):
