@@ -166,7 +166,7 @@ def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) 
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
             closures.expand(function)
-    if closures.has_named:
+    if closures.changes_types:
         infer_types(module)
     return inliner.inlined + closures.inlined
 

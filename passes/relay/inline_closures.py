@@ -75,8 +75,8 @@ class ClosureInliner:
     """Whether it inlines closures with named dimensions of their own."""
     added: int = 0
     inlined: int = 0
-    has_named: bool = False
-    """Whether a closure with named dimensions of its own was inlined."""
+    changes_types: bool = False
+    """Whether types have to be inferred again: names of dimensions were put in, or a call had no type yet."""
 
     def expand(self, function: FuncOp) -> None:
         """Inline the calls in `function`, and those in what comes in their places."""
@@ -159,7 +159,7 @@ class ClosureInliner:
             return None
         bindings = {name: found[name] for name in own}
         bindings |= _made_names(closure, call, names)
-        self.has_named |= bool(bindings)
+        self.changes_types |= bool(bindings)
         return bindings
 
     def _inline(
@@ -187,6 +187,7 @@ class ClosureInliner:
         result = last.value
         if call.result.name_hint is not None and isinstance(result.owner, Operation) and result.owner in body[-1:]:
             result.name_hint = call.result.name_hint
+        self.changes_types |= result.type != call.result.type
         erase_op(last)
         Rewriter.insert_op(body, InsertPoint.before(call))
         Rewriter.replace_op(call, [], self.computed.results(call, carried_results(call, [result]), first))
