@@ -82,6 +82,8 @@ def data_bytes(value: SSAValue) -> Bytes:
     wide = owner_of(value, CastOp)
     if wide is None or not is_complete(wide.operands[0].type) or not _is_byte(wide.operands[0]):
         raise WideError("its data is no byte less a zero point")
+    if difference is not None and shape_of(difference.result.type) != shape_of(wide.result.type):
+        raise WideError("its zero point has more places than its data")
     return Bytes(wide.operands[0], zero_point)
 
 

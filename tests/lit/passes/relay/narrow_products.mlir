@@ -92,6 +92,19 @@ func.func @left(%x: tensor<3x4xui8>, %i: tensor<3x4xi32>, %z: tensor<4xi32>) -> 
   func.return %0, %1, %2, %3 : tensor<3x2xi32>, tensor<3x2xi32>, tensor<3x3xi32>, tensor<3x2xi32>
 }
 
+// SAYS: relay.nn.dense: its zero point has more places than its data
+// CHECK-LABEL: func.func @left_larger
+// CHECK-NOT:     out_dtype
+// CHECK:         func.return
+func.func @left_larger(%x: tensor<3x4xui8>) -> tensor<1x3x2xi32> {
+  %w = relay.constant dense<1> : tensor<2x4xi32>
+  %z = relay.constant dense<1> : tensor<1x1x1xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
+  %b = relay.subtract(%a, %z) : (tensor<3x4xi32>, tensor<1x1x1xi32>) -> tensor<1x3x4xi32>
+  %y = relay.nn.dense(%b, %w) : (tensor<1x3x4xi32>, tensor<2x4xi32>) -> tensor<1x3x2xi32>
+  func.return %y : tensor<1x3x2xi32>
+}
+
 // SAYS: relay.nn.conv2d: its filters have one channel each
 // SAYS: relay.nn.conv2d: the 6 channels of a group are no multiple of 4
 // SAYS: relay.nn.conv2d: its zero point is not one constant
