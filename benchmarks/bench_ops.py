@@ -189,18 +189,23 @@ class Row:
 
 def measure(case: Case, milliseconds: float, *, peer: bool) -> Row:
     """Compiles, runs and compares one case."""
-    model = case.model()
     data = np.random.default_rng(1).standard_normal(case.data).astype(np.float32)
-    compiled = xrelay.compile(model, threads=1)
+    return compared(case.name, case.model(), data, milliseconds, peer=peer)
+
+
+def compared(
+    name: str, model: onnx.ModelProto, data: Array, milliseconds: float, *, peer: bool, integers: bool = False
+) -> Row:
+    """Compiles a model of one input, runs it and, with `peer`, onnxruntime on `data`, and compares."""
+    compiled = xrelay.compile(model, threads=1, integers=integers)
     runs: list[Run] = [lambda: compiled.run([data])]
     if peer:
         runs.append(load_onnxruntime(model, data))
-    first, *others = [run()[0] for run in runs]
+    first, *others = [run()[0].astype(np.float64) for run in runs]
     times = fastest(runs, milliseconds)
     if not others:
-        return Row(case.name, times[0], None, None)
-    difference = float(np.abs(first - others[0]).max() / np.abs(others[0]).max())
-    return Row(case.name, times[0], times[1], difference)
+        return Row(name, times[0], None, None)
+    return Row(name, times[0], times[1], float(np.abs(first - others[0]).max() / np.abs(others[0]).max()))
 
 
 def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:

@@ -20,11 +20,9 @@ from typing import Any
 
 import numpy as np
 import onnx
-from bench_ops import Attribute, Row, Run, fastest, load_onnxruntime
+from bench_ops import Attribute, Row, compared
 from numpy.typing import NDArray
 from onnx import TensorProto, helper, numpy_helper
-
-import xrelay
 
 Array = NDArray[Any]
 Shape = tuple[int, ...]
@@ -145,26 +143,13 @@ def random_data(model: onnx.ModelProto) -> Array:
     return random.standard_normal(shape).astype(np.float32)
 
 
-def measure(name: str, model: onnx.ModelProto, milliseconds: float, *, peer: bool) -> Row:
-    """Compiles, runs and compares one case."""
-    data = random_data(model)
-    compiled = xrelay.compile(model, threads=1, integers="between steps" in name)
-    runs: list[Run] = [lambda: compiled.run([data])]
-    if peer:
-        runs.append(load_onnxruntime(model, data))
-    first, *others = [run()[0].astype(np.float64) for run in runs]
-    times = fastest(runs, milliseconds)
-    if not others:
-        return Row(name, times[0], None, None)
-    return Row(name, times[0], times[1], float(np.abs(first - others[0]).max() / np.abs(others[0]).max()))
-
-
 def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
     """The rows of the cases whose name holds one of the texts, of all where there is none."""
     peer = find_spec("onnxruntime") is not None
     for name, make in CASES.items():
         if not only or any(text in name for text in only):
-            yield measure(name, make(), milliseconds, peer=peer)
+            model, integers = make(), "between steps" in name
+            yield compared(name, model, random_data(model), milliseconds, peer=peer, integers=integers)
 
 
 def main() -> int:

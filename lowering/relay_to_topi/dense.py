@@ -29,8 +29,8 @@ def _known_block(op: Operation) -> str | None:
 def build_named_blocks(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A plain sum of products, with the number of columns in a block that the layout says; C2 is checked before it."""
     data, weight = emitter.operand(0), emitter.operand(1)
-    layout = cast(ContribDensePackOp, emitter.op).layout
-    block, terms = layout.factor("N") or 1, layout.factor("C")
+    op = cast(ContribDensePackOp, emitter.op)
+    block, terms = op.block, op.layout.factor("C")
     *rows, columns = emitter.result_shape
     element = emitter.result_type.element_type
 
