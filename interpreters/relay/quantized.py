@@ -42,7 +42,7 @@ def scaled(distances: Array, factor: Array, *, away: bool = False) -> Array:
     places = 31 - exponent.astype(np.int64)
     large = ~finite | (places < 0)
     multiplier = np.where(large, 1 << 31, np.where((places > 62) | (factor == 0), 0, multiplier))
-    signed = np.where(np.signbit(factor), -multiplier, multiplier)
+    signed = np.where(factor < 0, -multiplier, multiplier)
     return divided(distances.astype(np.int64) * signed, np.where(large, 0, np.clip(places, 0, 62)), away=away)
 
 

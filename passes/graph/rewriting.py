@@ -18,7 +18,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.dialects.relay.structure.weights import Array
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops
 
@@ -137,10 +137,7 @@ def constant_of(value: SSAValue) -> Array | None:
     """The array of a constant whose bytes are here; `None` for anything else."""
     if not isinstance(value, OpResult) or not isinstance(value.op, ConstantOp):
         return None
-    constant = value.op
-    if isinstance(constant.value, WeightAttr) and not constant.value.data.is_resolved:
-        return None
-    return constant.array
+    return value.op.array if value.op.is_here else None
 
 
 def owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import traceback
 from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 from xdsl.context import Context
 from xdsl.dialects import get_all_dialects
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Dialect
+from xdsl.ir import Attribute, Dialect, Operation
 from xdsl.utils.exceptions import MultipleSpansParseError, UnregisteredConstructException, VerifyException
 from xdsl.utils.exceptions import ParseError as XdslParseError
 
@@ -69,8 +70,20 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
             raise
         raise ParseError(error.message, location=_reached(parser, name), help=error.help) from error
     except Exception as error:
-        message = f"the text confuses the parser, {type(error).__name__}: {one_line(str(error))}"
-        raise ParseError(message, location=_reached(parser, name)) from error
+        raise ParseError(_unforeseen(error), location=_reached(parser, name)) from error
+
+
+def _unforeseen(error: Exception) -> str:
+    """What an exception that no parser means to raise says of the text.
+
+    Parsers of xDSL's dialects index and assert as if the text were whole: what they raise means that it is not.
+    """
+    classes = (frame.f_locals.get("cls") for frame, _ in traceback.walk_tb(error.__traceback__))
+    ours_or_theirs = [cls for cls in classes if isinstance(cls, type) and issubclass(cls, Operation | Attribute)]
+    innermost = ours_or_theirs[-1] if ours_or_theirs else None
+    if innermost is not None and innermost.__module__.startswith("xdsl.dialects."):
+        return f"this is not the syntax of {innermost.name}: a part is missing, of another kind, or out of range"
+    return f"the text confuses the parser, {type(error).__name__}: {one_line(str(error))}"
 
 
 def _add_notes(failure: ParseError, parser: LocatingParser | None, error: XdslParseError) -> None:

@@ -84,6 +84,22 @@ def test_arithmetic_on_32_bits_is_exact_at_one_scale(op: str) -> None:
     np.testing.assert_array_equal(got, exact)
 
 
+@pytest.mark.parametrize("op", ["add", "subtract", "mul"])
+@pytest.mark.parametrize("scale", [1.0, np.nan, -np.nan, np.inf, 0.0])
+def test_zero_points_far_from_narrow_data(op: str, scale: float) -> None:
+    data, one, far = np.array([-30, 99, 0, -128], np.int8), f32(1.0), i32(np.iinfo(np.int32).max)
+    for zeros in ((far, i32(-3)), (-far, far), (far, far), (i32(1 << 16), i32(-1 << 16))):
+        # Native code and the interpreter agree; a distance saturates, it does not wrap.
+        got = applied(f"qnn.{op}", data, data[::-1].copy(), one, zeros[0], one, zeros[1], f32(scale), i32(-7))
+        if scale == 1.0:
+            sides = [
+                np.clip(side.astype(np.int64) - zero, -(1 << 31), (1 << 31) - 1)
+                for side, zero in zip((data, data[::-1]), zeros, strict=True)
+            ]
+            exact = {"add": np.add, "subtract": np.subtract, "mul": np.multiply}[op](*sides) - 7
+            np.testing.assert_array_equal(got, np.clip(exact, -128, 127))
+
+
 def test_arithmetic_on_32_bits_saturates() -> None:
     least, most = (np.int32(getattr(np.iinfo(np.int32), name)) for name in ("min", "max"))
     lhs, rhs = np.array([most, least, most, least], np.int32), np.array([most, least, least, most], np.int32)

@@ -31,6 +31,7 @@ from xrelay.dialects.relay.ops.qnn_op import (
     along,
     distance,
     dtype_of,
+    fits_data,
     near_distance,
     number,
     ratio,
@@ -89,9 +90,8 @@ class QnnBinaryOp(QnnOp):
             (lhs, self.lhs_axis.value.data, parameters[:2]),
             (rhs, self.rhs_axis.value.data, parameters[2:4]),
         ):
-            rank = parts.rank(data)
-            distances = near_distance(parts, data, along(parts, zero_point, rank, axis))
-            sides.append((distances, along(parts, scale, rank, axis)))
+            distances = near_distance(parts, data, zero_point, axis)
+            sides.append((distances, along(parts, scale, parts.rank(data), axis)))
         output_scale, output_zero_point = (number(parts, parameter) for parameter in parameters[4:])
         whole = self.combined(parts, sides[0], sides[1], output_scale)
         return shifted(parts, whole, output_zero_point, dtype_of(lhs))
@@ -114,7 +114,8 @@ class QnnSumOp(QnnBinaryOp):
     ) -> SSAValue:
         """Each side is rounded once."""
         sides = [scaled(parts, distances, ratio(parts, (scale,), output_scale)) for distances, scale in (lhs, rhs)]
-        if dtype_of(self.lhs).itemsize == 4:
+        left, right, _, left_zero_point, _, right_zero_point, *_ = parts.operands
+        if not (fits_data(left_zero_point, left) and fits_data(right_zero_point, right)):
             # The sum of both, and of a zero point, holds in 64 bits.
             sides = [parts.op("clip", side, a_min=-(2.0**61), a_max=2.0**61) for side in sides]
         return parts.op(self.OF_DISTANCES, *sides)

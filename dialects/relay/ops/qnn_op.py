@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 import numpy as np
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.axes import letter_of_axis
@@ -23,7 +23,9 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fixed_point import cut, factor_of, saturated
 from xrelay.index_algebra.dims import Dim
 
@@ -91,12 +93,26 @@ def distance(parts: Parts, data: SSAValue, zero_point: SSAValue) -> SSAValue:
     return parts.op("subtract", parts.op("cast", data, dtype="int32"), zero_point)
 
 
-def near_distance(parts: Parts, data: SSAValue, zero_point: SSAValue) -> SSAValue:
-    """As `distance`, but saturated where 32 bits do not hold it."""
-    if dtype_of(data).itemsize < 4:
-        return distance(parts, data, zero_point)
-    wide = (parts.op("cast", each, dtype="int64") for each in (data, zero_point))
+def near_distance(parts: Parts, data: SSAValue, zero_point: SSAValue, axis: int) -> SSAValue:
+    """As `distance`, of a zero point along `axis`, but saturated where 32 bits do not hold it."""
+    broadcast = along(parts, zero_point, parts.rank(data), axis)
+    if fits_data(zero_point, data):
+        return distance(parts, data, broadcast)
+    wide = (parts.op("cast", each, dtype="int64") for each in (data, broadcast))
     return saturated(parts, parts.op("subtract", *wide), np.dtype(np.int32))
+
+
+def fits_data(zero_point: SSAValue, data: SSAValue) -> bool:
+    """Whether a distance of `data` is known to be less than 2¹⁷, as that of 16 bits from a zero point of 16 bits.
+
+    A zero point that the run tells may be any number of 32 bits, unless it is cast from a narrower type.
+    """
+    if dtype_of(data).itemsize > 2 or not isinstance(zero_point, OpResult):
+        return False
+    op = zero_point.op
+    if isinstance(op, ConstantOp) and op.is_here:
+        return bool((np.abs(op.array.astype(np.int64)) < 1 << 16).all())
+    return isinstance(op, CastOp) and dtype_of(op.operands[0]).kind in "iu" and dtype_of(op.operands[0]).itemsize <= 2
 
 
 def ratio(parts: Parts, numerators: tuple[SSAValue, ...], denominator: SSAValue, times: float = 1.0) -> SSAValue:

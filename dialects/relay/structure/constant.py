@@ -77,6 +77,11 @@ class ConstantOp(IRDLOperation):
             return self.value.data.array
         return array_of(cast(DenseIntOrFPElementsAttr, self.value))
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the array can be had: the bytes of a weight may be elsewhere."""
+        return not isinstance(self.value, WeightAttr) or self.value.data.is_resolved
+
     def verify_(self) -> None:
         """Check C1 to C3."""
         type = self.result.type

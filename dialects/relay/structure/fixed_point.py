@@ -38,7 +38,7 @@ def factor_of(parts: Parts, ratio: SSAValue) -> tuple[SSAValue, SSAValue]:
     """A factor and places, both i64, for a `ratio` of f64: the factor is rounded to 31 bits, halves away from zero.
 
     Times an i32 and `cut`, a ratio of 2³¹ or more gives what no 32 bits hold, for any number but 0, and one below 2⁻³²
-    gives 0. Infinity counts among the former, and so does what is not a number.
+    gives 0. Infinity counts among the former, and so does what is not a number, as if positive: it has no sign.
     """
     bits = parts.op("reinterpret", ratio, dtype="int64")
     exponent = parts.op("bitwise_and", parts.op("right_shift", bits, 52), 0x7FF)
@@ -47,7 +47,7 @@ def factor_of(parts: Parts, ratio: SSAValue) -> tuple[SSAValue, SSAValue]:
     places = parts.op("subtract", parts.scalar(_BIAS + PLACES, bits), exponent)
     factor = parts.op("where", parts.op("less", places, 0), parts.scalar(1 << PLACES, bits), factor)
     factor = parts.op("where", parts.op("greater", places, MOST_PLACES), parts.scalar(0, bits), factor)
-    factor = parts.op("where", parts.op("less", bits, 0), parts.op("negative", factor), factor)
+    factor = parts.op("where", parts.op("less", ratio, 0.0), parts.op("negative", factor), factor)
     return factor, parts.op("clip", places, a_min=0.0, a_max=float(MOST_PLACES))
 
 

@@ -54,6 +54,21 @@ ISOLATED = "func.func @f() { %%a = arith.negf %s : f32 func.return }"
         ),
         ('"test.op"(%a) ({ %a = "test.op"() : () -> i32 }) : (i32) -> ()', "f.mlir:1:1", ""),
         (
+            "%n = llvm.mlir.zero : i32\n%0 = llvm.alloca %n x f32 : () -> !llvm.ptr",
+            "f.mlir:2:",
+            "syntax of llvm.alloca",
+        ),
+        (
+            '%p = llvm.mlir.zero : !llvm.ptr\n%0 = llvm.load %p {alignment = "a"} : !llvm.ptr -> f32',
+            "f.mlir:2:",
+            "not the syntax of llvm.load: a part is missing, of another kind, or out of range",
+        ),
+        (
+            "%s = llvm.mlir.zero : !llvm.struct<(f32)>\n%0 = llvm.extractvalue %s[3] : !llvm.struct<(f32)>",
+            "f.mlir:2:",
+            "syntax of llvm.extractvalue",
+        ),
+        (
             "func.func @f(%x: memref<4xf32>) {\n"
             '  loop.for "i" %i to 4 { loop.block "b" (%v : spatial 4 = %j) reads(%x) writes(%x) {\n'
             '    loop.for "j" %j to 4 { } } }\n  func.return }',
