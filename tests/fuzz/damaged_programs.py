@@ -23,7 +23,7 @@ from fuzz.special_values import Array, is_float
 from fuzz.time_limit import time_limit
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
-from xrelay.errors import ParseError, TypeInferenceError, XRelayError
+from xrelay.errors import DimensionError, ParseError, TypeInferenceError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.catalogue.rounding import is_exact
@@ -139,9 +139,13 @@ def _inputs(func: FuncOp, seed: int) -> list[Array] | None:
 
 
 def _extents(type: Attribute, sizes: dict[str, int], rng: np.random.Generator) -> list[int] | None:
+    """The extents of a tensor; `None` for another type, and where an extent has no value at these sizes."""
     if not isinstance(type, TensorType):
         return None
-    return [_extent(dim, sizes, rng) for dim in shape_of(type)]
+    try:
+        return [_extent(dim, sizes, rng) for dim in shape_of(type)]
+    except DimensionError:
+        return None
 
 
 def _extent(dim: Dim, sizes: dict[str, int], rng: np.random.Generator) -> int:
