@@ -14,8 +14,9 @@ With `weights=any`, as in Relay, weights and what is added may be any values: an
 until they are bound and folded. That pays where they will be constants; else the factor was cheaper where it was.
 
 Refuses, with a remark: factors that vary along another axis; weights that are no constants, unless `weights` is `any`;
-a value used elsewhere too; a factor that is not positive across a relu, or too small to divide by; grouped convolutions
-that are not one filter for each channel (forward); blocks of other axes; integers.
+a value used elsewhere too; a factor that is not positive across a relu, or too small to divide by; constants whose
+products with it their type does not hold; grouped convolutions that are not one filter for each channel (forward);
+blocks of other axes; integers.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from xrelay.dialects.relay.ops.tensor_elementwise import MultiplyOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import Remark, Remarks, report
-from xrelay.passes.graph.rewriting import constant_of, owner_of, rewrite_once
-from xrelay.passes.relay.scale_axis import LEAST, Axes, Scaling, axes_of, channel_vector
+from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite_once
+from xrelay.passes.relay.scale_axis import LEAST, Axes, Scaling, axes_of, channel_vector, stays_in_range
 from xrelay.passes.relay.scale_ways import (
     HeavyOp,
     MaxPoolOp,
@@ -135,6 +136,7 @@ class ScaleBackward(RewritePattern):
             vector = _vector(op, factor, axes)
             for segment in segments:
                 _check(segment.scaled, vector, axes, any_value=self.any_value)
+                _check_range(segment.scaled, vector)
         except Refused as refused:
             self.remarks.refused(op, str(refused))
             return
@@ -144,7 +146,7 @@ class ScaleBackward(RewritePattern):
             self._scale(segment, shared or Scaling(rewriter, segment.top, factor, vector, axes)) for segment in segments
         ]
         self.remarks.applied(op, f"moved into {' and '.join(text for text in into if text)}")
-        rewriter.replace(op, [], [data])
+        Emitter(rewriter, op).replace(data)
 
     def _scale(self, segment: Segment, scaling: Scaling) -> str:
         """Scale all that is added in a segment and the weight that it begins with; says what, if that is a heavy op."""
@@ -209,7 +211,7 @@ class ScaleForward(RewritePattern):
                 scalings[0].bias(step, divide=True)
         names = " and ".join(reader.name for reader in readers)
         self.remarks.applied(scaled, f"moved into {scalings[0].into} of {names}")
-        rewriter.replace(scaled, [], [data])
+        Emitter(rewriter, scaled).replace(data)
         return True
 
     def _in_channel_factors(
@@ -223,6 +225,9 @@ class ScaleForward(RewritePattern):
         _check([*path, op], vector, axes, any_value=self.any_value)
         if any(isinstance(step, SumOp | BiasAddOp) for step in path) and not (np.abs(vector) >= LEAST).all():
             raise Refused("something is added behind it, and a factor is too small to divide by")
+        _check_range([op], vector)
+        if path:
+            _check_range(path, 1 / vector)
         return vector, axes
 
 
@@ -286,6 +291,15 @@ def _check(path: Sequence[Step | MultiplyOp], vector: Array, axes: Axes | None, 
             raise Refused(f"{op.name} takes the maximum along the axis that is scaled")
         elif isinstance(op, ReluOp | MaxPoolOp) and not (vector > 0).all():
             raise Refused(f"it would pass {op.name}, and not every factor is positive")
+
+
+def _check_range(path: Sequence[Step | MultiplyOp], vector: Array) -> None:
+    """Require that the constants on the way hold what they are multiplied by."""
+    for op in path:
+        for operand in [op.weight] if isinstance(op, HeavyOp) else op.operands:
+            constant = constant_of(operand)
+            if constant is not None and not stays_in_range(constant, vector):
+                raise Refused(f"{element_type_of(operand.type)} does not hold a constant of {op.name} times the factor")
 
 
 def _check_heavy(op: HeavyOp, *, any_value: bool) -> None:

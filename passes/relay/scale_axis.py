@@ -17,6 +17,7 @@ from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, Sque
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 from xrelay.index_algebra.dims import Shape
+from xrelay.passes.graph.float_range import float_range
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, per_channel
 
@@ -49,6 +50,22 @@ def channel_vector(factor: Array, shape: Shape, axes: Axes) -> Array | None:
     if len(whole) > len(shape) or varies or len(extents) < len(axes):
         return None
     return np.broadcast_to(factor.reshape([whole[axis] for axis in axes]), extents).reshape(-1)
+
+
+def stays_in_range(array: Array, factor: Array) -> bool:
+    """Whether what the type of `array` holds still does for its products with `factor`, down to the least digit.
+
+    Their greatest must be a normal number, or 0; of smaller ones no more is lost than it rounds.
+    """
+    if array.size == 0 or factor.size == 0:
+        return True
+    (least, most), greatest = float_range(array.dtype), _greatest(array) * _greatest(factor)
+    return greatest == 0 or least <= greatest <= most
+
+
+def _greatest(array: Array) -> float:
+    """The greatest size of an element; NaN where one is."""
+    return float(np.maximum(abs(float(array.min())), abs(float(array.max()))))
 
 
 class Scaling:
@@ -97,7 +114,7 @@ class Scaling:
     def _scale(self, op: Operation, index: int, axes: Axes, shape: Shape, *, divide: bool = False) -> None:
         """Multiply or divide an operand, which broadcasts with `shape`, by the vector along `axes` of that."""
         if constant_of(op.operands[index]) is not None:
-            along = self._vector.reshape(self._shape(axes, shape) if self._vector.size > 1 else ())
+            along = self._vector.reshape(self._shape(axes, shape) if self._vector.size != 1 else ())
             self._scale_constant(op, index, along, divide=divide)
             return
         self._scale_value(op, index, self._along(Emitter(self._rewriter, op), axes, shape), divide)
@@ -119,7 +136,7 @@ class Scaling:
         """The factor along `axes` of `shape`."""
         if self._squeezed is None:
             first = Emitter(self._rewriter, self._anchor)
-            own = self._factor.shape if self._vector.size > 1 else ()
+            own = self._factor.shape if self._vector.size != 1 else ()
             value: SSAValue = first.insert(ConstantOp.of(self._factor.reshape(own))).result
             units = [axis for axis, extent in enumerate(own) if extent == 1]
             self._squeezed = first.call(SqueezeOp, value, axis=units) if units else value
