@@ -98,7 +98,7 @@ class MultiplyByZeros(RewritePattern):
         """Look for zeros on either side."""
         for operand in op.operands:
             if uniform_number(operand) == 0.0 and operand.type == op.results[0].type:
-                rewriter.replace(op, [], [operand])
+                Emitter(rewriter, op).replace(operand)
                 return
         if any(uniform_number(operand) == 0.0 for operand in op.operands):
             _fill(op, ZerosOp, rewriter)

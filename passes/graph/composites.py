@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import lru_cache
 
-from xdsl.dialects.builtin import TensorType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.op_lists import derived
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.core.types import is_complete
-from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
-from xrelay.index_algebra.requirement import Requirement
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.target.strategy import is_implemented
 
@@ -48,32 +43,7 @@ class ExpandComposite(RewritePattern):
         emit = Emitter(rewriter, op)
         for part in parts:
             emit.insert(part)
-        emit.replace(where_demands_hold(emit, op, value, op.results[0].type, parts))
-
-
-def where_demands_hold(
-    emit: Emitter, op: Operation, value: SSAValue, type: Attribute, parts: Sequence[Operation]
-) -> SSAValue:
-    """`value`, which `parts` compute, as a tensor of `type` behind what `op` demands and none of them does.
-
-    Of a composite op that is the scale that only other programs look at, say. A value that `parts` give in a type with
-    other words for its extents is one of `type` where all holds that `op` demands.
-    """
-    made = {_key(demand) for part in parts for demand in requirements_of(part)}
-    same = value.type == type
-    kept = [demand for demand in requirements_of(op) if not same or _key(demand) not in made]
-    demands = RequirementsAttr.of(kept)
-    if demands is None or not isinstance(value.type, TensorType):
-        return value
-    require = RequireOp.create(operands=[value], result_types=[type], properties={"demands": demands})
-    record_requirements(require, kept)
-    return emit.insert(require).results[0]
-
-
-def _key(demand: Requirement) -> tuple[object, ...]:
-    """What is demanded, whatever for."""
-    kept = demand.canonical()
-    return type(kept), kept.lhs, kept.rhs
+        emit.replace(value)
 
 
 def composites() -> tuple[type[CompositeOp], ...]:

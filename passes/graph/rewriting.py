@@ -15,10 +15,11 @@ from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops
 
@@ -30,6 +31,7 @@ class Emitter:
 
     def __init__(self, rewriter: PatternRewriter, source: Operation):
         self._rewriter, self._source = rewriter, source
+        self._made: list[Operation] = []
 
     def insert(self, op: OpT) -> OpT:
         """Insert `op`."""
@@ -41,6 +43,7 @@ class Emitter:
         if block is None:
             raise ValueError(f"{self._source.name} stands in no block")
         block.insert_op_before(op, self._source)
+        self._made.append(op)
         self._rewriter.has_done_action = True
         self._rewriter.handle_operation_insertion(op)
         return op
@@ -54,7 +57,13 @@ class Emitter:
         return self.insert(ConstantOp.of(np.array(value, numpy_dtype(element_type_of(like))))).result
 
     def replace(self, value: SSAValue) -> None:
-        """Let `value` stand for the source's result, and erase the source."""
+        """Let `value` stand for the source's result, and erase the source.
+
+        What the source demands of named extents, and nothing that was inserted does, is demanded of `value`.
+        """
+        require = keep_demands(self._source, value, self._source.results[0].type, self._made)
+        if require is not None:
+            value = self.insert(require).result
         self._rewriter.replace(self._source, [], [value])
 
 
@@ -143,6 +152,12 @@ def constant_of(value: SSAValue) -> Array | None:
 def owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
     """The op of class `op` that made `value`, if one did."""
     return value.op if isinstance(value, OpResult) and isinstance(value.op, op) else None
+
+
+def plain_owner_of(value: SSAValue, op: type[OpT]) -> OpT | None:
+    """As `owner_of`, where the op demands nothing of named extents: what reads its operands instead need not either."""
+    found = owner_of(value, op)
+    return None if found is None or requirements_of(found) else found
 
 
 def rank_of(value: SSAValue) -> int | None:

@@ -20,7 +20,6 @@ from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp
-from xrelay.passes.graph.composites import where_demands_hold
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.relay.simplify_inference import along_axis
 
@@ -57,5 +56,4 @@ class AddInsteadOfBiasAdd(RewritePattern):
         emit = Emitter(rewriter, op)
         rank = len(shape_of(op.data.type))
         axis = require_axis(op, op.axis.value.data, rank, "C1")
-        added = emit.insert(AddOp.call(op.data, along_axis(emit, op.bias, axis, rank)))
-        emit.replace(where_demands_hold(emit, op, added.results[0], op.results[0].type, [added]))
+        emit.replace(emit.call(AddOp, op.data, along_axis(emit, op.bias, axis, rank)))

@@ -31,12 +31,13 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.errors import ConstraintError
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
+from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
 
 
 @dataclass(frozen=True)
@@ -68,10 +69,10 @@ class DilateConvolution(RewritePattern):
         """Where the blocks and the padding agree."""
         if not isinstance(op, BatchToSpaceNdOp) or not is_complete(op.result.type):
             return
-        conv = op.data.owner
+        conv = plain_owner_of(op.data, RelayOp)
         if not isinstance(conv, Conv2DOp | QnnConv2DOp) or not op.data.has_one_use():
             return
-        split = owner_of(conv.operands[0], SpaceToBatchNdOp)
+        split = plain_owner_of(conv.operands[0], SpaceToBatchNdOp)
         if split is None or not conv.operands[0].has_one_use() or not _is_plain(conv):
             return
         block = ints(split.block_shape)

@@ -52,7 +52,7 @@ from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.windows import each
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of, rewrite
+from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of, rewrite
 
 _KINDS: tuple[type[ConvOp | WindowPoolOp], ...] = (
     Conv1DOp,
@@ -96,7 +96,7 @@ class FoldPadding(RewritePattern):
         """Where the op pads with the same number."""
         if not isinstance(op, ConvOp | WindowPoolOp) or not all(map(is_complete, op.operand_types)):
             return
-        pad = owner_of(op.operands[0], PadOp)
+        pad = plain_owner_of(op.operands[0], PadOp)
         added = None if pad is None else _spatial_padding(op, pad)
         if pad is None or added is None or not _pads_with(op, pad, added):
             return

@@ -11,7 +11,7 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
+from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _binomial(op: AddOp) -> _Binomial | None:
 def _terms(op: AddOp) -> list[_Term]:
     """The three terms of a sum of a sum; none for anything else."""
     for inner, last in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
-        first = owner_of(inner, AddOp)
+        first = plain_owner_of(inner, AddOp)
         if first is not None and inner.has_one_use():
             terms = [_term(value, op.result) for value in (first.lhs, first.rhs, last)]
             return [term for term in terms if term is not None]
@@ -103,7 +103,7 @@ def _term(value: SSAValue, result: SSAValue) -> _Term | None:
     number, leaves, pending = 1.0, list[SSAValue](), [value]
     while pending:
         factor = pending.pop()
-        product, constant = owner_of(factor, MultiplyOp), constant_of(factor)
+        product, constant = plain_owner_of(factor, MultiplyOp), constant_of(factor)
         if product is not None and factor.has_one_use():
             pending += reversed(product.operands)
         elif constant is not None and constant.size == 1 and isfinite(float(constant.reshape(()))):
@@ -127,8 +127,10 @@ def _roots(b: float, c: float) -> tuple[float, float] | None:
 
 def _whole_roots(b: float, c: float) -> tuple[float, float] | None:
     """Whole numbers with the sum b and the product c, small enough for every integer type to compute alike."""
+    if max(abs(b), abs(c)) > _GREATEST:
+        return None
     square = int(b) * int(b) - 4 * int(c)
-    if max(abs(b), abs(c)) > _GREATEST or square < 0 or isqrt(square) ** 2 != square:
+    if square < 0 or isqrt(square) ** 2 != square:
         return None
     # b and the root are both odd or both even.
     return (int(b) + isqrt(square)) // 2, (int(b) - isqrt(square)) // 2

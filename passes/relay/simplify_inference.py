@@ -31,7 +31,8 @@ from xrelay.dialects.relay.ops.tensor_unary import NegativeOp, RsqrtOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
-from xrelay.passes.graph.composites import expand_composites, where_demands_hold
+from xrelay.passes.graph.composites import expand_composites
+from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
 
 
@@ -102,9 +103,11 @@ def _where_op_holds(
     (tuple_type,) = op.result_types
     types = tuple_type.types if isinstance(tuple_type, TupleType) else [value.type for value in fields]
     makers = parts, (), ()
-    return [
-        where_demands_hold(emit, op, value, type, made) for value, type, made in zip(fields, types, makers, strict=True)
-    ]
+    found: list[SSAValue] = []
+    for value, type, made in zip(fields, types, makers, strict=True):
+        require = keep_demands(op, value, type, made)
+        found.append(value if require is None else emit.insert(require).result)
+    return found
 
 
 class SimplifyDropout(RewritePattern):
@@ -126,7 +129,7 @@ class SimplifyDropout(RewritePattern):
         for use in list(op.result.uses):
             item = use.operation
             if isinstance(item, TupleGetItemOp) and item.index.value.data == 0:
-                rewriter.replace(item, [], [op.data])
+                Emitter(rewriter, item).replace(op.data)
         if op.result.first_use is None:
             rewriter.erase(op)
         elif is_static(op.data.type):
@@ -153,7 +156,7 @@ class TakeFieldOfTuple(RewritePattern):
         """Read through the tuple."""
         made = owner_of(op.data, TupleOp)
         if made is not None:
-            rewriter.replace(op, [], [made.operands[op.index.value.data]])
+            Emitter(rewriter, op).replace(made.operands[op.index.value.data])
 
 
 def along_axis(emit: Emitter, vector: SSAValue, axis: int, rank: int) -> SSAValue:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import isfinite
+from typing import TypeAlias
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
@@ -19,7 +21,8 @@ from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesLikeOp, OnesOp, Ze
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp, RsqrtOp, SqrtOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
+from xrelay.passes.graph.float_range import float_range
+from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
 from xrelay.passes.relay.simplify_binomials import FactorBinomial
 
 _NEUTRAL: Mapping[type[Operation], tuple[float, tuple[int, ...]]] = {
@@ -47,7 +50,7 @@ class DropNeutral(RewritePattern):
         for place in places:
             data = op.operands[1 - place]
             if data.type == op.results[0].type and uniform_number(op.operands[place]) == neutral:
-                rewriter.replace(op, [], [data])
+                Emitter(rewriter, op).replace(data)
                 return
 
 
@@ -105,6 +108,9 @@ class DoubleSelf(RewritePattern):
             emit.replace(emit.call(MultiplyOp, op.lhs, emit.scalar(2, op.lhs.type)))
 
 
+_Join: TypeAlias = Callable[[Array, Array], Array]
+
+
 class JoinConstants(RewritePattern):
     """Constants that are added or multiplied one after the other → one of each. Re-associating.
 
@@ -118,23 +124,24 @@ class JoinConstants(RewritePattern):
         %m = relay.multiply(%x, %d)
         %y = relay.add(%m, %e)                  %e : %c times %d, a constant
 
-    So also sums of sums and products of products. Left alone: inner results that others read.
+    So also sums of sums and products of products. Left alone: inner results that others read, and constants of which
+    the joined one is infinite or has fewer digits.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Where the inner op has a constant too."""
         outer = _with_constant(op)
-        inner = None if outer is None else outer[0].owner
+        inner = None if outer is None else plain_owner_of(outer[0], RelayOp)
         if outer is None or not isinstance(inner, AddOp | MultiplyOp) or not inner.results[0].has_one_use():
             return
         found = _with_constant(inner)
         if found is None or (isinstance(op, AddOp) and isinstance(inner, MultiplyOp)):
             return
         (data, first), second = found, outer[1]
-        join: Callable[[Array, Array], Array] = np.add if isinstance(op, AddOp) else np.multiply
+        join: _Join = np.add if isinstance(op, AddOp) else np.multiply
         with np.errstate(all="ignore"):
             joined = np.asarray(join(first, second), first.dtype)
-        if joined.size > max(first.size, second.size):
+        if joined.size > max(first.size, second.size) or not _keeps_digits(joined, first, second, join):
             return
         emit = Emitter(rewriter, op)
         if type(inner) is not type(op):
@@ -146,6 +153,16 @@ class JoinConstants(RewritePattern):
             emit.replace(emit.insert(result).results[0])
         else:
             result.erase()
+
+
+def _keeps_digits(joined: Array, first: Array, second: Array, join: _Join) -> bool:
+    """Whether what `join` made of two floats is none but a normal number, where both are numbers; a sum may be 0."""
+    if joined.dtype.kind in "biu":
+        return True
+    size, one, other = (np.abs(array.astype(np.float64)) for array in (joined, first, second))
+    least, most = float_range(joined.dtype)
+    is_lost = (size < least) & (np.minimum(one, other) > 0) & (join is np.multiply)
+    return not bool(np.any(np.isfinite(one) & np.isfinite(other) & ((size > most) | is_lost)))
 
 
 def _with_constant(op: Operation) -> tuple[SSAValue, Array] | None:
@@ -174,7 +191,7 @@ class MultiplyByRsqrt(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: DivideOp, rewriter: PatternRewriter) -> None:
         """Where the root has no other use."""
-        root = owner_of(op.rhs, SqrtOp)
+        root = plain_owner_of(op.rhs, SqrtOp)
         if root is not None and op.rhs.has_one_use():
             emit = Emitter(rewriter, op)
             emit.replace(emit.call(MultiplyOp, op.lhs, emit.call(RsqrtOp, root.operands[0])))
@@ -195,14 +212,14 @@ class JoinCasts(RewritePattern):
     def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
         """Look through the cast before, and through bounds that are no narrower than what lies between."""
         emit = Emitter(rewriter, op)
-        inner = owner_of(op.data, CastOp)
+        inner = plain_owner_of(op.data, CastOp)
         if op.data.type == op.result.type:
             emit.replace(op.data)
         elif inner is not None and _loses_nothing(inner.data, op.data, op.result):
             same = inner.data.type == op.result.type
             emit.replace(inner.data if same else emit.call(CastOp, inner.data, dtype=element_type_of(op.result.type)))
         elif inner is not None:
-            clip, limits, wide = owner_of(inner.data, ClipOp), _limits(op.data), _limits(op.result)
+            clip, limits, wide = plain_owner_of(inner.data, ClipOp), _limits(op.data), _limits(op.result)
             if clip is not None and _is_within(clip, limits) and _is_within(clip, wide):
                 same = inner.data.type == op.result.type
                 target = element_type_of(op.result.type)
@@ -215,10 +232,15 @@ def _loses_nothing(first: SSAValue, middle: SSAValue, last: SSAValue) -> bool:
     source, between, target = map(numpy_dtype, types)
     if is_half(types[0]) and between.kind == "f" and between.itemsize > 2:
         return target.kind == "f"
-    if is_half(types[1]) or not np.can_cast(source, between):
+    if is_half(types[1]) or not _holds_all(between, source):
         return False
     # A float between integers would bound what a cast of integers wraps.
-    return source.kind == "f" or between.kind != "f" or np.can_cast(source, target)
+    return source.kind == "f" or between.kind != "f" or _holds_all(target, source)
+
+
+def _holds_all(wide: np.dtype, narrow: np.dtype) -> bool:
+    """Whether each number of `narrow` is one of `wide`; numpy says so of 64 bits in a float too."""
+    return np.can_cast(narrow, wide) and not (narrow.kind in "iu" and narrow.itemsize == 8 and wide.kind not in "iu")
 
 
 def _is_within(clip: ClipOp, limits: tuple[int, int] | None) -> bool:
@@ -259,14 +281,14 @@ class DropBounds(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ClipOp, rewriter: PatternRewriter) -> None:
         """Compare with what the type, or the type before, holds."""
-        cast, wide = owner_of(op.data, CastOp), _limits(op.data)
+        cast, wide = plain_owner_of(op.data, CastOp), _limits(op.data)
         limits = _limits(cast.data) if cast is not None else None
         if wide is None:
             return
         if limits is None or not wide[0] <= limits[0] <= limits[1] <= wide[1]:
             limits = wide
         if op.a_min.value.data <= limits[0] and limits[1] <= op.a_max.value.data:
-            rewriter.replace(op, [], [op.data])
+            Emitter(rewriter, op).replace(op.data)
 
 
 class JoinBounds(RewritePattern):
@@ -289,8 +311,8 @@ class JoinBounds(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: ClipOp, rewriter: PatternRewriter) -> None:
         """Where the cast loses no more than what is behind the point."""
-        cast, limits = owner_of(op.data, CastOp), _limits(op.data)
-        inner = owner_of(cast.data, ClipOp) if cast is not None else None
+        cast, limits = plain_owner_of(op.data, CastOp), _limits(op.data)
+        inner = plain_owner_of(cast.data, ClipOp) if cast is not None else None
         if inner is None or limits is None:
             return
         bounds = [(clip.a_min.value.data, clip.a_max.value.data) for clip in (inner, op)]
@@ -319,12 +341,12 @@ class AskQuantized(RewritePattern):
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         """Where a greater integer stands for a greater number."""
-        quantized = owner_of(op.operands[0], DequantizeOp)
+        quantized = plain_owner_of(op.operands[0], DequantizeOp)
         if quantized is None or not isinstance(op, ArgmaxOp | ArgminOp | ArgsortOp):
             return
         scale, zero_point = (constant_of(operand) for operand in quantized.operands[1:])
-        # A scale below this might bring two integers to one float.
-        if scale is None or scale.size != 1 or not _LEAST_SCALE < float(scale.reshape(())) < np.inf:
+        # A scale beyond these might bring two integers to one float, or to infinity.
+        if scale is None or scale.size != 1 or not _LEAST_SCALE < float(scale.reshape(())) < _GREATEST_SCALE:
             return
         if zero_point is None or zero_point.size != 1 or abs(int(zero_point.reshape(()))) > _MOST_ZERO_POINT:
             return
@@ -334,8 +356,8 @@ class AskQuantized(RewritePattern):
         emit.replace(emit.insert(type(op).typed([quantized.operands[0]], op.properties)).results[0])
 
 
-_LEAST_SCALE, _MOST_ZERO_POINT = 1e-30, 1 << 20
-"""Products of differences of 24 bits with such a scale are normal numbers, all of them different."""
+_LEAST_SCALE, _GREATEST_SCALE, _MOST_ZERO_POINT = 1e-30, 1e30, 1 << 20
+"""Products of differences of 24 bits with a scale between these are normal numbers, all of them different."""
 
 
 def uniform_number(value: SSAValue) -> float | None:

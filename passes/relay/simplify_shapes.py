@@ -26,7 +26,7 @@ from xrelay.dialects.relay.ops.tensor_shape import (
     SqueezeOp,
 )
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
-from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
+from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
 from xrelay.passes.relay.simplify_inference import static_shape
 
 
@@ -49,13 +49,13 @@ class JoinReshapes(RewritePattern):
             return
         data = op.operands[0]
         if data.type == op.results[0].type:
-            rewriter.replace(op, [], [data])
+            Emitter(rewriter, op).replace(data)
             return
         first = data
         while (inner := _reshape_behind(first)) is not None:
             first = inner.operands[0]
         if first.type == op.results[0].type:
-            rewriter.replace(op, [], [first])
+            Emitter(rewriter, op).replace(first)
         elif first is not data:
             emit = Emitter(rewriter, op)
             emit.replace(emit.call(ReshapeOp, first, newshape=static_shape(op.results[0])))
@@ -63,7 +63,7 @@ class JoinReshapes(RewritePattern):
 
 def _reshape_behind(value: SSAValue) -> ReshapingOp | None:
     """The op that gave `value` its shape alone."""
-    op = owner_of(value, ReshapingOp)
+    op = plain_owner_of(value, ReshapingOp)
     return op if isinstance(op, _RESHAPES) and is_static(op.operands[0].type) else None
 
 
@@ -86,7 +86,7 @@ class JoinTransposes(RewritePattern):
         """Follow the axes through both."""
         rank = len(shape_of(op.data.type))
         order = list(op.permutation(rank))
-        inner = owner_of(op.data, TransposeOp)
+        inner = plain_owner_of(op.data, TransposeOp)
         data = op.data
         if inner is not None:
             first = inner.permutation(rank)
@@ -118,7 +118,7 @@ class JoinLayoutTransforms(RewritePattern):
         """Where the layout in between is the same."""
         if isinstance(op, LayoutTransformOp) and op.src_layout == op.dst_layout:
             if op.data.type == op.result.type:
-                rewriter.replace(op, [], [op.data])
+                Emitter(rewriter, op).replace(op.data)
             return
         found = _through_two(op)
         if found is None:
@@ -137,7 +137,7 @@ class JoinLayoutTransforms(RewritePattern):
 
 def _through_two(op: Operation) -> tuple[SSAValue, str, str] | None:
     """What two changes of layouts in a row start from, and the layouts before and after; one may be a transpose."""
-    inner = op.operands[0].owner
+    inner = plain_owner_of(op.operands[0], RelayOp)
     if isinstance(op, LayoutTransformOp) and isinstance(inner, LayoutTransformOp):
         same = inner.dst_layout == op.src_layout
         return (inner.data, inner.src_layout.data, op.dst_layout.data) if same else None
@@ -178,7 +178,7 @@ class JoinPads(RewritePattern):
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: PadOp, rewriter: PatternRewriter) -> None:
         """Where both numbers are one value, or equal constants."""
-        inner = owner_of(op.data, PadOp)
+        inner = plain_owner_of(op.data, PadOp)
         if inner is None or op.pad_mode.data != "constant" or inner.pad_mode.data != "constant":
             return
         own, other = constant_of(op.pad_value), constant_of(inner.pad_value)
