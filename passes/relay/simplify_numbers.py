@@ -41,7 +41,8 @@ class DropNeutral(RewritePattern):
 
         %y = relay.add(%x, %zero) : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
 
-    After: `%x` in the place of `%y`. Left alone: what the other operand makes larger.
+    After: `%x` in the place of `%y`. Left alone: what the other operand makes larger, and booleans, which nobody
+    subtracts.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
@@ -49,7 +50,8 @@ class DropNeutral(RewritePattern):
         neutral, places = _NEUTRAL[type(op)]
         for place in places:
             data = op.operands[1 - place]
-            if data.type == op.results[0].type and uniform_number(op.operands[place]) == neutral:
+            is_number = numpy_dtype(element_type_of(data.type)) != np.bool_
+            if is_number and data.type == op.results[0].type and uniform_number(op.operands[place]) == neutral:
                 Emitter(rewriter, op).replace(data)
                 return
 

@@ -37,3 +37,12 @@ func.func @blocked(%x: tensor<1x?x2xf32, #relay.dims<n>>) -> tensor<1x?x2xf32, #
   %b = relay.layout_transform(%a) {src_layout = "NCW4c", dst_layout = "NCW", relay.requires = #relay.requirements<4 * ((n + 3) floordiv 4) == n "C0 result extent">} : (tensor<1x?x2x4xf32, #relay.dims<(n + 3) floordiv 4>>) -> tensor<1x?x2xf32, #relay.dims<n>>
   func.return %b : tensor<1x?x2xf32, #relay.dims<n>>
 }
+
+// To subtract booleans fails, whatever they are.
+// CHECK-LABEL: @booleans(
+// CHECK:         relay.subtract
+func.func @booleans(%x: tensor<4xi1>) -> tensor<4xi1> {
+  %a = relay.constant dense<false> : tensor<i1>
+  %b = relay.subtract(%x, %a) : (tensor<4xi1>, tensor<i1>) -> tensor<4xi1>
+  func.return %b : tensor<4xi1>
+}
