@@ -16,6 +16,8 @@ def evaluate_mirror_pad(op: MirrorPadOp, data: Array) -> Array:
     for extent, pair in zip(data.shape, op.pairs, strict=True):
         if any(pair) and extent - (op.mode.data == "REFLECT") < max(pair):
             raise InterpreterError(f"an axis of {extent} elements is padded by {pair[0]} and {pair[1]}")
+    if not op.pairs:  # numpy takes no empty list of widths
+        return data
     return np.pad(data, op.pairs, mode="symmetric" if op.mode.data == "SYMMETRIC" else "reflect")
 
 

@@ -81,6 +81,8 @@ def evaluate_dyn_pad(op: DynPadOp, data: Array, widths: Array, value: Array) -> 
 
 
 def _padded(data: Array, pairs: Sequence[Sequence[int]], mode: str, value: Array) -> Array:
+    if not pairs:  # numpy takes no empty list of widths
+        return data
     if mode == "constant":
         return np.pad(data, pairs, constant_values=value.item())
     return np.pad(data, pairs, mode=cast(Literal["edge", "reflect"], mode))

@@ -47,6 +47,12 @@ func.func @main(%x: tensor<4xi1>, %y: tensor<4xi1>) -> tensor<4xi1> {{
   func.return %z : tensor<4xi1>
 }}
 """
+PADDED = """
+func.func @main(%x: tensor<f32>, %v: tensor<f32>) -> tensor<f32> {{
+  %y = relay.nn.{call} -> tensor<f32>
+  func.return %y : tensor<f32>
+}}
+"""
 
 
 def test_no_channels_are_reorganised() -> None:
@@ -54,6 +60,21 @@ def test_no_channels_are_reorganised() -> None:
     x = np.zeros((1, 0, 4, 6), np.float32)
     for found in (xrelay.interpret(module, [x]), xrelay.compile(module, cache=False, threads=1).run([x])):
         assert found[0].shape == (1, 0, 2, 3)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        "pad(%x, %v) {pad_width = []} : (tensor<f32>, tensor<f32>)",
+        'pad(%x, %v) {pad_width = [], pad_mode = "edge"} : (tensor<f32>, tensor<f32>)',
+        "mirror_pad(%x) {pad_width = []} : (tensor<f32>)",
+    ],
+)
+def test_a_number_has_no_axes_to_pad(call: str) -> None:
+    module = parse_module(full_context(), PADDED.format(call=call), "padded.mlir")
+    inputs = [np.array(3, np.float32), np.array(5, np.float32)]
+    for found in (xrelay.interpret(module, inputs), xrelay.compile(module, cache=False, threads=1).run(inputs)):
+        assert found[0] == 3
 
 
 def test_of_no_elements_no_lengths_are_asked_for() -> None:
