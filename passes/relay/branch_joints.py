@@ -88,7 +88,8 @@ class SideBySide(Joint):
         """What emits one operand for those of all branches; `None` where nothing can."""
         axis = self._axis_in(level, side[0])
         shapes = [shape_of(value.type) for value in side]
-        if len({(element_type_of(value.type), _but(shape_of(value.type), axis)) for value in side}) > 1:
+        kept = [(len(shape), _but(shape, axis)) for shape in shapes]
+        if len(set(kept)) > 1 or len({element_type_of(value.type) for value in side}) > 1:
             return None
         own = [shape[axis] if axis >= 0 else 1 for shape in shapes]
         if axis >= 0 and own == list(self.extents):

@@ -91,3 +91,16 @@ func.func @may_fail(%x: tensor<3x4xi32>, %v: tensor<5x4xi32>, %w: tensor<5x4xi32
   %b1 = relay.divide(%b, %e) : (tensor<3x5xi32>, tensor<5xi32>) -> tensor<3x5xi32>
   func.return %a1, %b1 : tensor<3x5xi32>, tensor<3x5xi32>
 }
+
+// What is added to the second product has no axis for its units.
+// CHECK-LABEL: @ranks(
+// FLAT-LABEL: @ranks(
+// FLAT: relay.nn.dense(%x, %{{.*}}) {units = 4}
+// FLAT-COUNT-2: relay.add
+func.func @ranks(%x: tensor<3x4xf32>, %v: tensor<2x4xf32>, %s: tensor<2xf32>, %t: tensor<f32>) -> (tensor<3x2xf32>, tensor<3x2xf32>) {
+  %a = relay.nn.dense(%x, %v) : (tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x2xf32>
+  %b = relay.add(%a, %s) : (tensor<3x2xf32>, tensor<2xf32>) -> tensor<3x2xf32>
+  %c = relay.nn.dense(%x, %v) : (tensor<3x4xf32>, tensor<2x4xf32>) -> tensor<3x2xf32>
+  %d = relay.add(%c, %t) : (tensor<3x2xf32>, tensor<f32>) -> tensor<3x2xf32>
+  func.return %b, %d : tensor<3x2xf32>, tensor<3x2xf32>
+}
