@@ -45,7 +45,7 @@ from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
+from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
 from xrelay.dialects.relay.core.types import is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.qnn_op import QnnOp
 from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
@@ -56,7 +56,7 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
-from xrelay.errors import InterpreterError
+from xrelay.errors import InterpreterError, XRelayError
 from xrelay.index_algebra.dims import Dim
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
 from xrelay.passes.graph.dim_substitution import DimSubstitution
@@ -70,6 +70,8 @@ from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
 """A folded constant may be this many bytes larger than what it was computed from."""
+MOST_EXTENTS = 64
+"""A vector of more numbers is no shape."""
 
 
 @dataclass(frozen=True)
@@ -222,7 +224,7 @@ class _Folder:
     def _evaluate(self, op: Operation) -> None:
         operands = [self.known[self.passed_on.of(operand)] for operand in op.operands]
         result = op.results[0]
-        growth = bytes_of(result.type) - sum(operand.bytes for operand in operands)
+        growth = bytes_of(_known_type(op, operands)) - sum(operand.bytes for operand in operands)
         if growth > self.max_growth:
             allowed = f"{self.max_growth} are allowed"
             self.remarks.refused(op, f"the result is {growth} bytes larger than the operands, {allowed}")
@@ -304,6 +306,23 @@ class _Folder:
         Rewriter.insert_op(made, InsertPoint.before(op))
         result.replace_all_uses_with(replacement)
         self._erase(op)
+
+
+def _known_type(op: Operation, operands: Sequence[_Known]) -> Attribute:
+    """The type of the result, whose extents the elements of small operands may say that were not known before."""
+    if not made_extents(op) or not isinstance(op, RelayOp):
+        return op.results[0].type
+    try:
+        return op.inference(op.operand_types, [_elements(operand.value) for operand in operands]).type
+    except XRelayError:  # it does not run with these either
+        return op.results[0].type
+
+
+def _elements(value: Value) -> tuple[int, ...] | None:
+    """The elements of a value that may be a shape or a number of such."""
+    if isinstance(value, tuple) or value.dtype.kind not in "iu" or value.size > MOST_EXTENTS:
+        return None
+    return tuple(int(element) for element in value.reshape(-1))
 
 
 def _constant(value: Value, name: str, folded: Operation) -> ConstantOp:
