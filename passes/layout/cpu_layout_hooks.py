@@ -79,6 +79,8 @@ def _in_blocks(
     if out_block < lanes // 2 and max(ints(op.strides)) == 1:
         # Rows of the plain image fill whole vectors; blocks of a quarter would leave them mostly empty.
         return LayoutRefusal(f"only blocks of {out_block} divide the {out_channels} out-channels of a group")
+    if not depth:
+        return LayoutRefusal("it has no in-channels")
     if _multiplies_bytes(op):
         return _in_blocks_of_terms(op, depth, come_in, out_block, lanes)
     in_block = come_in if come_in is not None and depth % come_in == 0 else largest_divisor(depth, lanes)
@@ -154,7 +156,7 @@ def vector_block(extent: int, lanes: int) -> int | None:
 
 
 def largest_divisor(extent: int, limit: int) -> int:
-    """The largest divisor of `extent` that is at most `limit`."""
+    """The largest divisor of `extent`, a positive number, that is at most `limit`."""
     return next(block for block in range(min(extent, limit), 0, -1) if extent % block == 0)
 
 

@@ -19,6 +19,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.errors import PassError
+from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.layout.alter_op_layout import alter_layouts
 from xrelay.passes.layout.convert_layout import convert_layouts
 from xrelay.passes.layout.layout_hooks import alters_layout, layout_hook_scope, layout_hooks
@@ -74,6 +75,21 @@ def test_answers_that_leave_the_op_alone(answer: Callable[[RelayOp], object]) ->
     text = str(changed)
     alter_layouts(changed, hooks={Conv2DOp: lambda op, available, lanes: answer(op)})
     assert str(changed) == text
+
+
+@pytest.mark.parametrize(("data", "weight", "result"), [("f32", "f32", "f32"), ("ui8", "i8", "i32")])
+def test_no_channels_come_in_no_blocks(data: str, weight: str, result: str) -> None:
+    types = f"(tensor<1x0x4x4x{data}>, tensor<16x0x1x1x{weight}>) -> tensor<1x16x4x4x{result}>"
+    text = f"""
+        func.func @main(%x: tensor<1x0x4x4x{data}>, %w: tensor<16x0x1x1x{weight}>) -> tensor<1x16x4x4x{result}> {{
+          %y = relay.nn.conv2d(%x, %w) {{out_dtype = {result}}} : {types}
+          func.return %y : tensor<1x16x4x4x{result}>
+        }}
+    """
+    changed = parse_module(full_context(), text, "no_channels.mlir")
+    (remark,) = alter_layouts(changed)
+    assert "it has no in-channels" in str(remark)
+    assert layout_of_conv(changed) == "NCHW"
 
 
 def test_none_lets_the_op_follow_its_operand() -> None:
