@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import cast
 
 import numpy as np
@@ -95,9 +96,10 @@ def _has_own_type(types: Sequence[Attribute]) -> bool:
 
 def weight_matrix(weight: Array, layout: str) -> Array:
     """The weight of a convolution as a matrix with a row for each output channel, as `nn.sparse_conv2d` has it."""
+    # Which columns there are does not follow from the number of elements where there are no rows.
     if layout == "NHWC":
-        return weight.reshape(-1, weight.shape[-1]).T
-    return weight.reshape(weight.shape[0], -1)
+        return weight.reshape(prod(weight.shape[:-1]), weight.shape[-1]).T
+    return weight.reshape(weight.shape[0], prod(weight.shape[1:]))
 
 
 def in_blocks(matrix: Array, blocksize: tuple[int, int]) -> tuple[Array, Array, Array] | None:

@@ -89,6 +89,20 @@ def test_conv2d_weights_with_enough_zeros(layout: str, size: int, block: tuple[i
         np.testing.assert_array_equal(run(function, data, dict(arrays)), expected)
 
 
+@pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
+@pytest.mark.parametrize(("channels", "filters"), [(3, 0), (0, 2), (0, 0)])
+def test_conv2d_weights_without_elements(layout: str, channels: int, filters: int):
+    shape, kernel, kernel_layout = (1, 2, 2, channels), (1, 1, channels, filters), "HWIO"
+    if layout == "NCHW":
+        shape, kernel, kernel_layout = (1, channels, 2, 2), (filters, channels, 1, 1), "OIHW"
+    x, w = relay.var("x", shape=shape), relay.const(np.zeros(kernel, np.float32))
+    func = relay.Function([x], relay.nn.conv2d(x, w, data_layout=layout, kernel_layout=kernel_layout))
+    new, _ = relay.data_dep_optimization.bsr_conv2d.convert2(func, {}, (1, 1), 0.5, layout, 1)
+    assert "nn.sparse_conv2d" in operators(new)
+    data = np.ones(shape, np.float32)
+    np.testing.assert_array_equal(run(new, data, {}), run(func, data, {}), strict=True)
+
+
 def test_conv2d_weights_that_stay():
     """Strides, another layout, another size; then too few zeros."""
     x, w = relay.var("x", shape=(1, 6, 5, 5)), relay.var("w", shape=(16, 6, 1, 1))
