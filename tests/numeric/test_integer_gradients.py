@@ -74,6 +74,18 @@ def test_the_greatest_of_no_integers_divides_nothing() -> None:
     assert found.shape == (0,)
 
 
+@pytest.mark.parametrize(
+    ("element", "dtype", "least"), [("f32", np.float32, -np.inf), ("i8", np.int8, -128), ("ui8", np.uint8, 0)]
+)
+@pytest.mark.parametrize(("row", "expected"), [([], []), ([0, 0], [1, 0]), ([0, 2], [0, 1])])
+def test_the_greatest_of_an_image_of_any_size(
+    element: str, dtype: type[np.generic], least: float, row: list[int], expected: list[int]
+) -> None:
+    data = np.array([[[each or least for each in row]]], dtype)
+    (found,) = gradients("nn.global_max_pool1d", [f"tensor<1x1x?x{element}, #relay.dims<n>>"], data)
+    assert found.tolist() == [[expected]]
+
+
 @pytest.mark.parametrize("mode", ["clip", "wrap"])
 def test_narrow_indices_into_a_long_axis(mode: str) -> None:
     data, at = np.zeros(300, np.float32), np.array([0, 200, 200], np.uint8)

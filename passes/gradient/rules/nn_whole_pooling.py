@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
@@ -62,8 +63,11 @@ def _at_greatest(op: GlobalPoolOp, gradient: SSAValue, emit: GradientEmitter) ->
     rows, given = (
         emit.op("reshape", value, newshape=(0, 0, -1)) for value in (data, moved(gradient, op.layouts[1], plain, emit))
     )
-    places = emit.op("argmax", rows, axis=[2], keepdims=True)
-    found = emit.op("scatter_elements", emit.zeros_like(rows), places, given, axis=2, reduction="update")
+    # One element more, no greater than any and behind all of them: an image may have none of its own.
+    room = emit.op("nn.pad", rows, emit.nearest_scalar(-math.inf, rows), pad_width=(0, 0, 0, 0, 0, 1))
+    places = emit.op("argmax", room, axis=[2], keepdims=True)
+    found = emit.op("scatter_elements", emit.zeros_like(room), places, given, axis=2, reduction="update")
+    found = emit.op("slice_like", found, rows)
     return moved(emit.reshape_like(found, data), plain, op.layouts[0], emit)
 
 
