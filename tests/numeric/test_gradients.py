@@ -338,6 +338,8 @@ CASES: dict[str, Case] = {
     "upsampling3d": of("nn.upsampling3d", near(-1, 1, 1, 2, 2, 3, 4), scale_d=2.0, scale_h=2.0, scale_w=2.0),
     "lrn": of("nn.lrn", near(-1, 1, 2, 7, 3), size=5, alpha=0.5),
     "lrn even": of("nn.lrn", near(-1, 1, 2, 3, 5), size=4, axis=-1, alpha=0.5, beta=0.6, bias=1.0),
+    "lrn beyond the axis": of("nn.lrn", near(-1, 1, 2, 3, 5), size=1 << 40, alpha=float(1 << 39)),
+    "lrn beyond one end": of("nn.lrn", near(-1, 1, 2, 3, 5), size=6, alpha=0.5),
     "one_hot": Case(one_hot, (indices(5, 3), near(0, 1), near(0, 1))),
     "full": of("full", near(-1, 1), shape=[2, 3]),
     "full_like": of("full_like", near(-1, 1, 2, 3), near(-1, 1)),

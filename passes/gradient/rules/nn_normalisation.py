@@ -10,6 +10,7 @@ from xrelay.dialects.relay.ops.fast_math import FastSoftmaxOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, SoftmaxOp
 from xrelay.dialects.relay.ops.nn_lrn import LRNOp
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
+from xrelay.index_algebra.dims import MAX_EXTENT, Dim
 from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import Gradients, differentiates
 
@@ -91,6 +92,15 @@ def _window_means(op: LRNOp, value: SSAValue, before: int, after: int, emit: Gra
     for _ in range(rank - 2):
         lines = emit.op("reshape", lines, newshape=(0, -3, -2))
     lines = lines if rank > 1 else emit.op("expand_dims", lines, axis=0)
-    window = {"pool_size": op.size.value.data, "padding": (before, after), "count_include_pad": True}
+    size, reach = op.size.value.data, _reach(emit.shape(value)[axis])
+    before, after = min(before, reach), min(after, reach)
+    window = {"pool_size": before + after + 1, "padding": (before, after), "count_include_pad": True}
     means = emit.reshape_like(emit.op("nn.avg_pool1d", lines, **window), last)
+    if before + after + 1 < size:
+        means = emit.op("multiply", means, (before + after + 1) / size)
     return emit.op("transpose", means, axes=[order.index(other) for other in range(rank)])
+
+
+def _reach(extent: Dim) -> int:
+    """How far the elements of an axis are from each other at most: a longer window sees no more of them."""
+    return extent - 1 if isinstance(extent, int) else MAX_EXTENT
