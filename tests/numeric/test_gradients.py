@@ -100,10 +100,10 @@ def framed(size: int, hop: int, length: int, **attributes: bool) -> Callable[...
     return lambda data, window: relay.stft(data, size, hop, length, window, **attributes)
 
 
-def resized(data: relay.Expr, size: relay.Expr) -> relay.Expr:
+def resized(data: relay.Expr, size: relay.Expr, last: int = 3) -> relay.Expr:
     """The sum of the squares of an image in a size that only the run tells."""
     scale, region = relay.const([1.5, 0.0], "float32"), relay.const(np.zeros(4, np.float32))
-    found = relay.op_function("dyn.image.resize")(data, size, scale, region, axes=[2, 3])
+    found = relay.op_function("dyn.image.resize")(data, size, scale, region, axes=[2, last])
     return relay.sum(relay.multiply(found, found))
 
 
@@ -292,6 +292,7 @@ CASES: dict[str, Case] = {
     "dyn.pad": squared("dyn.nn.pad", near(-1, 1, 2, 3), np.array([[1, 0], [0, 2]]), near(-1, 1)),
     "dyn.topk": squared("dyn.topk", near(-1, 1, 2, 5), np.array([3]), field=0, dtype="int64"),
     "dyn.resize": Case(resized, (near(-1, 1, 1, 2, 4, 5), np.array([6, 3]))),
+    "dyn.resize axis from the end": Case(partial(resized, last=-1), (near(-1, 1, 1, 2, 4, 5), np.array([6, 3]))),
     "sparse_to_dense": Case(sparse(4, 3), (np.array([[0, 1], [3, 2], [0, 1]]), near(-1, 1, 3), near(-1, 1))),
     "sparse_to_dense of one": Case(sparse(4), (np.array([2, 0]), near(-1, 1), near(-1, 1))),
     "dyn.sparse_to_dense": squared(

@@ -6,6 +6,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, floats, ints
+from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.image_crop import AffineGridOp
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, ResizeOp, ResizingOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -35,7 +36,8 @@ def resize(op: ResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients
 @differentiates(DynResizeOp)
 def dyn_resize(op: DynResizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """Along each of the axes the product with the weights of the elements; sizes, scales and regions have none."""
-    gradient, axes = emit.cast_like(gradient, op.data), ints(op.axes)
+    gradient, rank = emit.cast_like(gradient, op.data), len(emit.shape(op.data))
+    axes = [axis_index(axis, rank) for axis in ints(op.axes)]
     for number, axis in enumerate(axes):
         lines = _lines(op, emit.shape(op.data)[axis], gradient, emit)
         size, scale = (emit.op("take", each, _places(emit, number), axis=0) for each in (op.size, op.scale))
