@@ -16,7 +16,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.relay.windows import taps
+from xrelay.interpreters.relay.windows import steps_inside, taps
 
 
 @evaluates(*CONVOLUTIONS)
@@ -43,21 +43,23 @@ def evaluate_conv_transpose(op: ConvTransposeOp, data: Array, weight: Array) -> 
     window = op.window(kernel.shape[2:])
     filters = kernel.reshape(groups, channels // groups, *kernel.shape[1:])
     images = plain.reshape(batch, groups, channels // groups, *extents)
-    covered = [axis.covered(extent) for axis, extent in zip(window, extents, strict=True)]
-    whole = np.zeros((batch, groups, filters.shape[2], *covered), compute_dtype)
+    rows = list(zip(window, extents, op.extra, strict=True))
+    counts = [axis.covered(extent) - axis.before - axis.after + extra for axis, extent, extra in rows]
+    result = np.zeros((batch, groups, filters.shape[2], *counts), compute_dtype)
     for tap in np.ndindex(*kernel.shape[2:]):
-        steps = zip(window, tap, extents, strict=True)
-        places = [slice(t * a.dilation, t * a.dilation + (n - 1) * a.stride + 1, a.stride) for a, t, n in steps]
-        whole[(..., *places)] += np.einsum("bgi...,gio->bgo...", images, filters[(..., *tap)])
-    result = whole.reshape(batch, groups * filters.shape[2], *covered)
-    return from_plain(_cropped(result, window, op.extra), op.image_axes, out_layout).astype(out_dtype, copy=False)
+        seen, places = zip(*map(_spread, window, tap, extents, counts), strict=True)
+        result[(..., *places)] += np.einsum("bgi...,gio->bgo...", images[(..., *seen)], filters[(..., *tap)])
+    result = result.reshape(batch, groups * filters.shape[2], *counts)
+    return from_plain(result, op.image_axes, out_layout).astype(out_dtype, copy=False)
 
 
-def _cropped(whole: Array, window: Sequence[WindowAxis[int]], extra: Sequence[int]) -> Array:
-    """`whole` without the padding, with `extra` zeros behind."""
-    padded = np.pad(whole, [(0, 0), (0, 0), *((0, more) for more in extra)])
-    ends = [extent - axis.after for axis, extent in zip(window, padded.shape[2:], strict=True)]
-    return padded[(..., *(slice(axis.before, end) for axis, end in zip(window, ends, strict=True)))]
+def _spread(axis: WindowAxis[int], tap: int, extent: int, count: int) -> tuple[slice, slice]:
+    """The elements along an axis that a tap adds to a result of so many places, and the places that it adds them to."""
+    first = axis.place(0, tap)
+    begin, end = steps_inside(first, axis.stride, extent, count)
+    if begin == end:
+        return slice(0), slice(0)
+    return slice(begin, end), slice(first + begin * axis.stride, first + (end - 1) * axis.stride + 1, axis.stride)
 
 
 def accumulator(dtype: np.dtype) -> np.dtype:

@@ -28,11 +28,20 @@ def seen_by(
 ) -> tuple[Any, ...]:
     """The index of what a tap of each window sees in (N, C, …); of one outside along an axis, the extent there."""
     rows = zip(window, tap, counts, extents, strict=True)
-    return (slice(None), slice(None), *np.ix_(*(_places(*row) for row in rows)))
+    places = (places_in_steps(a.place(0, at), a.stride, count, extent) for a, at, count, extent in rows)
+    return (slice(None), slice(None), *np.ix_(*places))
 
 
-def _places(axis: WindowAxis[int], tap: int, count: int, extent: int) -> Array:
-    """Where a tap of each window is along an axis; `extent` for what is outside of the data."""
-    first = tap * axis.dilation - axis.before
-    places = (first + number * axis.stride for number in range(count))
-    return np.array([place if 0 <= place < extent else extent for place in places], np.intp)
+def places_in_steps(first: int, step: int, count: int, extent: int) -> Array:
+    """So many places along an axis, a step apart; `extent` for what is outside of the data."""
+    places = np.full(count, extent, np.intp)
+    begin, end = steps_inside(first, step, count, extent)
+    if begin < end:
+        places[begin:end] = first + begin * step + step * np.arange(end - begin, dtype=np.intp)
+    return places
+
+
+def steps_inside(first: int, step: int, count: int, extent: int) -> tuple[int, int]:
+    """The first of so many steps that is at a place of the data, and the one behind the last; equal where none is."""
+    begin = min(max(0, -(first // step)), count)
+    return begin, min(max(begin, -((first - extent) // step)), count)

@@ -116,6 +116,13 @@ def test_dilation2d_in_another_type() -> None:
     applied("image.dilation2d", far, np.zeros((1, 1, 2), np.float32), padding=(0, 1))
 
 
+def test_windows_of_a_dilation_that_lie_far_apart_take_no_memory_between_them() -> None:
+    """The first and the third row of windows see nothing of the data, only zeros."""
+    data, weight = values(1, 1, 3, 4), np.full((1, 1, 1), 2, np.float32)
+    found = applied("image.dilation2d", data, weight, strides=(2**40, 1), padding=(2**40, 0, 2**40, 0))
+    np.testing.assert_array_equal(found[0, 0], [[2] * 4, data[0, 0, 0] + 2, [2] * 4])
+
+
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("method", ["nearest_neighbor", "bilinear", "bicubic"])
 @pytest.mark.parametrize(("high", "wide"), [(2.0, 3.0), (1.5, 0.7)])

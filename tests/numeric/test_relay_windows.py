@@ -18,6 +18,7 @@ from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.index_algebra.windows import WindowAxis, sides_of, window_of
 from xrelay.interpreters.relay import apply_op
+from xrelay.interpreters.relay.windows import places_in_steps
 
 Array = np.ndarray[Any, Any]
 AXES = {1: "W", 2: "HW", 3: "DHW"}
@@ -280,3 +281,19 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
 def test_every_level(case: OpCase) -> None:
     check_levels(graph_of(case), case.inputs())
+
+
+def test_taps_of_a_transposed_convolution_that_lie_far_apart_take_no_memory_between_them() -> None:
+    """What the first tap adds is in the padding, which goes."""
+    data, weight = np.arange(6, dtype=np.float32).reshape(1, 1, 3, 2), np.array([3, 5], np.float32).reshape(1, 1, 2, 1)
+    found = apply_op("nn.conv2d_transpose", data, weight, dilation=(2**40, 1), padding=(2**40, 0, 0, 0))
+    np.testing.assert_array_equal(found, 5 * data)
+
+
+@pytest.mark.parametrize("first", [0, 3, -7, -(2**70), 2**70])
+@pytest.mark.parametrize("step", [1, 3, 2**63 - 1])
+def test_places_in_steps_are_those_of_each_step(first: int, step: int) -> None:
+    for count, extent in [(0, 5), (4, 0), (1, 1), (5, 4), (9, 13)]:
+        places = [first + number * step for number in range(count)]
+        wanted = [place if 0 <= place < extent else extent for place in places]
+        np.testing.assert_array_equal(places_in_steps(first, step, count, extent), wanted)

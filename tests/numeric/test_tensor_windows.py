@@ -109,6 +109,13 @@ def test_correlation(
         np.testing.assert_allclose(found[n, q, i, j], mean, rtol=1e-3, atol=1e-5)
 
 
+def test_windows_of_a_correlation_that_lie_far_apart_take_no_memory_between_them() -> None:
+    """The first and the third row of windows see nothing of the images."""
+    one, other = np.full((1, 2, 3, 4), 3, np.float32), np.full((1, 2, 3, 4), 5, np.float32)
+    options: dict[str, Any] = {"max_displacement": 0, "stride1": 2**40, "padding": (2**40, 0, 2**40, 0)}
+    np.testing.assert_array_equal(applied("nn.correlation", one, other, **options), [[[[0], [15], [0]]]])
+
+
 def sampled(image: Array, y: float, x: float) -> float:
     height, width = image.shape
     if not (0 <= y < height and 0 <= x < width):
