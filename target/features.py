@@ -50,13 +50,20 @@ FEATURES: Mapping[str, frozenset[str]] = {
 DOT_TERMS = 4
 """How many products of bytes an instruction adds to a sum of 32 bits: `vpdpbusd` of x86, `usdot` of aarch64."""
 
-DOT_PRODUCTS: tuple[tuple[str, int, tuple[str, ...]], ...] = (
-    ("vpdpbusd", 512, ("avx512f", "avx512vl", "avx512vnni")),
-    ("vpdpbusd", 256, ("avx2", "avxvnni")),
-    ("pmaddwd", 512, ("avx512f", "avx512vl", "avx512bw")),
-    ("pmaddwd", 256, ("avx2",)),
-)
-"""Instructions of x86-64 that add up products of bytes or pairs of them: name, bits, features; the best first."""
+DOT_PRODUCTS: Mapping[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
+    "x86_64": (
+        ("vpdpbusd", 512, ("avx512f", "avx512vl", "avx512vnni")),
+        ("vpdpbusd", 256, ("avx2", "avxvnni")),
+        ("pmaddwd", 512, ("avx512f", "avx512vl", "avx512bw")),
+        ("pmaddwd", 256, ("avx2",)),
+        ("pmaddwd", 128, ()),
+    ),
+    "aarch64": (
+        ("usdot", 128, ("i8mm",)),
+        ("sdot", 128, ("dotprod",)),
+    ),
+}
+"""Architecture → instructions that add up products of bytes, or pairs of them: name, bits, features; the best first."""
 
 
 def parse_features(text: str, arch: str) -> tuple[str, ...]:

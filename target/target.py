@@ -91,14 +91,13 @@ class Target(TargetScope):
     def dot_products(self) -> tuple[str, int] | None:
         """The instruction that adds up products of bytes, and the bits of the longest vectors for which there is one.
 
-        `vpdpbusd` of AVX-512 VNNI or AVX VNNI, else `pmaddwd`, which takes 16 bits; `None` on other architectures.
+        On x86-64 `vpdpbusd` of AVX-512 VNNI or AVX VNNI, else `pmaddwd`, which takes 16 bits; on aarch64 `usdot` of
+        I8MM, else `sdot` of DotProd, which takes signed bytes alone; `None` where there is none of them.
         """
-        if self.arch != "x86_64":
-            return None
-        for instruction, width, needed in DOT_PRODUCTS:
+        for instruction, width, needed in DOT_PRODUCTS.get(self.arch, ()):
             if self._has(*needed):
                 return instruction, width
-        return "pmaddwd", 128
+        return None
 
     def _has(self, *features: str) -> bool:
         """Whether code for the target may use all of these."""

@@ -54,6 +54,18 @@ PMADDWD = {
 }
 """Lanes → the instruction that gives for each i32 the sum of two products of signed 16 bits."""
 
+USDOT = {
+    2: "llvm.aarch64.neon.usdot.v2i32.v8i8",
+    4: "llvm.aarch64.neon.usdot.v4i32.v16i8",
+}
+"""Lanes → the instruction that adds to each i32 four products of an unsigned and a signed byte, of I8MM."""
+
+SDOT = {
+    2: "llvm.aarch64.neon.sdot.v2i32.v8i8",
+    4: "llvm.aarch64.neon.sdot.v4i32.v16i8",
+}
+"""Lanes → the instruction that adds to each i32 four products of two signed bytes, of DotProd."""
+
 
 @dataclass(frozen=True)
 class DotProduct:
@@ -96,8 +108,28 @@ def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
 
 def by_vpdpbusd(build: Builder, dot: DotProduct) -> SSAValue:
     """One instruction."""
-    call = intrinsic_call(VPDPBUSD[dot.lanes], [dot.sums, _in_all_lanes(build, dot), dot.signed], dot.sums.type)
-    return build.insert(call).results[0]
+    return _added(build, VPDPBUSD[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
+
+
+def by_usdot(build: Builder, dot: DotProduct) -> SSAValue:
+    """One instruction."""
+    return _added(build, USDOT[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
+
+
+def by_sdot(build: Builder, dot: DotProduct) -> SSAValue:
+    """Two instructions, as `Σ x * w = Σ (x - 128) * w - Σ -128 * w`, and both factors are signed bytes.
+
+    The second depends on the weight alone; LLVM moves it out of loops in which that does not change.
+    """
+    least = _splat(build, -128, VectorType(i8, [DOT_TERMS * dot.lanes]))
+    moved = build.insert(arith.XOrIOp(_in_all_lanes(build, dot), least)).result
+    near = _added(build, SDOT[dot.lanes], dot.sums, moved, dot.signed)
+    zeros = _splat(build, 0, VectorType(i32, [dot.lanes]))
+    return build.insert(arith.SubiOp(near, _added(build, SDOT[dot.lanes], zeros, least, dot.signed))).result
+
+
+def _added(build: Builder, instruction: str, sums: SSAValue, *factors: SSAValue) -> SSAValue:
+    return build.insert(intrinsic_call(instruction, [sums, *factors], sums.type)).results[0]
 
 
 def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
@@ -148,6 +180,8 @@ def _splat(build: Builder, number: int, type_: VectorType[IntegerType]) -> SSAVa
 INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
     "vpdpbusd": (by_vpdpbusd, VPDPBUSD),
     "pmaddwd": (by_pmaddwd, PMADDWD),
+    "usdot": (by_usdot, USDOT),
+    "sdot": (by_sdot, SDOT),
 }
 """Name of an instruction → what is written with it, and for how many lanes it exists."""
 
@@ -156,14 +190,17 @@ INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
 class VectorExpandDotProductsPass(ModulePass):
     """Write sums of four products of bytes with an instruction of the CPU.
 
-    `vpdpbusd` is one step; `pmaddwd` takes the bytes as 16 bits, even and odd ones apart, two products a time. Without
-    `instruction`, or where vectors are longer than `width` bits or none that it has, each term is multiplied alone.
+    `vpdpbusd` and `usdot` are one step; `sdot`, of signed bytes, two; `pmaddwd` takes the bytes as 16 bits, even and
+    odd ones apart, two products a time. Without `instruction`, or where vectors are longer than `width` bits or none
+    that it has, each term is multiplied alone.
     Refuses reductions of several dimensions of any other form.
     """
 
     name = "vector-expand-dot-products"
 
-    instruction: str = field(default="", metadata={"help": "vpdpbusd, pmaddwd, or empty for plain arithmetic"})
+    instruction: str = field(
+        default="", metadata={"help": "vpdpbusd, pmaddwd, usdot, sdot, or empty for plain arithmetic"}
+    )
     width: int = field(default=512, metadata={"help": "the bits of the longest vectors that have the instruction"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:

@@ -1,4 +1,4 @@
-"""What products of 32-bit integers are made of, for `relay-narrow-products`: bytes, and zero points beside them."""
+"""What products of integers are made of, for `relay-narrow-products`: bytes, and zero points beside them."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
 SHIFT = 128
 """How far bytes with a sign are moved so that they have none."""
 
+_SMALL = 1 << 14
+"""A zero point up to this size, of either sign, leaves differences of bytes in 16 bits."""
+
 _KNOWN = (CastOp, SubtractOp, TransposeOp, ExpandDimsOp, ReshapeOp, LayoutTransformOp)
 """Ops between stored weights and those that are multiplied. Folding leaves them where the result is much larger."""
 
@@ -38,7 +41,7 @@ class Bytes:
     value: SSAValue
     """Of ui8 or i8."""
     zero_point: SSAValue | None
-    """Of i32; `None` for 0."""
+    """Of i32, or one constant of 16 bits; `None` for 0."""
 
     @property
     def has_sign(self) -> bool:
@@ -74,7 +77,9 @@ class Bytes:
 
 
 def data_bytes(value: SSAValue) -> Bytes:
-    """The bytes and the zero point of which `value`, of i32, is the difference; `WideError` for anything else."""
+    """The bytes and the zero point of which `value`, of integers, is the difference; `WideError` for anything else."""
+    if _is_byte(value):
+        return Bytes(value, None)
     zero_point: SSAValue | None = None
     difference = owner_of(value, SubtractOp)
     if difference is not None:
@@ -82,14 +87,29 @@ def data_bytes(value: SSAValue) -> Bytes:
     wide = owner_of(value, CastOp)
     if wide is None or not is_complete(wide.operands[0].type) or not _is_byte(wide.operands[0]):
         raise WideError("its data is no byte less a zero point")
+    if not np.can_cast(_dtype(wide.operands[0]), _dtype(value)):
+        raise WideError(f"its data, bytes with a sign, is cast to {element_type_of(value.type)}, which has none")
     if difference is not None and shape_of(difference.result.type) != shape_of(wide.result.type):
         raise WideError("its zero point has more places than its data")
+    if zero_point is not None and not _keeps_differences(zero_point):
+        raise WideError(f"its zero point is taken from its data in {element_type_of(value.type)}, which may wrap")
     return Bytes(wide.operands[0], zero_point)
 
 
+def _keeps_differences(zero_point: SSAValue) -> bool:
+    """Whether bytes less `zero_point` are in its type what they are in i32: it is of i32, or one small number."""
+    if element_type_of(zero_point.type) == i32:
+        return True
+    array = constant_of(zero_point)
+    return array is not None and array.size == 1 and bool(abs(int(array.reshape(-1)[0])) <= _SMALL)
+
+
+def _dtype(value: SSAValue) -> np.dtype:
+    return numpy_dtype(element_type_of(value.type))
+
+
 def _is_byte(value: SSAValue) -> bool:
-    dtype = numpy_dtype(element_type_of(value.type))
-    return dtype.kind in "iu" and dtype.itemsize == 1
+    return _dtype(value).kind in "iu" and _dtype(value).itemsize == 1
 
 
 @dataclass(frozen=True)
@@ -101,7 +121,7 @@ class ByteWeight:
 
 
 def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
-    """A constant weight of i32 as i8; `WideError` where that does not hold it, with `may_rest` less a number."""
+    """A constant weight of integers as i8; `WideError` where that does not hold it, with `may_rest` less a number."""
     array = _known_array(value)
     if array is None:
         raise WideError("its weight is not constant")

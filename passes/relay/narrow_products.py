@@ -1,10 +1,10 @@
-"""`relay-narrow-products`: products of bytes that were widened to 32 bits become products of bytes.
+"""`relay-narrow-products`: sums in i32 of products of bytes, however these were widened, become those that CPUs have.
 
-What: a convolution of two axes, a dense layer or a matrix product of i32, whose data are bytes less a zero point and
-whose weight is constant and fits into i8, multiplies ui8 by i8 and adds up in i32; what the zero point adds, its
-product with the sums of the weight, is subtracted behind. Why: quantised networks say it in 32 bits, CPUs multiply
-four bytes in the time of one number of 32 bits, and weights take a quarter of the memory. Exact: sums wrap at 32 bits
-in both forms.
+What: a convolution of two axes, a dense layer or a matrix product that adds up in i32, whose data are bytes, or bytes
+less a zero point in more bits, and whose weight is constant and fits into i8, multiplies ui8 by i8; what the zero point
+adds, its product with the sums of the weight, is subtracted behind. Why: quantised networks say it in 32 bits or
+multiply i8 by i8, CPUs multiply four bytes in the time of one number of 32 bits, and weights take a quarter of the
+memory. Exact: sums wrap at 32 bits in both forms.
 
 Before:
 
@@ -22,7 +22,7 @@ where its channels are not a multiple of four, zeros of the weight are added to 
 
 Refuses, with a remark: data that are no bytes; weights that are not constant or exceed i8; filters of one channel each;
 groups whose channels are not a multiple of four; channels in blocks; a zero point that varies along the channels, or,
-of a convolution, is not known.
+of a convolution, is not known; one that is taken from data in 16 bits, where the difference may wrap.
 """
 
 from __future__ import annotations
@@ -38,11 +38,12 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
-from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -74,7 +75,7 @@ def narrow_products(module: ModuleOp) -> list[Remark]:
 
 
 class NarrowProduct(RewritePattern):
-    """A product of i32 → of ui8 by i8; see the module's docstring. Exact."""
+    """A product of integers, added up in i32 → of ui8 by i8; see the module's docstring. Exact."""
 
     def __init__(self, remarks: Remarks):
         self._remarks = remarks
@@ -94,9 +95,24 @@ class NarrowProduct(RewritePattern):
 
 
 def _adds_integers(op: Product) -> bool:
-    """Whether an op multiplies and adds up in i32."""
+    """Whether an op multiplies integers and adds up in i32, and not as it would behind the pass."""
     types = [*op.operand_types, op.results[0].type]
-    return all(is_complete(type_) for type_ in types) and all(element_type_of(type_) == i32 for type_ in types)
+    if not all(is_complete(type_) for type_ in types) or element_type_of(types[2]) != i32:
+        return False
+    data, weight = (numpy_dtype(element_type_of(type_)) for type_ in types[:2])
+    is_done = (data, weight) == (np.uint8, np.int8) and not _missing_terms(op)
+    return not is_done and all(dtype.kind in "iu" for dtype in (data, weight))
+
+
+def _missing_terms(op: Product) -> int:
+    """How many products a sum lacks to be one of whole instructions; 0 where only the run tells, and for blocks."""
+    shape, axis = shape_of(op.operands[1].type), 1
+    if isinstance(op, Conv2DOp):
+        axis = op.layouts[1].index("I")
+    elif isinstance(op, MatmulOp) and not op.transposed[1]:
+        axis = 0
+    depth = shape[axis]
+    return -depth % DOT_TERMS if isinstance(depth, int) and len(shape) in (2, 4) else 0
 
 
 # --- dense layers
@@ -122,7 +138,10 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
     result = _less_offset(product, data, sums, emit)
     if not stored.rest:
         return result
-    rows = emit.call(SumOp, op.operands[0], axis=[-1], keepdims=True)
+    wide = op.operands[0]
+    if element_type_of(wide.type) != i32:
+        wide = emit.call(CastOp, wide, dtype=np.dtype(np.int32))
+    rows = emit.call(SumOp, wide, axis=[-1], keepdims=True)
     return emit.call(AddOp, result, emit.call(MultiplyOp, rows, emit.scalar(stored.rest, rows.type)))
 
 

@@ -98,6 +98,31 @@ def test_products(rows: int, depth: int, units: int, dtype: str) -> None:
     agree(relay.nn.dense(distance(x, 9), relay.const(weight)), random((rows, depth), dtype))
 
 
+@pytest.mark.parametrize("weight_dtype", ["int8", "int16", "int32"])
+@pytest.mark.parametrize("dtype", ["uint8", "int8"])
+@pytest.mark.parametrize("depth", [64, 7])
+def test_bytes_that_are_multiplied_as_they_are(depth: int, dtype: str, weight_dtype: str) -> None:
+    x, data = relay.var("x", shape=(5, depth), dtype=dtype), random((5, depth), dtype)
+    weight = random((48, depth), "int8", 2).astype(weight_dtype)
+    wide = x if weight_dtype == "int8" else relay.cast(x, weight_dtype)
+    agree(relay.nn.dense(wide, relay.const(weight), out_dtype="int32"), data)
+    image, kernel = relay.reshape(x, (1, 5, depth, 1)), relay.const(random((16, 5, 1, 1), "int8", 3))
+    agree(relay.nn.conv2d(image, kernel, channels=16, kernel_size=(1, 1), out_dtype="int32"), data)
+
+
+@pytest.mark.parametrize("zero_point", [0, 255, -128, 1 << 14, 32767, -32768])
+def test_zero_points_in_16_bits(zero_point: int) -> None:
+    x, weight = relay.var("x", shape=(6, 24), dtype="uint8"), random((32, 24), "int8", 2).astype(np.int16)
+    distances = relay.cast(x, "int16") - relay.const(zero_point, "int16")
+    agree(relay.nn.dense(distances, relay.const(weight), out_dtype="int32"), random((6, 24), "uint8"))
+
+
+def test_weights_without_a_sign_in_16_bits() -> None:
+    weight = relay.const(random((32, 24), "uint8", 2).astype(np.int16))
+    x = relay.var("x", shape=(6, 24), dtype="int8")
+    agree(relay.nn.dense(relay.cast(x, "int16"), weight, out_dtype="int32"), random((6, 24), "int8"))
+
+
 def test_weights_without_a_sign() -> None:
     weight = random((32, 24), "uint8", 2).astype(np.int32) - 113
     x = relay.var("x", shape=(6, 24), dtype="int8")
@@ -135,4 +160,6 @@ def test_instructions_of_targets() -> None:
     }
     assert Target.parse("cpu -mcpu=sapphirerapids -mattr=-avx512vnni").dot_products == ("vpdpbusd", 256)
     assert Target.parse("cpu -mcpu=sapphirerapids -mattr=-avx512vnni,-avxvnni").dot_products == ("pmaddwd", 512)
+    assert Target.parse("cpu -mcpu=neoverse-v1").dot_products == ("usdot", 128)
+    assert Target.parse("cpu -mcpu=neoverse-v1 -mattr=-i8mm").dot_products == ("sdot", 128)
     assert Target.parse("cpu -mcpu=cortex-a72").dot_products is None

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, TensorType
+from xdsl.dialects.builtin import IntegerType, TensorType, i32
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.dtypes import may_multiply, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
@@ -19,6 +19,9 @@ from xrelay.relay.expr import ExprLike, as_value, call
 PRODUCTS: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, DenseOp, MatmulOp, BatchMatmulOp)
 """The operators whose operands may be integers of two types."""
 
+OF_BYTES: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, DenseOp)
+"""Those of them that multiply u8 by i8 as they are, and add up in i32."""
+
 
 def of_one_type(
     op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
@@ -26,12 +29,19 @@ def of_one_type(
     """The operands, cast to the narrowest type that holds both where they are integers of two types.
 
     So u8 and i8 become i16, whose products and sums are exact in an `out_dtype` of i32, and without one they stay.
+    Convolutions and dense layers multiply u8 by i8 as they are.
     """
     if op not in PRODUCTS or attributes.get("out_dtype") in (None, "") or len(operands) != 2:
         return tuple(operands)
     types = [as_value(operand).type for operand in operands]
     elements = [type.element_type for type in types if isinstance(type, TensorType)]
     if len(elements) != 2 or elements[0] == elements[1] or not all(isinstance(each, IntegerType) for each in elements):
+        return tuple(operands)
+    if (
+        op in OF_BYTES
+        and attributes.get("out_dtype") in ("int32", np.int32)
+        and may_multiply(elements[0], elements[1], i32)
+    ):
         return tuple(operands)
     wide = np.promote_types(*map(numpy_dtype, elements))
     return (

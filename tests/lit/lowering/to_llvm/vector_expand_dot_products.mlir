@@ -2,9 +2,11 @@
 // RUN: xrelay-opt %s -p 'vector-expand-dot-products{instruction=vpdpbusd}' | filecheck %s --check-prefixes ANY,VNNI
 // RUN: xrelay-opt %s -p 'vector-expand-dot-products{instruction=pmaddwd}' | filecheck %s --check-prefixes ANY,PAIRS
 // RUN: xrelay-opt %s -p 'vector-expand-dot-products{instruction=vpdpbusd width=256}' | filecheck %s --check-prefixes ANY,PLAIN
+// RUN: xrelay-opt %s -p 'vector-expand-dot-products{instruction=usdot}' | filecheck %s --check-prefix USDOT
+// RUN: xrelay-opt %s -p 'vector-expand-dot-products{instruction=sdot}' | filecheck %s --check-prefix SDOT
 // RUN: not xrelay-opt %s -p 'vector-expand-dot-products{instruction=dot}' 2>&1 | filecheck %s --check-prefix UNKNOWN
 
-// UNKNOWN: error: vector-expand-dot-products: no instruction is called 'dot'; help: known are vpdpbusd, pmaddwd
+// UNKNOWN: error: vector-expand-dot-products: no instruction is called 'dot'; help: known are vpdpbusd, pmaddwd, usdot, sdot
 
 // ANY-LABEL: func.func @lanes
 // PLAIN-NEXT: vector.shuffle %b, %b [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
@@ -31,4 +33,28 @@ func.func @lanes(%b: vector<4xi8>, %v: vector<64xi8>, %acc: vector<16xi32>) -> v
   %p = arith.muli %xe, %we : vector<16x4xi32>
   %s = vector.multi_reduction <add>, %p, %acc [1] : vector<16x4xi32> to vector<16xi32>
   func.return %s : vector<16xi32>
+}
+
+// aarch64 has vectors of 128 bits; those of 512 are multiplied term by term.
+// USDOT-LABEL: func.func @lanes
+// USDOT-NOT:   llvm.call_intrinsic
+// USDOT-LABEL: func.func @four_lanes
+// USDOT-NEXT:  %[[X:.*]] = vector.shuffle %b, %b [0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3]
+// USDOT-NEXT:  llvm.call_intrinsic "llvm.aarch64.neon.usdot.v4i32.v16i8"(%acc, %[[X]], %v)
+// SDOT-LABEL:  func.func @four_lanes
+// SDOT:        %[[M:.*]] = arith.constant dense<-128> : vector<16xi8>
+// SDOT:        %[[X:.*]] = vector.shuffle %b, %b
+// SDOT:        %[[D:.*]] = arith.xori %[[X]], %[[M]] : vector<16xi8>
+// SDOT:        %[[S:.*]] = llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%acc, %[[D]], %v)
+// SDOT:        %[[Z:.*]] = arith.constant dense<0> : vector<4xi32>
+// SDOT:        %[[W:.*]] = llvm.call_intrinsic "llvm.aarch64.neon.sdot.v4i32.v16i8"(%[[Z]], %[[M]], %v)
+// SDOT:        arith.subi %[[S]], %[[W]]
+func.func @four_lanes(%b: vector<4xi8>, %v: vector<16xi8>, %acc: vector<4xi32>) -> vector<4xi32> {
+  %x = vector.broadcast %b : vector<4xi8> to vector<4x4xi8>
+  %w = vector.shape_cast %v : vector<16xi8> to vector<4x4xi8>
+  %xe = arith.extui %x : vector<4x4xi8> to vector<4x4xi32>
+  %we = arith.extsi %w : vector<4x4xi8> to vector<4x4xi32>
+  %p = arith.muli %xe, %we : vector<4x4xi32>
+  %s = vector.multi_reduction <add>, %p, %acc [1] : vector<4x4xi32> to vector<4xi32>
+  func.return %s : vector<4xi32>
 }

@@ -122,3 +122,53 @@ func.func @left_convolutions(%x: tensor<1x12x4x4xui8>, %z: tensor<i32>) -> (tens
   %2 = relay.nn.conv2d(%b, %w) : (tensor<1x12x4x4xi32>, tensor<4x12x1x1xi32>) -> tensor<1x4x4x4xi32>
   func.return %0, %1, %2 : tensor<1x12x4x4xi32>, tensor<1x4x4x4xi32>, tensor<1x4x4x4xi32>
 }
+
+// Bytes that are multiplied as they are, or in 16 bits; those with a sign are moved by 128.
+// CHECK-LABEL: func.func @as_bytes
+// CHECK:         %[[U:.*]] = relay.cast(%{{.*}}) {dtype = ui8} : (tensor<3x4xi16>) -> tensor<3x4xui8>
+// CHECK:         relay.nn.dense(%[[U]], %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>) -> tensor<3x1xi32>
+// CHECK:         relay.constant dense<1280> : tensor<1xi32>
+// CHECK:         relay.nn.dense(%x, %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>) -> tensor<3x1xi32>
+// CHECK:         relay.constant dense<50> : tensor<1xi32>
+func.func @as_bytes(%x: tensor<3x4xui8>, %s: tensor<3x4xi8>) -> (tensor<3x1xi32>, tensor<3x1xi32>) {
+  %w = relay.constant dense<[[1, 2, 3, 4]]> : tensor<1x4xi8>
+  %v = relay.constant dense<[[1, 2, 3, 4]]> : tensor<1x4xi16>
+  %z = relay.constant dense<5> : tensor<i16>
+  %0 = relay.nn.dense(%s, %w) {out_dtype = i32} : (tensor<3x4xi8>, tensor<1x4xi8>) -> tensor<3x1xi32>
+  %a = relay.cast(%x) {dtype = i16} : (tensor<3x4xui8>) -> tensor<3x4xi16>
+  %b = relay.subtract(%a, %z) : (tensor<3x4xi16>, tensor<i16>) -> tensor<3x4xi16>
+  %1 = relay.nn.dense(%b, %v) {out_dtype = i32} : (tensor<3x4xi16>, tensor<1x4xi16>) -> tensor<3x1xi32>
+  func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
+}
+
+// ui8 by i8 stays where whole instructions add it up, and gets zeros where they do not.
+// CHECK-LABEL: func.func @done
+// CHECK-NOT:     relay.nn.pad
+// CHECK:         relay.nn.dense(%x, %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>)
+// CHECK:         relay.nn.pad(%y, %{{.*}}) {pad_width = [0, 0, 0, 1]}
+// CHECK:         relay.nn.dense(%{{.*}}, %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>)
+// CHECK-NOT:     relay.subtract
+func.func @done(%x: tensor<3x4xui8>, %y: tensor<3x3xui8>) -> (tensor<3x1xi32>, tensor<3x1xi32>) {
+  %w = relay.constant dense<[[1, 2, 3, 4]]> : tensor<1x4xi8>
+  %v = relay.constant dense<[[1, 2, 3]]> : tensor<1x3xi8>
+  %0 = relay.nn.dense(%x, %w) {out_dtype = i32} : (tensor<3x4xui8>, tensor<1x4xi8>) -> tensor<3x1xi32>
+  %1 = relay.nn.dense(%y, %v) {out_dtype = i32} : (tensor<3x3xui8>, tensor<1x3xi8>) -> tensor<3x1xi32>
+  func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
+}
+
+// What 16 bits wrap stays, and so does what they take for numbers without a sign.
+// CHECK-LABEL: func.func @wraps
+// CHECK-NOT:     tensor<1x4xi8>
+// SAYS: relay.nn.dense: its zero point is taken from its data in i16, which may wrap
+// SAYS: relay.nn.dense: its data, bytes with a sign, is cast to ui16, which has none
+func.func @wraps(%x: tensor<3x4xui8>, %s: tensor<3x4xi8>) -> (tensor<3x1xi32>, tensor<3x1xi32>) {
+  %w = relay.constant dense<1> : tensor<1x4xi16>
+  %v = relay.constant dense<1> : tensor<1x4xui16>
+  %z = relay.constant dense<-32700> : tensor<i16>
+  %a = relay.cast(%x) {dtype = i16} : (tensor<3x4xui8>) -> tensor<3x4xi16>
+  %b = relay.subtract(%a, %z) : (tensor<3x4xi16>, tensor<i16>) -> tensor<3x4xi16>
+  %0 = relay.nn.dense(%b, %w) {out_dtype = i32} : (tensor<3x4xi16>, tensor<1x4xi16>) -> tensor<3x1xi32>
+  %c = relay.cast(%s) {dtype = ui16} : (tensor<3x4xi8>) -> tensor<3x4xui16>
+  %1 = relay.nn.dense(%c, %v) {out_dtype = i32} : (tensor<3x4xui16>, tensor<1x4xui16>) -> tensor<3x1xi32>
+  func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
+}
