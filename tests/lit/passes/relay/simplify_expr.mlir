@@ -136,6 +136,17 @@ func.func @casts(%x: tensor<4xf16>, %i: tensor<4xi32>, %u: tensor<4xui8>) -> (te
   func.return %b, %d, %g, %j : tensor<4xf16>, tensor<4xi8>, tensor<4xi32>, tensor<4xi32>
 }
 
+// An f64 holds no more than 53 bits of an integer.
+// CHECK-LABEL: @integers_that_floats_round(
+// CHECK-COUNT-4: relay.cast
+func.func @integers_that_floats_round(%x: tensor<4xi64>, %u: tensor<4xui64>) -> (tensor<4xi64>, tensor<4xf32>) {
+  %a = relay.cast(%x) {dtype = f64} : (tensor<4xi64>) -> tensor<4xf64>
+  %b = relay.cast(%a) {dtype = i64} : (tensor<4xf64>) -> tensor<4xi64>
+  %c = relay.cast(%u) {dtype = f64} : (tensor<4xui64>) -> tensor<4xf64>
+  %d = relay.cast(%c) {dtype = f32} : (tensor<4xf64>) -> tensor<4xf32>
+  func.return %b, %d : tensor<4xi64>, tensor<4xf32>
+}
+
 // CHECK-LABEL: @places(
 func.func @places(%q: tensor<4x6xi8>, %t: tensor<f32>) -> (tensor<4xi32>, tensor<4xi32>) {
   %s = relay.constant dense<0.5> : tensor<f32>
