@@ -118,6 +118,7 @@ class ByteWeight:
 
     array: Array
     rest: int
+    """It wraps at 32 bits, as sums do: near the greatest numbers it would be beyond them."""
 
 
 def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
@@ -132,7 +133,7 @@ def weight_bytes(value: SSAValue, *, may_rest: bool = False) -> ByteWeight:
     if most - least > limits.max - limits.min or not may_rest:
         raise WideError(f"its weight reaches from {least} to {most}, beyond 8 bits with a sign")
     rest = least - limits.min
-    return ByteWeight((array.astype(np.int64) - rest).astype(np.int8), rest)
+    return ByteWeight((array.astype(np.int64) - rest).astype(np.int8), int(np.int64(rest).astype(np.int32)))
 
 
 def _known_array(value: SSAValue) -> Array | None:

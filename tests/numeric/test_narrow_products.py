@@ -129,6 +129,13 @@ def test_weights_without_a_sign() -> None:
     agree(relay.nn.dense(distance(x, -9), relay.const(weight)), random((6, 24), "int8"))
 
 
+@pytest.mark.parametrize("first", [2**31 - 100, -(2**31)])
+def test_weights_near_the_ends_of_32_bits(first: int) -> None:
+    weight = (first + np.arange(96, dtype=np.int64).reshape(4, 24)).astype(np.int32)
+    x = relay.var("x", shape=(6, 24), dtype="uint8")
+    agree(relay.nn.dense(distance(x, None), relay.const(weight)), random((6, 24), "uint8"), targets=RUNS[:1])
+
+
 @pytest.mark.parametrize("zero_point", [2**31 - 1, -(2**31)])
 def test_zero_points_that_wrap(zero_point: int) -> None:
     weight = relay.const(random((32, 24), "int8", 2).astype(np.int32))
