@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import Rewriter
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.rewriting import Emitter, rewrite
+from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.qnn.integer_hooks import all_integer_rules
@@ -159,6 +161,8 @@ def _written(
     rounds_constants: bool = False,
 ) -> _Form | Refusal:
     """The form that a rule gives."""
+    if any(map(_is_whole, leaf_types(op.result_types))):
+        return Refusal(f"{op.name}: its result is of integers already")
     writer = IntegerWriter(op, found, goal, rounds_constants=rounds_constants or goal is not None)
     try:
         return _Form(rule.write(writer), op, writer.ops, reads)
@@ -167,6 +171,11 @@ def _written(
             erase_op(made)
         message = error.message if isinstance(error, ConstraintError) else f"{op.name}: {error}"
         return Refusal(message)
+
+
+def _is_whole(type: Attribute) -> bool:
+    """Whether a type is one of tensors of integers or truth values."""
+    return isinstance(type, TensorType) and numpy_dtype(type.element_type).kind in "iub"
 
 
 def _too_many(op: Operation) -> Refusal:

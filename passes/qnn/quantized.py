@@ -139,9 +139,10 @@ class IntegerWriter:
         return self.insert(kind.typed(operands, given)).results[0]
 
     def again(self, *operands: SSAValue) -> SSAValue:
-        """The float op itself on integers, its other operands as they are."""
+        """The float op itself on integers, which it leaves of their type, its other operands as they are."""
         rest = tuple(self.op.operands)[len(operands) :]
-        return self.insert(type(self.op).typed((*operands, *rest), self.op.properties)).results[0]
+        properties = {key: value for key, value in self.op.properties.items() if key != "out_dtype"}
+        return self.insert(type(self.op).typed((*operands, *rest), properties)).results[0]
 
     def tuple(self, values: Iterable[SSAValue]) -> SSAValue:
         """The tuple of values."""
