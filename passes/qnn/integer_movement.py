@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.algorithm_sort import TopKOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
@@ -50,9 +51,11 @@ def pass_on(w: IntegerWriter) -> StandIn:
     "sort", result=Result.KEPT,
 )  # fmt: skip
 def choose(w: IntegerWriter) -> StandIn:
-    """The op itself, where a greater integer stands for a greater number."""
+    """The op itself, where a greater integer stands for a greater number; of no numbers the greatest is infinite."""
     data = w.single(0)
     require_order(data)
+    if 0 in shape_of(data.value.type):
+        raise NoIntegerFormError("it chooses among no numbers")
     return replace(data, value=w.again(data.value))
 
 
