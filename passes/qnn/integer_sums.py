@@ -35,11 +35,14 @@ FINER = 256
 
 @integer_rule("nn.bias_add", result=Result.ROUNDED, data=2, constants=True)
 def bias_add(w: IntegerWriter) -> StandIn:
-    """As an addition of the bias with axes behind."""
+    """As an addition of the bias with axes behind, which demands less of extents that only the run tells."""
     if not isinstance(w.op, BiasAddOp):
         raise NoIntegerFormError("it adds no bias")
-    rank = len(shape_of(w.op.data.type))
-    return _sum(w, "add", axis_index(w.op.axis.value.data, rank))
+    shape = shape_of(w.op.data.type)
+    axis = axis_index(w.op.axis.value.data, len(shape))
+    if shape_of(w.op.bias.type) != (shape[axis],):
+        raise NoIntegerFormError("the extent of its bias is not known to be that of its data")
+    return _sum(w, "add", axis)
 
 
 @integer_rule("add", result=Result.ROUNDED, data=2, constants=True)

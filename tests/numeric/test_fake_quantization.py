@@ -284,31 +284,6 @@ def test_hard_fail_names_op_and_reason() -> None:
         on_integers(module, hard_fail=True)
 
 
-@pytest.mark.parametrize("method", ["nearest_neighbor", "linear"])
-def test_resized_images_of_another_type(method: str) -> None:
-    data = numbers("uint8", 1, 2, 4, 5)
-    x, a = floats("x", data)
-    y = relay.image.resize2d(a, size=(8, 7), layout="NCHW", method=method, out_dtype="float64")
-    compared([x], [data], y, 0.05, 3, "uint8")
-
-
-def test_the_greatest_of_no_numbers_stays_infinite() -> None:
-    data = numbers("int8", 0, 2)
-    x, a = floats("x", data)
-    y = qnn.quantize(relay.max(a, axis=0), constant(0.5, np.float32), constant(0, np.int32), out_dtype="int8")
-    module = relay.Module.from_expr(relay.Function([x], y))
-    np.testing.assert_array_equal(*(run_relay(each, [data])[0] for each in (module, on_integers(module))))
-
-
-def test_results_of_integers_stay_as_they_are_with_use_qat() -> None:
-    data = numbers("uint8", 1, 2, 4, 5)
-    x, a = floats("x", data)
-    y = relay.image.resize2d(a, size=(8, 7), layout="NCHW", method="nearest_neighbor", out_dtype="int32")
-    module = relay.Module.from_expr(relay.Function([x], y))
-    changed = on_integers(module, use_qat=True)
-    np.testing.assert_array_equal(*(run_relay(each, [data])[0] for each in (module, changed)))
-
-
 @pytest.mark.parametrize("scale", [np.inf, np.nan, 3e38])
 def test_scales_beyond_floats_stay_floats(scale: float) -> None:
     data = numbers("int8", 16)
