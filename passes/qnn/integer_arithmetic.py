@@ -77,7 +77,7 @@ def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Q
         if np.isnan(bound):
             raise NoIntegerFormError("a bound is not a number")
         step = _steps_of(data.steps, np.float64(bound))
-        step = step.reshape(-1)[0] if (step == step.reshape(-1)[:1]).all() else step
+        step = step.reshape(-1)[0] if step.size and (step == step.reshape(-1)[0]).all() else step
         if not (step == (limits.min if name == "maximum" else limits.max)).all():
             along = w.along(w.constant(np.asarray(step, data.dtype)), data.rank, data.steps.axis)
             value = w.call(name, value, along)

@@ -203,6 +203,8 @@ def _quantized_by(
         return Refusal(f"{op.name} quantises a tuple")
     if not goal.is_finite:
         return Refusal(f"{op.name} has a scale that is no finite number")
+    if not goal.holds_zero_point:
+        return Refusal(f"{op.name} has a zero point that is none of its integers")
     if not goal.is_single and not form.stand_in.steps.is_like(goal):
         return Refusal(f"the result has a scale for each place along axis {goal.axis}")
     _put_in(form)

@@ -64,6 +64,12 @@ class Steps:
         known = known_array(self.scale)
         return known is None or bool(np.isfinite(known).all())
 
+    @property
+    def holds_zero_point(self) -> bool:
+        """Whether no zero point is known to be beyond the integers; one that is counts as the nearest of them."""
+        known, limits = known_array(self.zero_point), np.iinfo(numpy_dtype(self.dtype))
+        return known is None or bool(((known >= limits.min) & (known <= limits.max)).all())
+
     def is_like(self, other: Steps) -> bool:
         """Whether the numbers are known to be those of `other`."""
         if self.dtype != other.dtype or not ((self.is_single and other.is_single) or self.axis == other.axis):

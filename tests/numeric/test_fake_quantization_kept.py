@@ -55,6 +55,16 @@ def test_the_greatest_of_no_numbers_stays_infinite() -> None:
     np.testing.assert_array_equal(*(run_relay(each, [data])[0] for each in (module, on_integers(module))))
 
 
+@pytest.mark.parametrize(("shape", "scale", "zero"), [((2, 0), [], 0), ((2, 3), 0.5, -7)])
+def test_steps_that_nothing_or_no_integer_has(shape: tuple[int, ...], scale: object, zero: int) -> None:
+    data = numbers("uint8", *shape)
+    x, a = floats("x", data, scale=scale, zero=zero, axis=1)
+    steps = constant(scale, np.float32), constant(zero, np.int32)
+    y = qnn.quantize(relay.nn.relu(a), *steps, axis=1, out_dtype="uint8")
+    module = relay.Module.from_expr(relay.Function([x], y))
+    np.testing.assert_array_equal(*(run_relay(each, [data])[0] for each in (module, on_integers(module))))
+
+
 def test_a_bias_of_another_name_keeps_its_demand() -> None:
     module = transform.InferType()(parse_module(full_context(), BIAS, "bias.mlir"))
     changed = apply(module, "relay-fake-quantization-to-integer")
