@@ -32,7 +32,7 @@ def dense_array(sparse: onnx.SparseTensorProto, kept: TensorBytes) -> Array:
 
 def _places(indices: Array, values: Array, shape: tuple[int, ...], place: str) -> Array:
     """The number of each stored element in the whole."""
-    by_axis = indices.shape == (values.size, len(shape))
+    by_axis = len(shape) > 0 and indices.shape == (values.size, len(shape))
     if values.ndim != 1 or not (by_axis or indices.shape == values.shape) or indices.dtype != np.int64:
         text = f"{list(values.shape)} values at places {indices.dtype}{list(indices.shape)}"
         raise ModelImportError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import prod
+
 import numpy as np
 from xdsl.ir import SSAValue
 
@@ -73,4 +75,4 @@ def _places(node: NodeView, window: tuple[int, ...], extents: tuple[int, ...]) -
         for taps, dilation, extent, stride, pad in zip(window, dilations, extents, strides, pads[:2], strict=True)
     ]
     rows, columns = np.broadcast_arrays(axes[0][:, None, :, None], axes[1][None, :, None, :])
-    return np.stack([rows, columns], 2).reshape(1, -1, 2, *extents)
+    return np.stack([rows, columns], 2).reshape(1, prod(window), 2, *extents)

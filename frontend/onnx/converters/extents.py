@@ -28,8 +28,10 @@ def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
 
 
 def known_extent(node: NodeView, value: SSAValue, axis: int) -> int:
-    """The extent of an axis of `value`, required to be known."""
+    """The extent of an axis of `value`, required to be there and to be known."""
     shape: Shape = shape_of(value.type)
+    if not -len(shape) <= axis < len(shape):
+        raise node.error(f"{value.type} has no axis {axis}")
     extent = shape[axis]
     if not isinstance(extent, int):
         raise node.error(

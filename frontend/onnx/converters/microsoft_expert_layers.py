@@ -57,10 +57,10 @@ def byte_layer(node: NodeView, number: int) -> ExpertLayer | None:
     scales = node.input(index + 1)
     layer = _layer(node, index, index + 2, lambda inner, expert: expert, columns_in_byte=_BYTE // bits)
     experts, rows, columns = layer.shape
-    size = weight_block_size(node) if "block_size" in node.attribute_names else columns
+    size = weight_block_size(node) if "block_size" in node.attribute_names else max(columns, 1)
     blocks = columns // size
     lists = ((experts, rows, blocks),) if size < columns else ((experts, rows), (experts, rows, 1))
-    if columns % size or static_shape(node, scales) not in lists:
+    if not blocks or columns % size or static_shape(node, scales) not in lists:
         raise node.error(f"weights {weights.type} of {bits} bits in blocks of {size} with the scales {scales.type}")
 
     def take(inner: NodeView, expert: SSAValue) -> SSAValue:

@@ -66,7 +66,8 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
     problem = check_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
-    if prod(shape) > np.iinfo(np.int64).max:
+    # Of no images, too, the place behind one is computed.
+    if prod(max(extent, 1) for extent in shape) > np.iinfo(np.int64).max:
         raise node.error(f"Indices cannot number the elements of {list(shape)}")
     first = np.arange(prod(shape[:2]), dtype=np.int64) * prod(shape[2:])
     return node.emit("add", places, node.emit_constant(first.reshape(*shape[:2], *[1] * (len(shape) - 2)), "images"))

@@ -5,7 +5,7 @@ Source of the meanings: ONNX Operators (onnx/docs/Operators.md).
 
 from __future__ import annotations
 
-from math import ceil, isfinite
+from math import ceil, isfinite, nan
 
 import numpy as np
 from xdsl.ir import SSAValue
@@ -69,9 +69,11 @@ def convert_range_by_default(node: NodeView) -> SSAValue:
 def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -> SSAValue:
     """`start + i * delta` for `i` below `max(ceil((limit - start) / delta), 0)`."""
     first, last, by = (float(bound) for bound in (start, limit, delta))
-    if by == 0 or not all(isfinite(bound) for bound in (first, last, by)):
+    steps = (last - first) / by if by else nan
+    # The difference of two numbers, and its quotient, may be beyond what floats hold.
+    if not all(isfinite(number) for number in (first, last, by, steps)):
         raise node.error(f"Range from {first} to {last} by {by} has no number of elements")
-    count = max(ceil((last - first) / by), 0)
+    count = max(ceil(steps), 0)
     problem = check_size((count,), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)

@@ -54,6 +54,16 @@ def test_an_image_of_one_row() -> None:
     np.testing.assert_allclose(found[0, 0, 0], [1, 1, 3, 0], atol=1e-6)
 
 
+@pytest.mark.parametrize(("shape", "extents"), [((1, 1, 2, 2), (0, 2)), ((1, 1, 0, 2), (2, 2))])
+def test_no_places_or_no_taps(shape: tuple[int, ...], extents: tuple[int, int]) -> None:
+    shapes = {"x": (1, 1, 3, 3), "w": shape, "o": (1, 2 * shape[2] * shape[3], *extents)}
+    node = helper.make_node("DeformConv", ["x", "w", "o"], ["y"])
+    module = import_onnx(model([node], [value(name, shape) for name, shape in shapes.items()], ["y"], opset=22))
+    (found,) = run_relay(module, [np.ones(shape, np.float32) for shape in shapes.values()])
+    assert found.shape == (1, 1, *extents)
+    assert not found.any()
+
+
 @pytest.mark.parametrize(
     ("shapes", "words", "message"),
     [

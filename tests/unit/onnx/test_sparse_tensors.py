@@ -88,3 +88,10 @@ def test_shapes_that_are_none() -> None:
         weight.dims[:] = extents
         with pytest.raises(ModelImportError, match=f"sparse tensor 'w': .*{complaint}"):
             import_onnx(product(weight))
+
+
+def test_of_rank_0_has_no_places_by_axis() -> None:
+    stored = numpy_helper.from_array(np.ones(1, np.float32), "w")
+    weight = helper.make_sparse_tensor(stored, numpy_helper.from_array(np.zeros((1, 0), np.int64), "places"), [])
+    with pytest.raises(ModelImportError, match="a list of values is expected"):
+        import_onnx(product(weight))

@@ -83,6 +83,31 @@ def test_filters_in_blocks_without_spatial_axes(dims: str) -> None:
             "parts of inf do not make an extent of 4",
             19,
         ),
+        (
+            "float[3] x, float[1] s",
+            "y = GroupNormalization <num_groups = 1> (x, s, s)",
+            "tensor<3xf32> has no axis 1",
+            18,
+        ),
+        (
+            "double[1] x",
+            "a = Constant <value = double {-1.7e308}> () b = Constant <value = double {1.7e308}> () "
+            "c = Constant <value = double {1.0}> () y = Range (a, b, c)",
+            "Range from -1.7e+308 to 1.7e+308 by 1.0 has no number of elements",
+            19,
+        ),
+        (
+            "float[0, 3, 4611686018427387904, 17] x",
+            "p, y = MaxPool <kernel_shape = [1, 1]> (x)",
+            "Indices cannot number the elements of [0, 3, 4611686018427387904, 17]",
+            19,
+        ),
+        (
+            "float[2, 4] x, float[2, 2] r, uint8[2, 4, 0] w, float[2, 4] s",
+            f"y = {MICROSOFT}.QMoE <expert_weight_bits = 8, k = 1> (x, r, w, s, , w, s)",
+            "weights tensor<2x4x0xui8> of 8 bits",
+            19,
+        ),
     ],
 )
 def test_an_operand_that_an_op_does_not_take(inputs: str, nodes: str, words: str, opset: int) -> None:
