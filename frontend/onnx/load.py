@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import stat
+from collections.abc import Iterator
 from os import PathLike
 from pathlib import Path
 from typing import Final, NamedTuple, TypeAlias
@@ -13,6 +14,7 @@ from google.protobuf.message import DecodeError
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.external_data import bring_external_data
 from xrelay.frontend.onnx.model_bytes import MemoryBytes, opened
+from xrelay.frontend.onnx.needed import bodies_of
 from xrelay.frontend.onnx.slim_model import Content, slim_model
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
@@ -145,23 +147,32 @@ def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
 
 def _check_names(model: onnx.ModelProto, place: str) -> None:
     """Refuse names that are no UTF-8: protobuf hands them out as bytes, and no text could show them."""
-    graph = model.graph
-    values: list[object] = [graph.name]
-    values += [tensor.values.name for tensor in graph.sparse_initializer]
-    values += [item.name for items in (graph.initializer, graph.input, graph.output) for item in items]
-    values += [dim.dim_param for item in graph.input for dim in item.type.tensor_type.shape.dim]
-    values += [entry.domain for entry in model.opset_import]
     functions = model.functions
+    values: list[object] = [entry.domain for entry in model.opset_import]
     values += [text for function in functions for text in (function.domain, function.name, function.overload)]
     values += [text for function in functions for text in (*function.input, *function.output, *function.attribute)]
-    for node in _nodes(model):
-        values += [node.name, node.op_type, node.domain, *node.input, *node.output]
-        values += [attribute.name for attribute in node.attribute]
+    nodes = [node for function in functions for node in function.node]
+    pending = [model.graph, *(body for node in nodes for body in bodies_of(node))]
+    while pending:
+        graph = pending.pop()
+        values += _names_in(graph)
+        nodes += graph.node
+        pending += [body for node in graph.node for body in bodies_of(node)]
+    for node in nodes:
+        values += [node.name, node.op_type, node.domain, node.overload, *node.input, *node.output]
+        values += [name for attribute in node.attribute for name in (attribute.name, attribute.ref_attr_name)]
     wrong = next((value for value in values if not isinstance(value, str)), None)
     if wrong is not None:
         raise ModelImportError(f"the name {wrong!r} is no UTF-8", location=place, help="the file may be damaged")
 
 
-def _nodes(model: onnx.ModelProto) -> list[onnx.NodeProto]:
-    """The nodes of the graph and of the functions."""
-    return [*model.graph.node, *(node for function in model.functions for node in function.node)]
+def _names_in(graph: onnx.GraphProto) -> Iterator[str]:
+    """The names in a graph, but for those in its nodes."""
+    yield graph.name
+    yield from (tensor.values.name for tensor in graph.sparse_initializer)
+    yield from (item.name for items in (graph.initializer, graph.input, graph.output) for item in items)
+    for value in (*graph.input, *graph.output, *graph.value_info):
+        type = value.type
+        while type.HasField("sequence_type") or type.HasField("optional_type"):
+            type = type.sequence_type.elem_type if type.HasField("sequence_type") else type.optional_type.elem_type
+        yield from (dim.dim_param for dim in type.tensor_type.shape.dim)

@@ -96,6 +96,21 @@ def test_a_name_that_is_no_text() -> None:
         import_onnx(data)
 
 
+@pytest.mark.parametrize("part", ["Abs", "weight", "label", "extent"])
+def test_a_name_in_a_body_or_in_a_sequence_that_is_no_text(part: str) -> None:
+    node = helper.make_node("Abs", ["weight"], ["z"], name="label")
+    weight = numpy_helper.from_array(np.ones(2, np.float32), "weight")
+    body = helper.make_graph([node], "body", [], [value("z", None)], [weight])
+    branch = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
+    sequence = helper.make_tensor_sequence_value_info("s", TensorProto.FLOAT, ["extent"])
+    nodes = [branch, helper.make_node("SequenceLength", ["s"], ["n"])]
+    data = model(nodes, [value("c", (), TensorProto.BOOL), sequence], ["y", "n"], opset=17).SerializeToString()
+    import_onnx(data)
+    broken = part[:-1].encode() + b"\xff"
+    with pytest.raises(ModelImportError, match="is no UTF-8"):
+        import_onnx(data.replace(part.encode(), broken))
+
+
 def test_an_element_type_without_a_name() -> None:
     source = conv_model()
     source.graph.input[0].type.tensor_type.elem_type = 127
