@@ -69,7 +69,12 @@ def bits_of(dtype: np.dtype[Any]) -> int:
 def as_carried(array: Array) -> tuple[Array, np.dtype[Any] | None]:
     """An array as tensors hold it, and the type that it stands for where that is another."""
     carrier = carrier_of(array.dtype)
-    return (array, None) if carrier is None else (array.astype(carrier), array.dtype)
+    if carrier is None:
+        return array, None
+    # One element that is seen from every place stays one.
+    is_one = array.size > 1 and not any(array.strides)
+    held = np.broadcast_to(array.flat[0].astype(carrier), array.shape) if is_one else array.astype(carrier)
+    return held, array.dtype
 
 
 def moves(op_type: str) -> bool:

@@ -90,6 +90,9 @@ class LoopRun:
         if self.stacks:
             try:
                 return np.stack([cast(Array, each[index]) for each in self.stacks])
+            except MemoryError as error:
+                text = f"{self.op.name}: {len(self.stacks)} stacked values need more memory than there is"
+                raise InterpreterError(text, location=location_of(self.op)) from error
             except ValueError as error:
                 shapes = ", ".join(sorted({describe(each[index]) for each in self.stacks}))
                 raise InterpreterError(

@@ -11,6 +11,7 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
+from xrelay.index_algebra.dims import certainly_differ
 
 
 def computed_slice(node: NodeView) -> SSAValue:
@@ -18,6 +19,10 @@ def computed_slice(node: NodeView) -> SSAValue:
     count = node.shape(1)[0] if len(node.shape(1)) == 1 else None
     if not isinstance(count, int):
         raise node.error(f"starts are {node.input(1).type}, a list of known length is expected")
+    for index in (2, 4):
+        given = (count,) if node.optional_input(index) is None else node.shape(index)
+        if len(given) != 1 or certainly_differ(given[0], count):
+            raise node.error(f"input #{index} is {node.input(index).type}, a list of {count} is expected, as of starts")
     if node.optional_input(3) is not None and node.known_ints(3) is None:
         return _along_computed_axes(node, count)
     rank, named = len(node.shape(0)), node.optional_setting_ints(3, "axes")

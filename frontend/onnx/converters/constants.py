@@ -43,7 +43,10 @@ def convert_constant_of_shape(node: NodeView) -> SSAValue:
     if filler.size != 1:
         raise node.illegal("value", filler.tolist(), "a tensor of one element is expected")
     if node.constant(0) is None:
-        return node.emit("dyn.full", node.emit_constant(filler.reshape(())), node.input(0))
+        element = node.emit_constant(filler.reshape(()))
+        result = node.emit("dyn.full", element, node.input(0))
+        node.graph.carried.note(result, node.graph.carried.of(element))
+        return result
     shape = node.required_ints(0, "shape")
     if any(extent < 0 for extent in shape):
         raise node.error(f"the shape {list(shape)} has a negative extent")

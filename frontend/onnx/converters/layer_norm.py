@@ -40,7 +40,8 @@ def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
 
     A scale or bias that broadcasts to these axes is applied afterwards.
     """
-    axis, values = axis_attribute(node, -1), [value for value in node.inputs if value is not None]
+    others = [value for value in node.inputs[2:] if value is not None]
+    axis, values = axis_attribute(node, -1), [node.input(0), node.input(1), *others]
     fits = all(covers(shape_of(value.type), node.shape(0)[axis:]) for value in values[1:])
     narrow = is_half(node.element_type(0)) and not fits
     x, *factors = [node.emit("cast", value, dtype="float32") for value in values] if narrow else values

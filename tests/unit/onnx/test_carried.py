@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -184,3 +185,35 @@ def test_bytes_in_a_file_of_their_own(tmp_path: Path) -> None:
     (tmp_path / "w.bin").write_bytes(b"\0" * 8)
     with pytest.raises(ModelImportError, match="'w'"):
         compile(str(path), cache=False)
+
+
+def test_a_filled_tensor_is_one_element_in_memory() -> None:
+    nodes = [
+        helper.make_node(
+            "ConstantOfShape", ["extents"], ["w"], value=helper.make_tensor("", TensorProto.INT4, [1], [3])
+        ),
+        helper.make_node("Shape", ["w"], ["y"]),
+    ]
+    extents = helper.make_tensor("extents", TensorProto.INT64, [2], [1 << 12, 1 << 13])
+    tracemalloc.start()
+    try:
+        module = import_onnx(with_weights(nodes, [extents], "y"))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 24
+    assert run_relay(module, [np.zeros((2, 1), np.float32)])[0].tolist() == [1 << 12, 1 << 13]
+
+
+def test_a_filled_tensor_of_computed_extents_keeps_its_type() -> None:
+    nodes = [
+        helper.make_node("Shape", ["x"], ["extents"]),
+        helper.make_node(
+            "ConstantOfShape", ["extents"], ["w"], value=helper.make_tensor("", TensorProto.INT4, [1], [3])
+        ),
+    ]
+    with pytest.raises(ModelImportError, match="element type int4 is not supported"):
+        import_onnx(with_weights(nodes, [], "w"))
+    nodes.append(helper.make_node("Cast", ["w"], ["y"], to=TensorProto.FLOAT))
+    (found,) = run_relay(import_onnx(with_weights(nodes, [], "y")), [np.zeros((2, 3), np.float32)])
+    assert found.tolist() == [[3, 3, 3], [3, 3, 3]]

@@ -84,6 +84,13 @@ def test_filters_in_blocks_without_spatial_axes(dims: str) -> None:
             19,
         ),
         (
+            "float[2, 3] x, int64[2] s, int64[1] e, int64[2] a",
+            "y = Slice (x, s, e, a)",
+            "input #2 is tensor<1xi64>, a list of 2 is expected, as of starts",
+            19,
+        ),
+        ("float[2, 3] x, float[3] b", 'y = LayerNormalization (x, "", b)', "input #1 is missing", 17),
+        (
             "float[3] x, float[1] s",
             "y = GroupNormalization <num_groups = 1> (x, s, s)",
             "tensor<3xf32> has no axis 1",
