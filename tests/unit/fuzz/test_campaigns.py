@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 from fuzz.agreement import disturbed, excused
 from fuzz.campaigns import CAMPAIGNS
+from fuzz.damaged_bodies import check
 from fuzz.finding import Finding, signature
 from fuzz.relay_instances import random_instance
 from fuzz.rounded_runs import run_rounded
 from fuzz.special_values import Array
+from onnx import helper
 from support.examples import examples
+from support.onnx_models import model, value
 
 import xrelay
 from xrelay.dialects.relay.ops.algorithm_sort import SortOp
@@ -61,6 +64,29 @@ def test_uses_of_operators_that_were_found(seed: int) -> None:
 
 def test_quotients_that_are_no_numbers_are_not_compared() -> None:
     CAMPAIGNS["nodes"].function()(31000476)
+
+
+def test_inputs_of_a_damaged_body_become_text_where_there_is_something_to_report(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    body = model([helper.make_node("Relu", ["x"], ["y"])], [value("x", (1,))], ["y"])
+    written: list[object] = []
+
+    class Input(list[int]):
+        def __repr__(self) -> str:
+            written.append(self)
+            return "input"
+
+    check(body, [Input()])
+    assert not written
+
+    def fails(data: bytes) -> None:
+        raise IndexError("place")
+
+    monkeypatch.setattr("fuzz.damaged_bodies.import_onnx", fails)
+    with pytest.raises(Finding, match="IndexError from a damaged model: place") as caught:
+        check(body, [Input()])
+    assert caught.value.files["inputs.txt"] == b"[input]"
 
 
 def test_findings_that_differ_in_numbers_and_names_are_one() -> None:
