@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.cut import slice_between
 from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import certainly_differ
@@ -32,7 +33,8 @@ def computed_slice(node: NodeView) -> SSAValue:
     if len(axes) != count:
         raise node.error(f"{count} starts and {len(axes)} axes; one of each is expected")
     bounds = [_of_every_axis(node, index, axes, rest) for index, rest in _whole_axis(node).items()]
-    return node.emit("dyn.strided_slice", node.input(0), *bounds)
+    begin, end, step = bounds
+    return slice_between(node, node.input(0), begin, end, step)
 
 
 def _along_computed_axes(node: NodeView, count: int) -> SSAValue:
@@ -46,7 +48,8 @@ def _along_computed_axes(node: NodeView, count: int) -> SSAValue:
         if given is not None:
             bound = node.emit("scatter_elements", bound, axes, given, axis=0)
         bounds.append(bound)
-    return node.emit("dyn.strided_slice", node.input(0), *bounds)
+    begin, end, step = bounds
+    return slice_between(node, node.input(0), begin, end, step)
 
 
 def _whole_axis(node: NodeView) -> Mapping[int, Array]:

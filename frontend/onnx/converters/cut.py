@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.tensor_movement import FAR
 from xrelay.frontend.onnx.node import NodeView
 
@@ -52,4 +53,23 @@ def cut_open(node: NodeView, value: SSAValue, bounds: Mapping[int, Bounds]) -> S
         return node.emit("strided_slice", value, begin=begin, end=end, strides=strides, axes=tuple(bounds))
     whole = [bounds.get(axis, (0, LAST, 1)) for axis in range(max(bounds) + 1)]
     lists = (np.clip(np.array(numbers, np.int64), -FAR, FAR) for numbers in zip(*whole, strict=True))
-    return node.emit("dyn.strided_slice", value, *(node.emit_constant(each, "bounds") for each in lists))
+    first, last, step = (node.emit_constant(each, "bounds") for each in lists)
+    return slice_between(node, value, first, last, step)
+
+
+def slice_between(node: NodeView, value: SSAValue, begin: SSAValue, end: SSAValue, step: SSAValue) -> SSAValue:
+    """`dyn.strided_slice`, which backwards begins at the first element where ONNX's `begin` lies before that.
+
+    Numpy and Relay take nothing there.
+    """
+    dtype, known, steps = numpy_dtype(element_type_of(begin.type)), *map(node.graph.elements.of, (begin, step))
+    near = known is not None and all(isinstance(place, int) and place >= -1 for place in known)
+    forwards = steps is not None and all(isinstance(each, int) and each > 0 for each in steps)
+    (count,) = shape_of(begin.type)
+    if dtype.kind == "u" or near or forwards or not isinstance(count, int):
+        return node.emit("dyn.strided_slice", value, begin, end, step)
+    extents = node.emit("strided_slice", node.emit("shape_of", value), begin=(0,), end=(count,))
+    first = node.emit("maximum", node.emit("cast", begin, dtype="int64"), node.emit("negative", extents))
+    is_backwards = node.emit("less", step, node.scalar(0, step))
+    begin = node.emit("where", is_backwards, node.emit("cast", first, dtype=dtype), begin)
+    return node.emit("dyn.strided_slice", value, begin, end, step)

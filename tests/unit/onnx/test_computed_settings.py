@@ -59,6 +59,22 @@ def test_bounds_that_are_computed(
     np.testing.assert_array_equal(found, x[expected])
 
 
+@pytest.mark.parametrize("extents", [(2, 3), ("n", 3)])
+@pytest.mark.parametrize("computed", [(), ("ends",), ("starts", "ends", "steps"), ("starts", "ends", "axes", "steps")])
+def test_a_slice_that_begins_before_the_first_element_and_goes_backwards(
+    extents: tuple[int | str, ...], computed: tuple[str, ...]
+) -> None:
+    """ONNX brings the begin to the first element, numpy to the place before it."""
+    bounds = {"starts": [-4, 2], "ends": [-9, 9], "axes": [0, 1], "steps": [-2, 1]}
+    settings = {name: np.array(numbers, np.int32) for name, numbers in bounds.items()}
+    given = [value("x", extents), *(value(name, (2,), TensorProto.INT32) for name in computed)]
+    constants = {name: array for name, array in settings.items() if name not in computed}
+    proto = model([helper.make_node("Slice", ["x", *bounds], ["y"])], given, ["y"], initializers=constants)
+    inputs = [X, *(settings[name] for name in computed)]
+    for found in (run_relay(import_onnx(proto), inputs)[0], compile(proto, cache=False, threads=1).run(inputs)[0]):
+        np.testing.assert_array_equal(found, [[2]], strict=False)
+
+
 @pytest.mark.parametrize("axes", [None, [-1], [2, 0]])
 @pytest.mark.parametrize("mode", ["constant", "edge", "reflect"])
 def test_pads_that_are_computed(mode: str, axes: list[int] | None) -> None:
