@@ -118,7 +118,10 @@ def pair_maximum(lhs: Dim, rhs: Dim) -> Dim:
 
 
 def pair_minimum(lhs: Dim, rhs: Dim) -> Dim:
-    """The lesser one; the greatest number of 64 bits, which stands for the end of an axis, is none."""
+    """The lesser one; beside an expression the greatest number of 64 bits, which is the end of an axis, is none."""
+    if isinstance(lhs, int) and isinstance(rhs, int):
+        # One without a sign may be greater than that.
+        return min(lhs, rhs)
     return rhs if lhs == LAST else lhs if rhs == LAST else least(lhs, rhs)
 
 

@@ -153,3 +153,9 @@ def test_large_results_stay_in_the_graph() -> None:
     constants = {"x": np.ones(8, np.float32), "r": np.array([FOLD_LIMIT])}
     text = str(import_onnx(model([node], [value("z", (1,))], ["y"], initializers=constants)))
     assert "relay.tile" in text
+
+
+def test_the_lesser_of_numbers_beyond_signed_ones() -> None:
+    numbers = {"a": np.array([2**63 - 1, 2**64 - 1], np.uint64), "b": np.array([2**64 - 1, 2**63 - 1], np.uint64)}
+    assert folded("Min", numbers).tolist() == [2**63 - 1, 2**63 - 1]
+    assert folded("Max", numbers).tolist() == [2**64 - 1, 2**64 - 1]
