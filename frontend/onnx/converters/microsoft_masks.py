@@ -9,7 +9,7 @@ from xrelay.dialects.relay.core.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
-from xrelay.index_algebra.dims import certainly_differ
+from xrelay.index_algebra.dims import certainly_differ, certainly_equal
 
 
 def padding_mask(node: NodeView, index: int, scores: SSAValue) -> SSAValue:
@@ -35,7 +35,12 @@ def _between(node: NodeView, index: int, scores: SSAValue) -> SSAValue:
     batch, own = shape_of(scores.type)[0], node.shape(index)[0]
     keys = node.emit("cast", Numbers(node).arange(0, extent_value(node, scores, 3)), dtype="int32")
     if not certainly_differ(own, batch):
-        return node.emit("less", keys, _of_entries(node, node.input(index)))
+        ends = node.input(index)
+        if not certainly_equal(own, batch):
+            # Numbers for another batch, of which there may be one, would be broadcast.
+            places = {"lhs_begin": 0, "lhs_end": 1, "rhs_begin": 0, "rhs_end": 1}
+            ends = node.emit("reshape_like", ends, scores, **places)
+        return node.emit("less", keys, _of_entries(node, ends))
     if not isinstance(own, int) or not isinstance(batch, int) or own != 2 * batch:
         raise node.error(f"a mask of {own} numbers for a batch of {batch} is not supported")
     halves = node.emit("split", node.input(index), indices_or_sections=2, axis=0)

@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import TensorProto, helper
 from support.microsoft_nodes import DOMAIN, check
 from support.one_node import Array, both, node_model
+from support.onnx_models import model, value
 
-from xrelay.errors import ModelImportError
+from xrelay.errors import InterpreterError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
+from xrelay.interpreters.relay import run_relay
 
 RNG = np.random.default_rng(8)
 
@@ -300,3 +303,14 @@ def test_rotary_embeddings_of_images(shape: tuple[int, ...], words: dict[str, An
     wrong: dict[str, Any] = {**words, "mrope_section": [1, 1, 1]}
     with pytest.raises(ModelImportError, match="three numbers are expected"):
         import_onnx(node_model("MRotaryEmbedding", [normal(*shape), places, *tables], 17, domain=DOMAIN, **wrong))
+
+
+def test_lengths_of_another_batch_are_refused_where_the_program_runs() -> None:
+    node = helper.make_node("Attention", ["x", "w", "", "m"], ["y"], domain=DOMAIN, num_heads=1)
+    inputs = [value("x", ("n", 3, 4)), value("w", (4, 12)), value("m", ("k",), TensorProto.INT32)]
+    proto = model([node], inputs, ["y"])
+    proto.opset_import.add(domain=DOMAIN, version=1)
+    module, weight = import_onnx(proto), np.ones((4, 12), np.float32)
+    assert run_relay(module, [np.ones((2, 3, 4), np.float32), weight, np.array([3, 1], np.int32)])[0].shape == (2, 3, 4)
+    with pytest.raises(InterpreterError, match="reshape_like"):
+        run_relay(module, [np.ones((1, 3, 4), np.float32), weight, np.array([2, 0], np.int32)])
