@@ -227,3 +227,11 @@ def test_sums_along_an_axis_that_is_computed(reverse: int) -> None:
         np.testing.assert_array_equal(run_relay(module, [x, np.array(axis)])[0], wanted)
     with pytest.raises(InterpreterError, match="2"):
         run_relay(module, [x, np.array(2)])
+
+
+def test_a_number_has_no_axes_to_pad() -> None:
+    node = helper.make_node("Pad", ["x", "p"], ["y"])
+    proto = model([node], [value("x", ()), value("p", (0,), TensorProto.INT64)], ["y"])
+    inputs = [np.array(3, np.float32), np.zeros(0, np.int64)]
+    for found in (run_relay(import_onnx(proto), inputs)[0], compile(proto, cache=False, threads=1).run(inputs)[0]):
+        np.testing.assert_array_equal(found, np.array(3, np.float32), strict=True)
