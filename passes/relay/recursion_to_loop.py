@@ -37,6 +37,9 @@ The first loop names the function in `relay.recursion`: more iterations than cal
 recursion would be. Each op runs as often as before, but for what both the next
 arguments and the way back need, which each of the loops computes.
 
+A call that its branch may do without is brought to where it is needed before, as in basic block normal form: arguments
+are followed for as long as the value of the next call is asked for.
+
 Refuses, with a remark: a function that calls itself in several places or by way of another, a call in a loop or
 closure or in no branch, and arguments of other types than the parameters. Left alone: kernels, functions in A-normal or
 basic block normal form, whose ops run whether they are needed or not.
@@ -44,6 +47,7 @@ basic block normal form, whose ops run whether they are needed or not.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -59,7 +63,9 @@ from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import needed_by_the_end
 from xrelay.passes.relay.recursion_parts import Recursion, Step, write_loops
+from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 from xrelay.passes.types.infer_type import infer_types
 
 
@@ -80,18 +86,22 @@ def turn_recursions_into_loops(module: ModuleOp) -> list[Remark]:
     pure = pure_functions(module)
     for function in module.body.block.ops:
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes and not function.is_declaration:
-            _rewrite(function, remarks, is_pure=function.sym_name.data in pure)
+            _rewrite(function, remarks, pure)
     if any(remark.applied for remark in remarks.all):
         infer_types(module)  # The stacks' extents get names.
     return remarks.all
 
 
-def _rewrite(function: FuncOp, remarks: Remarks, *, is_pure: bool) -> None:
-    name = function.sym_name.data
-    calls = [op for op in walk_ops(function) if is_call(op) and callee_name(op) == name]
-    form = function.attributes.get(FORM)
-    if not calls or not is_pure or (isinstance(form, StringAttr) and form.data != "dataflow"):
+def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Collection[str]) -> None:
+    calls, form = _calls_of_itself(function), function.attributes.get(FORM)
+    is_ordered = isinstance(form, StringAttr) and form.data != "dataflow"
+    if not calls or is_ordered or function.sym_name.data not in pure_calls or len(function.body.blocks) != 1:
         return
+    if len(calls) == 1 and not _is_needed(calls[0], function):
+        _delay_calls(function, pure_calls)
+        calls = _calls_of_itself(function)
+    if not calls:
+        return  # Nothing needs the value of the call.
     found = _recursion(function, calls)
     if isinstance(found, str):
         remarks.refused(calls[0], found)
@@ -100,14 +110,40 @@ def _rewrite(function: FuncOp, remarks: Remarks, *, is_pure: bool) -> None:
     write_loops(found)
 
 
+def _calls_of_itself(function: FuncOp) -> list[AnyCall]:
+    name = function.sym_name.data
+    return [op for op in walk_ops(function) if is_call(op) and callee_name(op) == name]
+
+
+def _is_needed(call: AnyCall, function: FuncOp) -> bool:
+    """Whether the value of `call` is asked for wherever the branches around it are taken and their values are."""
+    op: Operation = call
+    while op.parent is not None and not needed_by_the_end(op.parent).isdisjoint(op.results):
+        around = op.parent_op()
+        if around is None or around is function:
+            return True
+        op = around
+    return False
+
+
+def _delay_calls(function: FuncOp, pure_calls: Collection[str]) -> None:
+    """Bring calls to the branches that need their values; the form stays dataflow."""
+    form = function.attributes.get(FORM)
+    to_basic_block_normal_form(function, pure_calls)
+    if form is None:
+        del function.attributes[FORM]
+    else:
+        function.attributes[FORM] = form
+
+
 def _recursion(function: FuncOp, calls: list[AnyCall]) -> Recursion | str:
     """The recursion of `function`, or why it becomes no loop."""
     call = calls[0]
     if len(calls) > 1:
         return f"@{function.sym_name.data} calls itself in {len(calls)} places"
     end = function.body.block.last_op
-    if len(function.body.blocks) != 1 or not isinstance(end, ReturnOp):
-        return "the function has several blocks"
+    if not isinstance(end, ReturnOp):
+        return "the function does not end in func.return"
     parameters = [argument.type for argument in function.body.block.args]
     if [operand.type for operand in call.operands] != parameters or not all(map(is_complete, parameters)):
         return "the arguments of the call have other types than the parameters"

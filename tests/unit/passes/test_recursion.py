@@ -99,7 +99,28 @@ SWAPPED = """
   func.return %x, %y : tensor<i64>, tensor<i64>
 """
 
-FUNCTIONS = {"sum": SUM, "nested": NESTED, "choosing": CHOOSING, "swapped": SWAPPED}
+# The call stands in front of a branch that alone needs it, by way of an op; s = 100 is never met.
+IN_VAIN = """
+  %hundred = relay.constant dense<100> : tensor<i64>
+  %stop = relay.equal(%s, %hundred) : (tensor<i64>, tensor<i64>) -> U
+  %r = relay.if %stop : U -> tensor<i64> {
+    relay.yield %n : tensor<i64>
+  } else {
+    %m = relay.subtract(%n, %one) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %c = func.call @main(%m, %s) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %d = relay.add(%c, %n) : (tensor<i64>, tensor<i64>) -> tensor<i64>
+    %go = relay.greater(%n, %zero) : (tensor<i64>, tensor<i64>) -> U
+    %q = relay.if %go : U -> tensor<i64> {
+      relay.yield %d : tensor<i64>
+    } else {
+      relay.yield %s : tensor<i64>
+    }
+    relay.yield %q : tensor<i64>
+  }
+  func.return %r : tensor<i64>
+"""
+
+FUNCTIONS = {"in vain": IN_VAIN, "sum": SUM, "nested": NESTED, "choosing": CHOOSING, "swapped": SWAPPED}
 
 
 def module_of(body: str) -> ModuleOp:
@@ -127,6 +148,12 @@ def test_values_stay_the_same(name: str) -> None:
             inputs = [np.array(n), np.array(s)]
             expected, found = (run_relay(each, inputs) for each in (module, changed))
             assert [int(value) for value in found] == [int(value) for value in expected], (n, s)
+
+
+def test_a_call_that_nothing_needs_is_no_loop() -> None:
+    module = module_of(IN_VAIN.replace("relay.yield %d", "relay.yield %n"))
+    inputs = [np.array(3), np.array(4)]
+    assert [int(value) for value in run_relay(looped(module), inputs)] == [3]
 
 
 def test_calls_are_limited_as_calls_and_as_iterations(monkeypatch: pytest.MonkeyPatch) -> None:
