@@ -22,7 +22,8 @@ After:
 Left alone: regions between which something else computes, as in a diamond one side of which is for another compiler, or
 for none: the one region would need a value that needs a value of its own. Regions in different blocks stay apart, as
 what is in a branch runs on demand; and in a function with branches or loops, regions with ops that may fail (a
-division of integers, an index, extents that must be equal): one branch alone may need them.
+division of integers, an index, extents that must be equal), or that take what may fail or not end: one branch alone may
+need them.
 
 Refuses (`PassError`) annotations that contradict each other; see `annotated_regions.py`.
 """
@@ -47,6 +48,7 @@ from xrelay.passes.graph.cycles import nodes_on_cycles
 from xrelay.passes.graph.op_kinds import is_relay_op
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.relay.argument_needs import MayFail
 
 PASS_NAME = "relay-merge-compiler-regions"
 
@@ -101,7 +103,12 @@ def _regions_on_demand(function: FuncOp, regions: RegionSet) -> set[Atom]:
     """The regions of `function` that must not run but where their values are needed, as far as it has branches."""
     if not any(op.regions and COMPOSITE not in op.attributes for op in walk_ops(function) if op is not function):
         return set()
-    return {region for region in regions.regions if any(map(_may_fail, region.members))}
+    fails = MayFail()
+    return {
+        region
+        for region in regions.regions
+        if any(map(_may_fail, region.members)) or any(fails.of(begin.data) for begin in region.begins)
+    }
 
 
 def _may_fail(op: Operation) -> bool:
