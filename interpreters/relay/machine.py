@@ -39,6 +39,7 @@ from xrelay.interpreters.relay.dim_bindings import (
     note_made_sizes,
     sizes_of_callee,
 )
+from xrelay.interpreters.relay.extent_makers import extent_makers
 from xrelay.interpreters.relay.extents import note_extents
 from xrelay.interpreters.relay.loop_run import LoopRun
 from xrelay.interpreters.relay.registry import Value, describe, evaluate_op
@@ -107,6 +108,7 @@ class Machine:
         self._timeout = timeout
         self._stack: list[Task] = []
         self._captured: dict[Operation, Sequence[SSAValue]] = {}
+        self._makers = extent_makers(functions.values())
         self._call_limit = call_limit()
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
@@ -142,7 +144,8 @@ class Machine:
 
     def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
         """Put on the stack what computes the values that a block is to give, and in order all of its ops before."""
-        self._demand(targets, environment)
+        last = environment.block.last_op
+        self._demand([*targets, *(() if last is None else self._makers.get(last, ()))], environment)
         if environment.in_order:
             ops = reversed(list(environment.block.ops))
             self._demand([op.results[0] for op in ops if op.results], environment)
@@ -225,12 +228,16 @@ class Machine:
         return False
 
     def _needed(self, op: Operation) -> Sequence[SSAValue]:
-        """What is computed before `op` is: its operands, and what the body of a loop or closure uses from around it."""
+        """What is computed before `op` is: its operands, and what the body of a loop or closure uses from around it.
+
+        So is what makes the extents that it requires something of.
+        """
+        makers = self._makers.get(op, ())
         if not isinstance(op, LoopOp | FnOp):
-            return op.operands
+            return (*op.operands, *makers) if makers else op.operands
         if op not in self._captured:
             self._captured |= captures_in(op)
-        return (*op.operands, *self._captured[op])
+        return (*op.operands, *self._captured[op], *makers)
 
     def _values(self, values: Sequence[SSAValue], environment: Environment) -> list[RuntimeValue]:
         return [environment.home(value).values[value] for value in values]

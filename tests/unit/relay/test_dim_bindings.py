@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.pass_checks import apply
 
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.relay import run_relay
@@ -217,3 +218,39 @@ def test_what_a_call_says_is_compared_with_the_arrays() -> None:
     text = SHORTER.replace("@rest(%x) :", "@rest<n = m - 4>(%x) :")
     with pytest.raises(InterpreterError, match=r"\[relay.call C2\] the dimension n = m - 4 of @rest is -1"):
         run_relay(parse_module(full_context(), text, "test.mlir"), [ones(3)])
+
+
+MADE = """
+!x = tensor<4xf32>
+!y = tensor<?xf32, #relay.dims<n>>
+func.func @main(%c: tensor<i1>, %x: !x, %y: !y) -> !relay.incomplete {
+  %a = relay.argwhere(%x) : (!x) -> !relay.incomplete
+  %r = relay.if %c : tensor<i1> -> !relay.incomplete {
+    %f = relay.fn(%b: tensor<f32>) -> !relay.incomplete {
+      %z = func.call @second(%a, %y) : (!relay.incomplete, !y) -> !relay.incomplete
+      %s = relay.multiply(%z, %b) : (!relay.incomplete, tensor<f32>) -> !relay.incomplete
+      relay.yield %s : !relay.incomplete
+    }
+    %one = relay.constant dense<1.0> : tensor<f32>
+    %i = relay.invoke %f(%one) : (tensor<f32>) -> !relay.incomplete
+    relay.yield %i : !relay.incomplete
+  } else {
+    relay.yield %y : !y
+  }
+  func.return %r : !relay.incomplete
+}
+func.func private @second(%a: tensor<?x1xi32, #relay.dims<m>>, %y: tensor<?xf32, #relay.dims<m>>) -> !relay.incomplete {
+  func.return %y : tensor<?xf32, #relay.dims<m>>
+}
+"""
+
+
+@pytest.mark.parametrize("pipeline", ["relay-infer-type", "relay-inline", "relay-inline,relay-fuse-ops"])
+def test_an_extent_that_a_requirement_says_is_made_though_nothing_uses_the_value_of_its_maker(pipeline: str) -> None:
+    module = parse_module(full_context(), MADE, "made.mlir")
+    infer_types(module)
+    changed = apply(module, pipeline)
+    given = [np.ones(4, np.float32), np.ones(3, np.float32)]
+    np.testing.assert_array_equal(run_relay(changed, [np.array(False), *given])[0], given[1])
+    with pytest.raises(InterpreterError, match="is 3 == 4"):
+        run_relay(changed, [np.array(True), *given])
