@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from functools import cache
 from itertools import islice
+from time import monotonic
 
 import numpy as np
 from support.pass_checks import pipeline_of, relay_passes
@@ -34,6 +35,8 @@ from xrelay.passes.infra.verify import verification_errors
 FOLDERS = ("dialects/relay/structure", "passes/relay", "passes/types", "passes/fusion")
 SECONDS = 3
 """What a function may compute: a loop that a damaged condition does not end says nothing."""
+TOGETHER = 10
+"""After how many seconds no more functions of a program are computed: several of them may be such loops."""
 ATTEMPTS = 6
 """How often a text is damaged; what then is no program is taken back, as four of five times it is."""
 GIVES_MORE = "relay-first-order-gradient"
@@ -103,9 +106,10 @@ def _computed(module: ModuleOp, seed: int, files: dict[str, bytes]) -> dict[str,
     Where it gives a function or a sequence, there is nothing to compare.
     """
     found: dict[str, list[Array]] = {}
+    end = monotonic() + TOGETHER
     for func in [op for op in module.ops if isinstance(op, FuncOp) and op.body.blocks]:
         inputs = _inputs(func, seed)
-        if inputs is None:
+        if inputs is None or monotonic() > end:
             continue
         name = func.sym_name.data
         try:
