@@ -24,18 +24,18 @@ which count again where they live themselves. The result of a `relay.if` or `rel
 and so is what a loop uses from around it.
 
 Refuses (`PassError`): a module without `@main`, or whose `@main` is not in A-normal form; types that are not inferred
-or have extents that only a run tells; closures in `@main` that are not primitive, since what they capture lives for as
-long as they do; and primitive closures that capture anything but constants.
+or have extents that only a run tells; more bytes than a number of 64 bits counts; closures in `@main` that are not
+primitive, since what they capture lives for as long as they do; and primitive closures that capture anything but
+constants.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import accumulate
 from math import prod
 
-import numpy as np
-from numpy.typing import NDArray
 from xdsl.context import Context
 from xdsl.dialects.builtin import DenseArrayBase, FunctionType, IntegerAttr, ModuleOp, StringAttr, TensorType, i64
 from xdsl.dialects.func import FuncOp
@@ -58,6 +58,8 @@ from xrelay.passes.graph.value_uses import ValueUses, block_of
 from xrelay.passes.relay.to_a_normal_form import ANF
 
 PASS_NAME = "relay-annotate-used-memory"
+MOST_BYTES = (1 << 63) - 1
+"""The greatest number that the attributes hold."""
 
 
 @dataclass(frozen=True)
@@ -88,11 +90,11 @@ def annotate_used_memory(main: FuncOp, functions: dict[str, FuncOp]) -> None:
     live = _live_bytes(order)
     used: dict[Operation, list[int]] = {}
     for op, called in calls:
-        used.setdefault(called, []).append(int(live[order.places[op]]))
+        used.setdefault(called, []).append(_countable(live[order.places[op]], op))
     for called, counts in used.items():
         called.attributes[USED_MEMORY] = DenseArrayBase.from_list(i64, counts)
     types = [*main.function_type.inputs, *main.function_type.outputs]
-    main.attributes[IO_USED_MEMORY] = IntegerAttr(sum(_bytes_of(type, main) for type in types), i64)
+    main.attributes[IO_USED_MEMORY] = IntegerAttr(_countable(sum(_bytes_of(type, main) for type in types), main), i64)
 
 
 class _Order:
@@ -173,15 +175,26 @@ def _primitive(op: Operation, functions: dict[str, FuncOp]) -> Operation | None:
     return None
 
 
-def _live_bytes(order: _Order) -> NDArray[np.int64]:
+def _countable(count: int, at: Operation) -> int:
+    """`count` bytes, which an attribute says; `PassError` where no number of 64 bits is as great."""
+    if count > MOST_BYTES:
+        raise PassError(
+            f"{PASS_NAME}: {count} bytes are live here, more than {MOST_BYTES}",
+            location=location_of(at),
+            help="give the tensors smaller extents",
+        )
+    return count
+
+
+def _live_bytes(order: _Order) -> list[int]:
     """The bytes that are live at each place."""
-    steps: NDArray[np.int64] = np.zeros(len(order.places) + 1, np.int64)
+    steps = [0] * (len(order.places) + 1)
     for value, users in order.users.items():
         size = _bytes_of(value.type, users[0])
         for first, last in _spans(value, users, order):
             steps[first] += size
             steps[last + 1] -= size
-    return np.cumsum(steps)
+    return list(accumulate(steps))
 
 
 def _spans(value: SSAValue, users: list[Operation], order: _Order) -> Iterator[tuple[int, int]]:
