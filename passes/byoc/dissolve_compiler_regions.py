@@ -32,6 +32,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
 from xrelay.passes.byoc.compiler_annotations import remove_annotations
+from xrelay.passes.types.type_upkeep import update_signatures
 
 MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
 """The attributes of a function for a compiler from outside."""
@@ -51,3 +52,4 @@ class RelayDissolveCompilerRegionsPass(ModulePass):
                 function.attributes.pop(EXTERN, None)
                 for mark in MARKS if COMPILER in function.attributes else ():
                     function.attributes.pop(mark, None)
+        update_signatures(op)

@@ -61,6 +61,7 @@ from xrelay.passes.graph.value_uses import ValueUses, depth_first
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types
+from xrelay.passes.types.type_upkeep import update_signatures
 
 PASS_NAME = "relay-partition-graph"
 
@@ -91,6 +92,7 @@ def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constan
             made += _partition(function, mod_name, taken, bind_constants=bind_constants)
     for function in made:
         module.body.block.add_op(function)
+    update_signatures(module)
     if made and any(isinstance(op, NamedCallOp) for op in walk_ops(module)):
         infer_types(module)
     return made

@@ -51,6 +51,7 @@ from xrelay.passes.fusion.partition import FusionOptions, Partition, partition
 from xrelay.passes.graph.effects import PureFunctions
 from xrelay.passes.graph.op_kinds import OpKind, is_constant, is_relay_op, kind_of
 from xrelay.passes.graph.replacements import Replacements
+from xrelay.passes.types.type_upkeep import update_signatures
 
 DEFAULT_OPT_LEVEL = 2
 
@@ -117,6 +118,7 @@ def fuse_module(module: ModuleOp, options: FusionOptions, *, link_params: bool =
     names = GroupNames(module)
     for fusion in fusions:
         _GroupMaker(fusion, names, link_params=link_params).run()
+    update_signatures(module)
     return fusions
 
 

@@ -40,6 +40,7 @@ from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.verify import walk_ops
+from xrelay.passes.types.type_upkeep import update_signatures
 
 PRIVATE = StringAttr("private")
 
@@ -62,6 +63,7 @@ class RelayDeadCodeEliminationPass(ModulePass):
         """Clean the module in place."""
         if self.inline_once:
             inline_lets(op)
+            update_signatures(op)
         eliminate_dead_code(op, ignore_impurity=self.ignore_impurity)
 
 

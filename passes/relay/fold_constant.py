@@ -66,6 +66,7 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.relay.folded_extents import folded_extents
 from xrelay.passes.types.type_solver import function_around
+from xrelay.passes.types.type_upkeep import update_signatures
 from xrelay.runtime.arena import aligned
 
 MAX_GROWTH = 1 << 20
@@ -103,6 +104,7 @@ def fold_constants(module: ModuleOp, *, max_growth: int = MAX_GROWTH, fold_qnn: 
         if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
             folder.evaluate(function)
     folder.replace()
+    update_signatures(module)
     return folder.remarks.all
 
 

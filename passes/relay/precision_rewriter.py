@@ -49,7 +49,8 @@ class PrecisionRewriter:
                     self._restore(op)
             elif keeps_results or not isinstance(op, ReturnOp):
                 self._restore(op)
-        function.update_function_type()
+        if not keeps_results:
+            function.update_function_type()
 
     # --- one op ----------------------------------------------------------------------------------------------------
 

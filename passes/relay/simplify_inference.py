@@ -34,6 +34,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite
+from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class RelaySimplifyInferencePass(ModulePass):
         rewrite(
             op, {BatchNormOp: SimplifyBatchNorm(), DropoutOp: SimplifyDropout(), TupleGetItemOp: TakeFieldOfTuple()}
         )
+        update_signatures(op)
 
 
 class SimplifyBatchNorm(RewritePattern):

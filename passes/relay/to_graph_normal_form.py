@@ -32,6 +32,7 @@ from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_a_normal_form import ANF
+from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class RelayToGraphNormalFormPass(ModulePass):
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and PRIMITIVE not in function.attributes:
                 to_graph_normal_form(function)
+        update_signatures(op)
 
 
 def to_graph_normal_form(function: FuncOp) -> int:

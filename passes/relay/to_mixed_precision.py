@@ -50,6 +50,7 @@ from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.relay.precision_rewriter import PrecisionRewriter
+from xrelay.passes.types.type_upkeep import update_signatures
 
 NAME = "relay-to-mixed-precision"
 FORBIDDEN, REMARKED, ALLOWED = MODES = (0, 1, 2)
@@ -84,6 +85,7 @@ class RelayToMixedPrecisionPass(ModulePass):
                 rewriter = PrecisionRewriter(mixed, remarks)
                 rewriter.run(function, keeps_results=keeps_results)
                 self._tell_missing(rewriter, remarks)
+        update_signatures(op)
         report(remarks.all)
 
     def _mixed_type(self) -> Attribute:

@@ -42,7 +42,8 @@ class TypeUpkeep:
 
     def __init__(self, functions: Iterable[FuncOp]):
         self._seen: dict[Operation, _Seen] = {}
-        self._has_new_extents = False
+        self.has_new_extents = False
+        """Whether there are names of extents that only the inference of the whole tells."""
         self.inferred = 0
         """How many ops were asked for their type."""
         for function in functions:
@@ -64,12 +65,12 @@ class TypeUpkeep:
                 if isinstance(op, RelayOp):
                     self._retype(op)
             if _update_signature(function):
-                pending += self._update_calls(callers, function)
-        if self._has_new_extents or has_incomplete_types(functions):
-            self._has_new_extents = False
+                pending += self.update_calls(callers, function)
+        if self.has_new_extents or has_incomplete_types(functions):
+            self.has_new_extents = False
             infer_types(module)
 
-    def _update_calls(self, callers: _Callers, function: FuncOp) -> list[FuncOp]:
+    def update_calls(self, callers: _Callers, function: FuncOp) -> list[FuncOp]:
         """Give the results of calls of `function` its types; the functions in which some changed."""
         changed: dict[FuncOp, None] = {}
         outputs = function.function_type.outputs.data
@@ -78,7 +79,7 @@ class TypeUpkeep:
         for call, caller in callers.of(function):
             bindings = call.names if isinstance(call, NamedCallOp) else {}
             # What names of the callee that are new stand for is known to the inference of the whole alone.
-            self._has_new_extents |= not names <= bindings.keys()
+            self.has_new_extents |= not names <= bindings.keys()
             for result, type_ in zip(call.results, outputs, strict=True):
                 own = instantiated(type_, {name: bindings.get(name, ANY) for name in names})
                 if result.type != own:
@@ -95,8 +96,23 @@ class TypeUpkeep:
         self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
         inference = op.inference(op.operand_types)
         # Names of extents, and shapes that are operands' elements, are known to the inference of the whole alone.
-        self._has_new_extents |= bool(inference.extents)
+        self.has_new_extents |= bool(inference.extents)
         _set_type(op.results[0], inference.anonymous_type)
+
+
+def update_signatures(module: ModuleOp) -> None:
+    """Let functions of one block that do not say all types which they give say them, and calls of them too.
+
+    A value of a known type may have taken the place of one that has none yet, which `func.return` gives.
+    """
+    upkeep, callers = TypeUpkeep(()), _Callers(module)
+    pending = [op for op in module.body.block.ops if isinstance(op, FuncOp) and len(op.body.blocks) == 1]
+    while pending:
+        function = pending.pop()
+        if not all(map(is_complete, function.function_type.outputs)) and _update_signature(function):
+            pending += upkeep.update_calls(callers, function)
+    if upkeep.has_new_extents:
+        infer_types(module)
 
 
 def has_incomplete_types(functions: Iterable[Operation]) -> bool:
