@@ -28,6 +28,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.passes.graph.composites import expand_composites
+from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
@@ -39,3 +40,4 @@ class QnnCanonicalizeOpsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Expand the module's operators in place."""
         expand_composites(op, Expansion.QNN)
+        update_signatures(op)

@@ -24,6 +24,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.passes.graph.composites import expand_composites
+from xrelay.passes.types.type_upkeep import update_signatures
 
 
 @dataclass(frozen=True)
@@ -35,3 +36,4 @@ class RelayExpandCompositesPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Expand the module's composites in place."""
         expand_composites(op, Expansion.INFERENCE, Expansion.BEFORE_FUSION)
+        update_signatures(op)

@@ -101,18 +101,25 @@ class TypeUpkeep:
 
 
 def update_signatures(module: ModuleOp) -> None:
-    """Let functions of one block that do not say all types which they give say them, and calls of them too.
+    """Let functions of one block say the types that they give, and calls of them too, where some are not known yet.
 
-    A value of a known type may have taken the place of one that has none yet, which `func.return` gives.
+    A value of a known type may have taken the place of one that has none yet, or the other way round.
     """
     upkeep, callers = TypeUpkeep(()), _Callers(module)
     pending = [op for op in module.body.block.ops if isinstance(op, FuncOp) and len(op.body.blocks) == 1]
     while pending:
         function = pending.pop()
-        if not all(map(is_complete, function.function_type.outputs)) and _update_signature(function):
+        if _gives_unknown(function) and _update_signature(function):
             pending += upkeep.update_calls(callers, function)
     if upkeep.has_new_extents:
         infer_types(module)
+
+
+def _gives_unknown(function: FuncOp) -> bool:
+    """Whether a type that `function` gives, or says that it gives, is not known yet."""
+    last = function.body.block.last_op
+    types = (*function.function_type.outputs, *(() if last is None else last.operand_types))
+    return not all(map(is_complete, types))
 
 
 def has_incomplete_types(functions: Iterable[Operation]) -> bool:

@@ -19,6 +19,10 @@ CONSTANT = f"""
   %r = relay.exp(%k) : ({T}) -> {U}
 """
 WALL = f"%r = relay.annotation.stop_fusion(%x) : ({T}) -> {U}"
+UNTYPED_WALL = f"""
+  %w = relay.exp(%x) : ({T}) -> {U}
+  %r = relay.annotation.stop_fusion(%w) : ({U}) -> {T}
+"""
 BORDER = f'%r = relay.annotation.compiler_begin(%x) {{compiler = "default"}} : ({T}) -> {U}'
 
 CASES = [
@@ -29,6 +33,7 @@ CASES = [
     (FIELD, "relay-to-mixed-precision"),
     (CONSTANT, "relay-fold-constant"),
     (WALL, "relay-fuse-ops"),
+    (UNTYPED_WALL, "relay-fuse-ops"),
     (BORDER, "relay-partition-graph"),
     (BORDER, "relay-dissolve-compiler-regions"),
 ]
@@ -36,16 +41,18 @@ CASES = [
 
 @pytest.mark.parametrize(("body", "pipeline"), CASES)
 def test_functions_and_their_calls_say_what_is_known_now(body: str, pipeline: str) -> None:
+    given = T if body is UNTYPED_WALL else U
     module = parse_module(
         full_context(),
         f"""
         func.func @main(%x: {T}) -> {U} {{
-          %r = func.call @inner(%x) : ({T}) -> {U}
-          func.return %r : {U}
+          %r = func.call @inner(%x) : ({T}) -> {given}
+          %e = relay.exp(%r) : ({given}) -> {U}
+          func.return %e : {U}
         }}
-        func.func @inner(%x: {T}) -> {U} {{
+        func.func @inner(%x: {T}) -> {given} {{
           {body}
-          func.return %r : {U}
+          func.return %r : {given}
         }}
         """,
         "untyped.mlir",
