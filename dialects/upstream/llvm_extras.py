@@ -59,6 +59,7 @@ __all__ = [
 
 _FLOATS = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
 _INTEGERS = SignlessIntegerConstraint | VectorType.constr(SignlessIntegerConstraint)
+_MONOTONIC = IntegerAttr(2, 64)
 
 
 @irdl_op_definition
@@ -239,6 +240,8 @@ class MaskedStoreOp(IRDLOperation):
 class CmpXchgOp(IRDLOperation):
     """Atomically: `*ptr == cmp ? (*ptr = val)`; gives the old value and whether it was stored. Monotonic ordering.
 
+    C1: both orderings are monotonic, number 2. C2: the result is a struct of the value's type and `i1`.
+
     ```mlir
     %p, %a, %b = "test.op"() : () -> (!llvm.ptr, i32, i32)
     %0 = llvm.cmpxchg %p, %a, %b monotonic monotonic : !llvm.ptr, i32
@@ -256,12 +259,20 @@ class CmpXchgOp(IRDLOperation):
     failure_ordering = prop_def(IntegerAttr)
 
     def __init__(self, ptr: SSAValue, cmp: SSAValue, val: SSAValue):
-        monotonic = IntegerAttr(2, 64)
         super().__init__(
             operands=[ptr, cmp, val],
             result_types=[llvm.LLVMStructType.from_type_list([val.type, i1])],
-            properties={"success_ordering": monotonic, "failure_ordering": monotonic},
+            properties={"success_ordering": _MONOTONIC, "failure_ordering": _MONOTONIC},
         )
+
+    def verify_(self) -> None:
+        """Check C1 and C2."""
+        for ordering in (self.success_ordering, self.failure_ordering):
+            if ordering != _MONOTONIC:
+                raise VerifyException(f"[llvm.cmpxchg C1] the ordering must be {_MONOTONIC}, found {ordering}")
+        expected = llvm.LLVMStructType.from_type_list([self.val.type, i1])
+        if self.res.type != expected:
+            raise VerifyException(f"[llvm.cmpxchg C2] the result must be {expected}, found {self.res.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> CmpXchgOp:

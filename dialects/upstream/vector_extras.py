@@ -52,7 +52,8 @@ class ShapeCastOp(IRDLOperation):
 class MultiReductionOp(IRDLOperation):
     """Combines the elements of a vector along some of its dimensions, and those with an accumulator.
 
-    C1: the accumulator has the vector's shape without these dimensions, and its element type.
+    C1: the accumulator has the vector's shape without these dimensions, and its element type. C2: the dimensions are
+    distinct ones of the vector.
 
     ```mlir
     %a, %acc = "test.op"() : () -> (vector<16x4xi32>, vector<16xi32>)
@@ -115,8 +116,10 @@ class MultiReductionOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Check C1 and C2."""
         source = vector_type(self.source)
+        if len(set(self.dims)) < len(self.dims) or not set(self.dims) <= set(range(source.get_num_dims())):
+            raise VerifyException(f"[{self.name} C2] {list(self.dims)} are not distinct dimensions of {source}")
         kept = [extent for dim, extent in enumerate(source.get_shape()) if dim not in self.dims]
         expected = VectorType(source.element_type, kept) if kept else source.element_type
         if self.acc.type != expected or self.dest.type != expected:

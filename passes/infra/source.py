@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import MultipleSpansParseError, UnregisteredConstruct
 from xdsl.utils.exceptions import ParseError as XdslParseError
 
 from xrelay.dialects import dialect_thunks, with_replaced
+from xrelay.dialects.upstream.checks import is_upstream
 from xrelay.errors import ParseError, XRelayError, one_line
 from xrelay.passes.infra.function_results import bracket_function_results
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -81,7 +82,7 @@ def _unforeseen(error: Exception) -> str:
     classes = (frame.f_locals.get("cls") for frame, _ in traceback.walk_tb(error.__traceback__))
     ours_or_theirs = [cls for cls in classes if isinstance(cls, type) and issubclass(cls, Operation | Attribute)]
     innermost = ours_or_theirs[-1] if ours_or_theirs else None
-    if innermost is not None and innermost.__module__.startswith("xdsl.dialects."):
+    if innermost is not None and is_upstream(innermost):
         return f"this is not the syntax of {innermost.name}: a part is missing, of another kind, or out of range"
     return f"the text confuses the parser, {type(error).__name__}: {one_line(str(error))}"
 

@@ -13,6 +13,7 @@ from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.locations import location_of
+from xrelay.dialects.upstream.checks import check_upstream, is_upstream
 from xrelay.errors import VerificationError, XRelayError, one_line
 from xrelay.passes.infra.dominance import dominance_errors
 from xrelay.passes.infra.symbols import symbol_errors
@@ -28,8 +29,9 @@ def verification_errors(module: Operation) -> Iterator[VerificationError]:
     """Yields everything that is wrong with `module`: ops in program order, then uses that no definition reaches.
 
     The verifier of a call may fail on a function that is wrong itself, as one without a type: that function is told.
+    Where nothing else is wrong, a verifier of xDSL's dialects that fails has met an op that it takes for whole.
     """
-    faults: list[Exception] = []
+    faults: list[tuple[Operation, Exception]] = []
     is_wrong = False
     for op in walk_ops(module):
         for error in _op_errors(op, faults):
@@ -38,11 +40,16 @@ def verification_errors(module: Operation) -> Iterator[VerificationError]:
     for error in dominance_errors(module):
         is_wrong = True
         yield error
-    if faults and not is_wrong:
-        raise faults[0]
+    if is_wrong:
+        return
+    for op, fault in faults:
+        if not is_upstream(type(op)):
+            raise fault
+        message = f"{op.name} is not whole: a part is missing, of another kind, or out of range"
+        yield VerificationError(message, location=location_of(op))
 
 
-def _op_errors(op: Operation, faults: list[Exception]) -> Iterator[VerificationError]:
+def _op_errors(op: Operation, faults: list[tuple[Operation, Exception]]) -> Iterator[VerificationError]:
     """Yields what is wrong with one op; an exception of its verifier that tells nothing goes to `faults`."""
     wrong_symbols = list(symbol_errors(op))
     yield from wrong_symbols
@@ -51,7 +58,7 @@ def _op_errors(op: Operation, faults: list[Exception]) -> Iterator[VerificationE
     try:
         message = _op_failure(op)
     except Exception as fault:  # a verifier of xDSL that reads what another op lacks
-        faults.append(fault)
+        faults.append((op, fault))
         return
     if message is not None:
         yield VerificationError(message, location=location_of(op))
@@ -84,6 +91,7 @@ def _op_failure(op: Operation) -> str | None:
         if (message := _structure_failure(op)) is not None:
             return message
         op.verify_()
+        check_upstream(op)
     except VerifyException as error:
         return one_line(str(error))
     except XRelayError as error:

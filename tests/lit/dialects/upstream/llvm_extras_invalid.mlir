@@ -28,3 +28,15 @@ llvm.func @select_c1(%c: vector<4xi1>, %x: vector<8xf32>) {
   %0 = llvm.select %c, %x, %x : vector<4xi1>, vector<8xf32>
   llvm.return
 }
+
+// -----
+
+%p, %a = "test.op"() : () -> (!llvm.ptr, i32)
+// expected-error@+1 {{[llvm.cmpxchg C1] the ordering must be 2 : i64, found 5 : i64}}
+%0 = "llvm.cmpxchg"(%p, %a, %a) <{success_ordering = 2 : i64, failure_ordering = 5 : i64}> : (!llvm.ptr, i32, i32) -> !llvm.struct<(i32, i1)>
+
+// -----
+
+%p, %a = "test.op"() : () -> (!llvm.ptr, i32)
+// expected-error@+1 {{[llvm.cmpxchg C2] the result must be !llvm.struct<(i32, i1)>, found !llvm.struct<(i32)>}}
+%0 = "llvm.cmpxchg"(%p, %a, %a) <{success_ordering = 2 : i64, failure_ordering = 2 : i64}> : (!llvm.ptr, i32, i32) -> !llvm.struct<(i32)>

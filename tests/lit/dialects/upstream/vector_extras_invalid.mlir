@@ -13,3 +13,9 @@ func.func @multi_reduction_c1(%m: vector<16x4xi32>, %acc: vector<4xi32>) {
   %0 = vector.multi_reduction <add>, %m, %acc [1] : vector<16x4xi32> to vector<4xi32>
   func.return
 }
+
+// -----
+
+%a, %acc = "test.op"() : () -> (vector<16x4xi32>, vector<16xi32>)
+// expected-error@+1 {{[vector.multi_reduction C2] [1, 2] are not distinct dimensions of vector<16x4xi32>}}
+%0 = vector.multi_reduction <add>, %a, %acc [1, 2] : vector<16x4xi32> to vector<16xi32>
