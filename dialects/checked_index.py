@@ -89,6 +89,8 @@ class CheckedIndex(IRDLOperation, ABC):
         """Checks C1."""
         if (self.size_attr is None) == (self.dynamic_size is None):
             raise VerifyException(f"[{self.name} C1] the size is either a number or an operand")
+        if isinstance(self.size_attr, ExtentsAttr) and len(self.size_attr.data) != 1:
+            raise VerifyException(f"[{self.name} C1] the size is one extent, found {self.size_attr}")
         if self.size_attr is not None and (size := negative([self.extent])) is not None:
             raise VerifyException(f"[{self.name} C1] size {size} is negative")
 

@@ -11,16 +11,27 @@ from xdsl.ir import Data
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser, Parser
 from xdsl.printer import Printer
+from xdsl.utils.exceptions import VerifyException
 
 from xrelay.index_algebra.dim_syntax import parse_dim
-from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, evaluate
+from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Shape, evaluate
 
 
 @irdl_attr_definition
 class ExtentsAttr(Data[tuple[Dim, ...]]):
-    """Extents of which at least one is an expression over named dimensions: `#topi.extents<2 * n, 8>`."""
+    """Extents of which at least one is an expression over named dimensions: `#topi.extents<2 * n, 8>`.
+
+    C1: not all are integers. C2: none is `?`.
+    """
 
     name = "topi.extents"
+
+    def verify(self) -> None:
+        """Check C1 and C2."""
+        if all(isinstance(extent, int) for extent in self.data):
+            raise VerifyException("[topi.extents C1] no extent has a name; write integers as array<i64: …>, one as i64")
+        if any(isinstance(extent, AnyDim) for extent in self.data):
+            raise VerifyException("[topi.extents C2] '?' is no extent: topi needs such as are known or have a name")
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Dim, ...]:

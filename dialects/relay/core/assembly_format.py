@@ -7,7 +7,7 @@ is read back as the same attribute.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
@@ -28,12 +28,14 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 
 from xrelay.dialects.relay.core.attribute_values import FloatArrayAttr, float_array
+from xrelay.errors import did_you_mean
 
 
 def parse_attributes(parser: Parser) -> dict[str, Attribute]:
     """Parse an optional `{name = value, …}`; a name alone is a unit attribute."""
-    entries = parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, lambda: _parse_entry(parser))
-    return dict(entries) if entries is not None else {}
+    found: dict[str, Attribute] = {}
+    parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, lambda: _parse_entry(parser, found))
+    return found
 
 
 def print_attributes(printer: Printer, attributes: Mapping[str, Attribute]) -> None:
@@ -57,11 +59,27 @@ def print_attributes_keyword(printer: Printer, attributes: Mapping[str, Attribut
         print_attributes(printer, attributes)
 
 
-def _parse_entry(parser: Parser) -> tuple[str, Attribute]:
-    name = parser.parse_optional_str_literal() or parser.parse_identifier("expected an attribute name")
-    if not parser.parse_optional_punctuation("="):
-        return name, UnitAttr()
-    return name, parse_value(parser)
+def unknown_attribute(op: str, attributes: Iterable[str], known: Iterable[str]) -> str | None:
+    """What is said of the first attribute that an op does not have; `None` where it has all.
+
+    Attributes of other tools carry the tool's name and a dot, as everywhere in MLIR.
+    """
+    names = list(known)
+    for name in attributes:
+        if name not in names and "." not in name:
+            hint = did_you_mean(name, names, f"it has {', '.join(names) or 'none'}")
+            return f"{op} has no attribute {name!r}; help: {hint}"
+    return None
+
+
+def _parse_entry(parser: Parser, found: dict[str, Attribute]) -> None:
+    start = parser.pos
+    name = parser.parse_optional_str_literal()
+    if name is None:
+        name = parser.parse_identifier("expected an attribute name")
+    if name in found:
+        parser.raise_error(f"the attribute {name} is given twice", start, parser.pos)
+    found[name] = parse_value(parser) if parser.parse_optional_punctuation("=") else UnitAttr()
 
 
 def parse_value(parser: Parser) -> Attribute:
@@ -108,11 +126,7 @@ def _list_of(items: Sequence[int | float | Attribute], parser: Parser) -> Attrib
 
 
 def _print_entry(printer: Printer, name: str, value: Attribute) -> None:
-    plain = name.replace(".", "_").isidentifier()
-    if plain:
-        printer.print_string(name)
-    else:
-        printer.print_string_literal(name)
+    printer.print_identifier_or_string_literal(name)
     if isinstance(value, UnitAttr):
         return
     printer.print_string(" = ")

@@ -160,7 +160,10 @@ class RelayOp(IRDLOperation):
         return attribute
 
     def verify_(self) -> None:
-        """Check the numbered constraints, and the result type against the shape rule."""
+        """Check the numbered constraints, the result type against the shape rule, and names that the text could say."""
+        known = self.get_irdl_definition().properties if type(self).print is RelayOp.print else self.attributes
+        if (unknown := assembly_format.unknown_attribute(self.name, self.attributes, known)) is not None:
+            raise VerifyException(f"[{self.name} C0] {unknown}")
         operand_types = [operand.type for operand in self.operands]
         if not all(is_complete(type) for type in operand_types):
             return
@@ -318,16 +321,13 @@ class RelayOp(IRDLOperation):
             parser.raise_error("expected a type with one result, e.g. (tensor<4xf32>) -> tensor<4xf32>", position)
         operands = parser.resolve_operands(unresolved, type.inputs.data, position)
         names = cls.get_irdl_definition().properties
-        properties = {name: value for name, value in attributes.items() if name in names}
-        rest = {name: value for name, value in attributes.items() if name not in names}
-        return cls.create(operands=operands, result_types=list(type.outputs), properties=properties, attributes=rest)
+        properties = {name: attributes.pop(name) for name in list(attributes) if name in names}
+        types = list(type.outputs)
+        return cls.create(operands=operands, result_types=types, properties=properties, attributes=attributes)
 
     @classmethod
     def _attribute_problem(cls, attributes: Mapping[str, Attribute]) -> str | None:
-        """What is wrong with attributes that a text gives: a name that the op does not know, or a value of wrong kind.
-
-        Attributes of other tools carry the tool's name and a dot, as everywhere in MLIR.
-        """
+        """What is wrong with attributes that a text gives: a value of the wrong kind, or an unknown name."""
         definitions = cls.get_irdl_definition().properties
         for name, value in attributes.items():
             if name in definitions:
@@ -335,10 +335,7 @@ class RelayOp(IRDLOperation):
                     definitions[name].constr.verify(value, VerificationContext())
                 except VerifyException as error:
                     return f"{cls.name}: attribute {name!r} has a value of the wrong kind: {error}"
-            elif "." not in name:
-                hint = did_you_mean(name, definitions, f"it has {', '.join(definitions) or 'none'}")
-                return f"{cls.name} has no attribute {name!r}; help: {hint}"
-        return None
+        return assembly_format.unknown_attribute(cls.name, attributes, definitions)
 
     def print(self, printer: Printer) -> None:
         """Print what `parse` reads; properties at their default are left out."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias, TypeGuard
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import FunctionType, SymbolRefAttr
+from xdsl.dialects.builtin import FlatSymbolRefAttrConstr, FunctionType, SymbolRefAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
@@ -68,7 +68,7 @@ class NamedCallOp(IRDLOperation):
     name = "relay.call"
 
     arguments = var_operand_def()
-    callee = prop_def(SymbolRefAttr)
+    callee = prop_def(FlatSymbolRefAttrConstr)
     bindings = opt_prop_def(DimBindingsAttr)
     res = var_result_def()
 

@@ -86,13 +86,13 @@ class FnOp(IRDLOperation):
 
     def verify_(self) -> None:
         """Check C1 to C4."""
+        if self.is_recursive and not self.body.block.args:
+            raise VerifyException(f"[{self.name} C2] a recursive body needs an argument for itself")
         type = self.result.type
         if isinstance(type, IncompleteType):
             return
         if not isinstance(type, FunctionType) or len(type.outputs) != 1:
             raise VerifyException(f"[{self.name} C1] the type must be a function type with one result, found {type}")
-        if self.is_recursive and not self.body.block.args:
-            raise VerifyException(f"[{self.name} C2] a recursive body needs an argument for itself")
         verify_yield(self, self.body, type.outputs.data[0])
         found = tuple(argument.type for argument in self.parameters)
         if found != type.inputs.data:

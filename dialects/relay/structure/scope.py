@@ -87,7 +87,7 @@ class LetOp(RelayOp):
     def parse(cls, parser: Parser) -> LetOp:
         """Parse `"v" = %e : T`, with an optional attribute dictionary in front."""
         attributes = assembly_format.parse_attributes(parser)
-        variable = parser.parse_str_literal("the variable's name")
+        variable = parser.parse_str_literal(", the variable's name")
         parser.parse_punctuation("=")
         unresolved = parser.parse_unresolved_operand()
         parser.parse_punctuation(":")

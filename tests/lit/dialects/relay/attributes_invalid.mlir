@@ -52,3 +52,19 @@ func.func @some_types(%x: tensor<4xf32>) {
   %r = relay.exp(%x) {mytool.note = [1, 2 : i32]} : (tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
+
+// -----
+
+func.func @twice(%x: tensor<4xf32>) {
+  // expected-error@below {{the attribute mytool.note is given twice}}
+  %r = relay.exp(%x) {mytool.note = 1, "mytool.note" = 2} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @no_prefix(%x: tensor<4xf32>) {
+  // expected-error@below {{[relay.exp C0] relay.exp has no attribute 'note'; help: it has none}}
+  %r = "relay.exp"(%x) {note = 1} : (tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}

@@ -93,3 +93,13 @@ func.func @result_type(%f: (tensor<f32>) -> tensor<f32>, %x: tensor<f32>) {
   %r = relay.invoke %f(%x) : (tensor<f32>) -> tensor<i32> of (tensor<f32>) -> tensor<f32>
   func.return
 }
+
+// -----
+
+func.func @no_self_and_no_type(%x: tensor<f32>) {
+  // expected-error@below {{[relay.fn C2] a recursive body needs an argument for itself}}
+  %f = "relay.fn"() <{recursive}> ({
+    relay.yield %x : tensor<f32>
+  }) : () -> !relay.incomplete
+  func.return
+}
