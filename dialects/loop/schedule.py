@@ -265,7 +265,14 @@ def _text(value: Value) -> str:
         return str(value)
     if isinstance(value, tuple):
         return f"[{', '.join(map(_text, value))}]"
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return _quoted(value) if isinstance(value, str) else str(value)
+
+
+def _quoted(name: str) -> str:
+    """A name as a string of the text: what would end it, or its line, is written as the number of the character."""
+    escaped = {'"': r"\22", "\\": r"\\", "\x7f": r"\7F"}
+    shown = (f"\\{ord(char):02X}" if char < " " else escaped.get(char, char) for char in name)
+    return f'"{"".join(shown)}"'
 
 
 def _parse_primitive(parser: AttrParser) -> SchedulePrimitive:

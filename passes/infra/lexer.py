@@ -8,7 +8,7 @@ from typing import Final
 
 from xdsl.utils.exceptions import ParseError
 from xdsl.utils.lexer import Span, Token
-from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind
+from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 MAX_DIGITS = 1000
 """The digits of a number. Python itself refuses to read integers of more than 4300."""
@@ -72,7 +72,10 @@ class LinearLexer(MLIRLexer):
         return super()._lex_prefixed_ident(start_pos)
 
     def _lex_string_literal(self, start_pos: int) -> MLIRToken:
-        """Lex a string; the message tells a string that is not closed from one with a wrong escape."""
+        """Lex a string; the message tells a string that is not closed from one with a wrong escape.
+
+        Escapes may say any UTF-8, as the printer does with `ö`; xDSL's lexer takes what is not ASCII for bytes.
+        """
         text = self.input.content
         if self._unescaped_characters_regex.match(text, start_pos) is None:
             end = min(self.input.get_end_of_line(start_pos), self.input.len)
@@ -81,4 +84,16 @@ class LinearLexer(MLIRLexer):
                 r"has an escape other than \n, \t, \\, \" and two hexadecimal digits" if closed else "is not closed"
             )
             raise ParseError(Span(start_pos, start_pos + 1, self.input), f"the string {problem}")
-        return super()._lex_string_literal(start_pos)
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is MLIRTokenKind.BYTES_LIT and _is_text(StringLiteral.from_span(token.span).bytes_contents):
+            return Token(MLIRTokenKind.STRING_LIT, token.span)
+        return token
+
+
+def _is_text(content: bytes) -> bool:
+    """Whether bytes are UTF-8."""
+    try:
+        content.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

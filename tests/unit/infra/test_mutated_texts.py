@@ -27,3 +27,19 @@ def test_the_checker_reports_what_it_is_made_for(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr("fuzz.mlir_texts.parse_module", lambda *_: 1 / 0)
     with pytest.raises(Finding, match="read raises ZeroDivisionError"):
         check_text("func.func @f() { func.return }")
+
+
+TROUBLE = [
+    'func.func private @"Größe"() attributes {a = "Größe", b = #relay.weight<"Größe", "k">, "é" = @"ö"}',
+    'func.func @f(%x: tensor<4xf32>) {\n%v = relay.let "Größe" = %x : tensor<4xf32>\nfunc.return }',
+    '"test.op"() {a = #loop.schedule<[unroll("a\\22b"), fuse("a\\0A", "b\\\\", name = "\\7F")]>} : () -> ()',
+    '"test.op"() {d = #relay.requirements<n == m "C2 Größe">} : () -> ()',
+    "builtin.module {\nbuiltin.module @m { func.func private @f(tensor<?xf32, #relay.dims<n>>) }\n"
+    'func.func @g(%x: tensor<?xf32, #relay.dims<n>>) {\n"relay.call"(%x) <{callee = @m::@f, bindings = '
+    "#relay.dim_bindings<n = n>}> : (tensor<?xf32, #relay.dims<n>>) -> ()\nfunc.return }}",
+]
+
+
+@pytest.mark.parametrize("text", TROUBLE)
+def test_names_of_any_characters_are_read_again(text: str) -> None:
+    check_text(text)
