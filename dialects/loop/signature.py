@@ -58,8 +58,8 @@ def dim_names(function: FuncOp) -> list[str]:
     types = function.function_type.inputs.data
     count = sum(1 for _ in takewhile(lambda type: isinstance(type, IndexType), reversed(types)))
     attributes = function.arg_attrs.data[len(types) - count :] if function.arg_attrs is not None else ()
-    names = [entry.data[DIM] for entry in attributes if DIM in entry.data]
-    return [name.data for name in names if isinstance(name, StringAttr)] if len(names) == count else []
+    names = [name.data for entry in attributes if isinstance(name := entry.data.get(DIM), StringAttr)]
+    return names if len(names) == count else []
 
 
 def kernel_dims(function: FuncOp) -> tuple[DimExpr, ...]:

@@ -70,9 +70,9 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
         if function.body.blocks and LOOP_KERNEL not in function.attributes and name != PLAN
     }
     words = dict[str, None]()
-    names: dict[SSAValue, Dim] = {
-        value: symbol(name) for value, name in zip(dim_arguments(main), dim_names(main), strict=True)
-    }
+    # A function whose index arguments are not all sizes of names has no bounds to count with.
+    sizes = zip(dim_arguments(main), dim_names(main), strict=False)
+    names: dict[SSAValue, Dim] = {value: symbol(name) for value, name in sizes}
     bounds = ExtentBounds(names)
     boxes = _Boxes(main, bounds, words).most() + _frames(main, graphs, words)
     kernels, each_thread = _Most(), _Most()

@@ -163,3 +163,12 @@ func.func private @unnamed(%x: memref<4xf32>) {
   "test.op"(%a) : (memref<16xf32>) -> ()
   func.return
 }
+
+// -----
+
+// An index of which nobody says that it is the size of a name: there is nothing to count with.
+// CHECK: func.func @main(%n: index {xrelay.dim = "n"}, %m: index, {{.*}}uncounted = ["a buffer of memref<?xf32> {{.*}}"]
+func.func @main(%n: index {xrelay.dim = "n"}, %m: index) attributes {loop.num_outputs = 0 : i64} {
+  %s = memref.alloc(%m) : memref<?xf32>
+  func.return
+}
