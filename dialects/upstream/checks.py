@@ -16,6 +16,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.is_attribute import is_attribute
 
+_INDEX_OPERAND: Final = -(2**31)
+"""The number that stands for an index which is an operand."""
 _Check: TypeAlias = Callable[[Operation], None]
 
 
@@ -114,6 +116,13 @@ def _check_llvm_function(op: Operation) -> None:
         _check_types(op, "the arguments of its body", entry.arg_types, type_.inputs.data)
 
 
+def _check_address(op: Operation) -> None:
+    """There is an operand for each index that no number says."""
+    count = (_numbers(op, "rawConstantIndices") or ()).count(_INDEX_OPERAND)
+    if count != len(op.operands) - 1:
+        raise VerifyException(f"{op.name}: {count} indices are operands, found {len(op.operands) - 1}")
+
+
 def _check_extract(op: Operation) -> None:
     """The result has the type of the part that is read."""
     _check_types(op, "its result", op.result_types, [_part_type(op)])
@@ -167,6 +176,7 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "llvm.br": _check_jump,
     "llvm.cond_br": _check_jump,
     "llvm.extractvalue": _check_extract,
+    "llvm.getelementptr": _check_address,
     "llvm.insertvalue": _check_insert,
     "llvm.func": _check_llvm_function,
     "func.func": _check_function,

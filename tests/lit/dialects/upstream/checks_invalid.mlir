@@ -122,3 +122,9 @@ func.func @switch(%c : i32) {
 ^a:
   func.return
 }
+
+// -----
+
+%p, %i = "test.op"() : () -> (!llvm.ptr, i64)
+// expected-error@+1 {{llvm.getelementptr: 1 indices are operands, found 2}}
+%0 = "llvm.getelementptr"(%p, %i, %i) <{rawConstantIndices = array<i32: -2147483648>, elem_type = f32, noWrapFlags = 0 : i32}> : (!llvm.ptr, i64, i64) -> !llvm.ptr
