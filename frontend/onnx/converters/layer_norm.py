@@ -40,7 +40,7 @@ def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
 
     A scale or bias that broadcasts to these axes is applied afterwards.
     """
-    others = [value for value in node.inputs[2:] if value is not None]
+    others = (value for value in node.inputs[2:] if value is not None)
     axis, values = axis_attribute(node, -1), [node.input(0), node.input(1), *others]
     fits = all(covers(shape_of(value.type), node.shape(0)[axis:]) for value in values[1:])
     narrow = is_half(node.element_type(0)) and not fits
@@ -50,8 +50,7 @@ def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
     own = own or [node.emit_filled(element, (known_extent(node, flat, -1),), "ones")]
     without: dict[str, AttributeValue] = {} if len(own) == vectors else {"center": False}
     result = node.emit(op, flat, *(own * 2)[:vectors], epsilon=node.attribute_float("epsilon", 1e-5), **without)
-    if flat is not x:
-        result = node.emit("reshape_like", result, x)
+    result = node.emit("reshape_like", result, x) if flat is not x else result
     for combine, value in zip(("multiply", "add"), () if fits else factors, strict=False):
         result = node.emit(combine, result, value)
     return node.emit("cast", result, dtype=numpy_dtype(node.element_type(0))) if narrow else result
