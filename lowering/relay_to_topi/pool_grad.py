@@ -1,8 +1,9 @@
 """Gradients of pools: every element collects what the windows that it is in have for it.
 
 Along an axis of stride s, the element at place p of the padded data is in the windows p floordiv s - k for
-k = 0, …, ceil(reach / s) - 1, and lies p mod s + k * s elements behind the first of window k. No two elements write to
-one place, so that they are computed in any order and in lanes.
+k = 0, …, ceil(reach / s) - 1, and lies p mod s + k * s elements behind the first of window k. Where there are fewer
+windows than that in all, as of a reach far beyond the data, it is looked for in each: p - k * s elements behind the
+first of window k. No two elements write to one place, so that they are computed in any order and in lanes.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from xrelay.dialects.topi.named.pool import Taps, divided_by_taps
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.windows import WindowAxis
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.pool import relayout
@@ -41,12 +43,15 @@ class _Covering:
         self.taps: list[AffineExpr] = []
         conditions: list[tuple[IndexLike, Dim]] = []
         for axis, at, number, count in zip(op.window(op.sizes), b.spatial[2:], b.reduction, counts, strict=True):
-            place = at + axis.before
-            window, behind = place // axis.stride - number, place % axis.stride + number * axis.stride
+            place, is_long = at + axis.before, _sees_all(axis, count)
+            if is_long:
+                window, behind = number, place - number * axis.stride
+            else:
+                window, behind = place // axis.stride - number, place % axis.stride + number * axis.stride
+                conditions.append((window, count))
             self._at.append(window)
             self.taps.append(behind // axis.dilation)
-            conditions.append((window, count))
-            if axis.reach % axis.stride:
+            if is_long or axis.reach % axis.stride:
                 conditions.append((behind, axis.reach))
             if axis.dilation > 1:
                 conditions.append((behind % axis.dilation, 1))
@@ -102,8 +107,10 @@ def _collected(
 ) -> SSAValue:
     """The sum of what all windows have for each element of plain data of `shape`, in the layout of the result."""
     op, element = cast(PoolGradOp, emitter.op), emitter.result_type.element_type
-    rows = zip(op.AXES, op.window(op.sizes), strict=True)
-    reduce: dict[str, Dim] = {TAPS[letter]: -(-axis.reach // axis.stride) for letter, axis in rows}
+    rows = zip(op.AXES, op.window(op.sizes), counts, strict=True)
+    reduce: dict[str, Dim] = {
+        TAPS[letter]: count if _sees_all(axis, count) else _most_windows(axis) for letter, axis, count in rows
+    }
 
     def collect(b: Body) -> SSAValue:
         return b.accumulate(b.accumulators[0], share(b, _Covering(b, op, counts)))
@@ -112,6 +119,16 @@ def _collected(
     result = emitter.compute(label, variables("i", shape), element, collect, reduce=reduce, init=[0])
     layout, plain = op.layouts[0], Layout.parse(op.image_axes)
     return result if layout == plain else relayout(emitter, result, plain, layout)
+
+
+def _most_windows(axis: WindowAxis[int]) -> int:
+    """How many windows an element is in at most."""
+    return -(-axis.reach // axis.stride)
+
+
+def _sees_all(axis: WindowAxis[int], count: Dim) -> bool:
+    """Whether there are fewer windows along an axis than an element may be in."""
+    return isinstance(count, int) and count < _most_windows(axis)
 
 
 def _number(taps: Sequence[AffineExpr], sizes: Sequence[int]) -> AffineExpr:

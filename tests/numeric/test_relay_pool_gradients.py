@@ -194,3 +194,14 @@ def test_windows_far_apart_take_no_memory_between_them(op: str) -> None:
     far = both(op, np.ones((1, 1, 2, 4), np.float32), data, strides=(2**40, 1), ceil_mode=True, **attributes)
     first = both(op, np.ones((1, 1, 1, 4), np.float32), data, strides=(10, 1), **attributes)
     np.testing.assert_array_equal(far, first)
+
+
+@pytest.mark.parametrize("op", ["nn.max_pool2d_grad", "nn.avg_pool2d_grad"])
+@pytest.mark.parametrize("dilation", [3, 5, 1 << 31])
+def test_fewer_windows_than_an_element_may_be_in(op: str, dilation: int) -> None:
+    """Two rows of windows, whose middle taps lie in the data, and columns as they come."""
+    rng, padding = np.random.default_rng(0), (dilation, 0, dilation - 2, dilation)
+    count = (5 + dilation - dilation - 1) // 2 + 1
+    attributes: dict[str, Any] = {"pool_size": (3, 2), "dilation": (dilation, dilation), "strides": (1, 2)}
+    grads, data = (rng.standard_normal((1, 2, *extents)).astype(np.float32) for extents in ((2, count), (4, 5)))
+    assert both(op, grads, data, padding=padding, **attributes).any()
