@@ -19,6 +19,8 @@ After:
 Bytes with a sign are moved by 128 first. A dense layer may have a weight that i8 holds less a number: that number times
 the sums of the rows of the data is added. A convolution that pads gets its data padded with the zero point in front;
 where its channels are not a multiple of four, zeros of the weight are added to make them so, in a dense layer likewise.
+Filters and units that are no multiple of eight become one, if no more are added than there are; what they give is cut
+off.
 
 Refuses, with a remark: data that are no bytes; weights that are not constant or exceed i8; filters of one channel each;
 groups whose channels are not a multiple of four; channels in blocks; a zero point that varies along the channels, or,
@@ -37,13 +39,14 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, MultiplyOp, SubtractOp
+from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -52,6 +55,9 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.narrow_factors import Bytes, WideError, broadcasts_over_last, data_bytes, weight_bytes
 from xrelay.target.features import DOT_TERMS
+
+_VECTOR = 8
+"""Results are whole vectors of so many: the layouts of blocks are for such alone, on most CPUs."""
 
 Product = Conv2DOp | DenseOp | MatmulOp
 
@@ -100,19 +106,28 @@ def _adds_integers(op: Product) -> bool:
     if not all(is_complete(type_) for type_ in types) or element_type_of(types[2]) != i32:
         return False
     data, weight = (numpy_dtype(element_type_of(type_)) for type_ in types[:2])
-    is_done = (data, weight) == (np.uint8, np.int8) and not _missing_terms(op)
+    is_done = (data, weight) == (np.uint8, np.int8) and _is_whole(op)
     return not is_done and all(dtype.kind in "iu" for dtype in (data, weight))
 
 
-def _missing_terms(op: Product) -> int:
-    """How many products a sum lacks to be one of whole instructions; 0 where only the run tells, and for blocks."""
-    shape, axis = shape_of(op.operands[1].type), 1
+def _is_whole(op: Product) -> bool:
+    """Whether sums and results of an op are whole instructions; blocks, and what only the run tells, count as such."""
+    shape, rows, columns = shape_of(op.operands[1].type), 0, 1
     if isinstance(op, Conv2DOp):
-        axis = op.layouts[1].index("I")
+        rows, columns = (op.layouts[1].index(letter) for letter in "OI")
     elif isinstance(op, MatmulOp) and not op.transposed[1]:
-        axis = 0
-    depth = shape[axis]
-    return -depth % DOT_TERMS if isinstance(depth, int) and len(shape) in (2, 4) else 0
+        rows, columns = 1, 0
+    count, depth = shape[rows], shape[columns]
+    if not isinstance(count, int) or not isinstance(depth, int) or len(shape) not in (2, 4):
+        return True
+    has_groups = isinstance(op, Conv2DOp) and op.groups.value.data > 1
+    return depth % DOT_TERMS == 0 and (has_groups or _missing_results(count) == 0)
+
+
+def _missing_results(count: int) -> int:
+    """How many more filters or units make whole vectors; none where they would be more than those there are."""
+    missing = -count % _VECTOR
+    return missing if missing <= count else 0
 
 
 # --- dense layers
@@ -134,8 +149,10 @@ def _matrix_product(op: DenseOp | MatmulOp, emit: Emitter) -> SSAValue:
         pairs = [(0, 0)] * (len(shape_of(value.type)) - 1) + [(0, missing)]
         value = _padded(value, pairs, 0, emit)
         weight = np.pad(weight, [(0, 0), (0, missing)])
+    units = len(weight)
+    weight = np.pad(weight, [(0, _missing_results(units)), (0, 0)])
     product = emit.call(DenseOp, value, _constant(weight, op.operands[1], emit), out_dtype=np.dtype(np.int32))
-    result = _less_offset(product, data, sums, emit)
+    result = _less_offset(_first(product, units, -1, emit), data, sums, emit)
     if not stored.rest:
         return result
     wide = op.operands[0]
@@ -178,10 +195,14 @@ def _convolution(op: Conv2DOp, emit: Emitter) -> SSAValue:
     if pads:
         del properties["padding"]
     properties["out_dtype"] = i32
+    filters = weight.shape[kernel.index("O")]
+    if more := _missing_results(filters) if groups == 1 else 0:
+        weight = np.pad(weight, [(0, more if axis == kernel.index("O") else 0) for axis in range(4)])
+        properties["channels"] = int_attribute(filters + more)
     constant = _constant(weight, op.weight, emit)
     product = emit.insert(Conv2DOp.typed([value, constant], properties)).results[0]
-    behind = 3 - result.index("C")
-    return _less_offset(product, data, sums.reshape(-1, *[1] * behind), emit)
+    channels, behind = _first(product, filters, result.index("C"), emit), 3 - result.index("C")
+    return _less_offset(channels, data, sums.reshape(-1, *[1] * behind), emit)
 
 
 def _sides(op: Conv2DOp) -> tuple[int, int, int, int]:
@@ -202,6 +223,13 @@ def _kernel_extents(op: Conv2DOp) -> Sequence[int]:
 
 def _padded(value: SSAValue, pairs: Sequence[tuple[int, int]], number: int, emit: Emitter) -> SSAValue:
     return emit.call(PadOp, value, emit.scalar(number, value.type), pad_width=[each for pair in pairs for each in pair])
+
+
+def _first(value: SSAValue, count: int, axis: int, emit: Emitter) -> SSAValue:
+    """The first `count` elements along an axis."""
+    if shape_of(value.type)[axis] == count:
+        return value
+    return emit.call(StridedSliceOp, value, begin=[0], end=[count], axes=[axis])
 
 
 def _constant(array: Array, source: SSAValue, emit: Emitter) -> SSAValue:

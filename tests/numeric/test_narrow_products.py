@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -49,7 +51,14 @@ def distance(x: relay.Expr, zero_point: relay.Expr | int | None) -> relay.Expr:
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize(
     ("channels", "filters", "groups", "stride", "padding", "zero_point"),
-    [(16, 32, 1, 1, 1, 3), (8, 16, 2, 2, 1, 0), (3, 24, 1, 2, 3, 100), (20, 20, 1, 1, 0, None), (7, 5, 1, 1, 1, -5)],
+    [
+        (16, 32, 1, 1, 1, 3),
+        (8, 16, 2, 2, 1, 0),
+        (3, 24, 1, 2, 3, 100),
+        (20, 20, 1, 1, 0, None),
+        (7, 5, 1, 1, 1, -5),
+        (8, 29, 1, 1, 1, 3),
+    ],
 )
 def test_convolutions(
     channels: int, filters: int, groups: int, stride: int, padding: int, zero_point: int | None, dtype: str
@@ -91,7 +100,9 @@ def test_chains_stay_in_blocks() -> None:
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
-@pytest.mark.parametrize(("rows", "depth", "units"), [(1, 64, 48), (13, 7, 16), (5, 4, 6), (33, 20, 80), (0, 8, 16)])
+@pytest.mark.parametrize(
+    ("rows", "depth", "units"), [(1, 64, 48), (13, 7, 16), (5, 4, 6), (33, 20, 80), (0, 8, 16), (3, 12, 1001)]
+)
 def test_products(rows: int, depth: int, units: int, dtype: str) -> None:
     x = relay.var("x", shape=(rows, depth), dtype=dtype)
     weight = random((units, depth), "int8", 2).astype(np.int32)
@@ -170,3 +181,12 @@ def test_instructions_of_targets() -> None:
     assert Target.parse("cpu -mcpu=neoverse-v1").dot_products == ("usdot", 128)
     assert Target.parse("cpu -mcpu=neoverse-v1 -mattr=-i8mm").dot_products == ("sdot", 128)
     assert Target.parse("cpu -mcpu=cortex-a72").dot_products is None
+
+
+@pytest.mark.parametrize("units", [16, 10, 48])
+def test_the_loop_over_terms_is_contracted(units: int, tmp_path: Path) -> None:
+    """So it is where one block holds all units, whose number then is no remainder."""
+    x = relay.var("x", shape=(32, 512), dtype="uint8")
+    y = relay.nn.dense(x, relay.const(random((units, 512), "int8")), out_dtype="int32")
+    xrelay.compile(relay.IRModule.from_expr(y), target="cpu -mcpu=cascadelake", dump_stages=tmp_path)
+    assert "contracted" in (tmp_path / "06_scheduled.mlir").read_text()

@@ -127,9 +127,12 @@ class ProductView:
     def packed_columns(self) -> int | None:
         """The number of neighbouring columns that lie side by side in a packed weight, `B[j / 16, k, j mod 16]`.
 
-        Behind the column there may be the term, `B[j / 16, k, j mod 16, t]`.
+        Behind the column there may be the term, `B[j / 16, k, j mod 16, t]`, and where there is one block alone, the
+        column is `j`. Without a term that is a plain matrix.
         """
-        packed = [op for op in self.factors() if len(op.index) in (3, 4) and has_remainder(op.index.exprs[2])]
+        packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[2])]
+        if Role.TERM in self.positions and Role.COLUMNS in self.positions:
+            packed += [op for op in self.factors_along(Role.COLUMNS) if len(op.index) == 4]
         return memref_type(packed[0].memref).get_shape()[2] if packed else None
 
 

@@ -172,3 +172,33 @@ func.func @wraps(%x: tensor<3x4xui8>, %s: tensor<3x4xi8>) -> (tensor<3x1xi32>, t
   %1 = relay.nn.dense(%c, %v) {out_dtype = i32} : (tensor<3x4xui16>, tensor<1x4xui16>) -> tensor<3x1xi32>
   func.return %0, %1 : tensor<3x1xi32>, tensor<3x1xi32>
 }
+
+// Units that are no whole vectors become some, and what the added ones give is cut off before the zero point is seen to.
+// CHECK-LABEL: func.func @units
+// CHECK:         %[[P:.*]] = relay.nn.dense(%x, %{{.*}}) {out_dtype = i32} : (tensor<3x4xui8>, tensor<16x4xi8>) -> tensor<3x16xi32>
+// CHECK-NEXT:    %[[S:.*]] = relay.strided_slice(%[[P]]) {begin = [0], end = [10], axes = [-1]}
+// CHECK-NEXT:    %[[C:.*]] = relay.constant dense<40> : tensor<10xi32>
+// CHECK-NEXT:    relay.subtract(%[[S]], %[[C]])
+func.func @units(%x: tensor<3x4xui8>) -> tensor<3x10xi32> {
+  %v = relay.constant dense<2> : tensor<10x4xi32>
+  %z = relay.constant dense<5> : tensor<i32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<3x4xui8>) -> tensor<3x4xi32>
+  %b = relay.subtract(%a, %z) : (tensor<3x4xi32>, tensor<i32>) -> tensor<3x4xi32>
+  %y = relay.nn.dense(%b, %v) : (tensor<3x4xi32>, tensor<10x4xi32>) -> tensor<3x10xi32>
+  func.return %y : tensor<3x10xi32>
+}
+
+// So do filters, but for those of groups; of three, five more would be too many.
+// CHECK-LABEL: func.func @filters
+// CHECK:         %[[P:.*]] = relay.nn.conv2d(%x, %{{.*}}) {channels = 8, {{.*}}out_dtype = i32} : (tensor<1x4x5x5xui8>, tensor<8x4x1x1xi8>) -> tensor<1x8x5x5xi32>
+// CHECK-NEXT:    relay.strided_slice(%[[P]]) {begin = [0], end = [6], axes = [1]}
+// CHECK:         -> tensor<1x3x5x5xi32>
+// CHECK-NOT:     relay.strided_slice
+func.func @filters(%x: tensor<1x4x5x5xui8>) -> (tensor<1x6x5x5xi32>, tensor<1x3x5x5xi32>) {
+  %v = relay.constant dense<2> : tensor<6x4x1x1xi32>
+  %w = relay.constant dense<2> : tensor<3x4x1x1xi32>
+  %a = relay.cast(%x) {dtype = i32} : (tensor<1x4x5x5xui8>) -> tensor<1x4x5x5xi32>
+  %y = relay.nn.conv2d(%a, %v) {channels = 6, kernel_size = [1, 1]} : (tensor<1x4x5x5xi32>, tensor<6x4x1x1xi32>) -> tensor<1x6x5x5xi32>
+  %z = relay.nn.conv2d(%a, %w) {channels = 3, kernel_size = [1, 1]} : (tensor<1x4x5x5xi32>, tensor<3x4x1x1xi32>) -> tensor<1x3x5x5xi32>
+  func.return %y, %z : tensor<1x6x5x5xi32>, tensor<1x3x5x5xi32>
+}
