@@ -16,9 +16,10 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
+from xrelay.dialects.op_lists import ops_in
 from xrelay.dialects.relay.core.recorded_requirements import demands_of, made_extents, requirements_of
 from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.scope import outside_closures
 
 ExtentMakers: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """For an op: what is to be computed before it for the extents that it, or an op inside of it, requires something of."""
@@ -32,11 +33,11 @@ def extent_makers(functions: Iterable[FuncOp]) -> ExtentMakers:
     found: dict[Operation, dict[SSAValue, None]] = {}
     for function in functions:
         makers: dict[tuple[str, Block | None], Operation] = {}
-        for op in _in_order(function):
+        for op in ops_in(function.body):
             for name in _required_names(op) if makers else ():
                 maker = _maker(name, op, makers)
                 if maker is not None:
-                    user = _outside_closures(op, maker.parent)
+                    user = outside_closures(op, maker.parent)
                     found.setdefault(user, {})[maker.results[0]] = None
             for extent in made_extents(op):
                 makers[extent.name, op.parent] = op
@@ -62,27 +63,3 @@ def _maker(name: str, op: Operation, makers: Mapping[tuple[str, Block | None], O
             return maker if maker is not place else None
         place = place.parent_op()
     return None
-
-
-def _outside_closures(op: Operation, home: Block | None) -> Operation:
-    """`op`, or the outermost closure, loop or group around it that lies in the block `home` or below."""
-    found, current = op, op
-    while current.parent is not home:
-        around = current.parent_op()
-        if around is None:
-            break
-        current = around
-        if not isinstance(around, IfOp):
-            found = around
-    return found
-
-
-def _in_order(function: FuncOp) -> Iterator[Operation]:
-    """The ops of `function`, each before those inside of it, in the order of the text; iterative."""
-    pending = [block.first_op for block in reversed(function.body.blocks)]
-    while pending:
-        op = pending.pop()
-        if op is not None:
-            yield op
-            pending.append(op.next_op)
-            pending += [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.scope import outside_closures
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.name_uses import NameUses
 
@@ -89,19 +89,6 @@ def enclosing(block: Block) -> Block | None:
     """The block that holds the op around `block`."""
     op = block.parent_op()
     return op.parent if op is not None else None
-
-
-def outside_closures(op: Operation, home: Block | None) -> Operation:
-    """`op`, or the outermost op around it that lies below the block `home` and is no branch, but a closure or group."""
-    found, current = op, op
-    while current.parent is not home:
-        around = current.parent_op()
-        if around is None:
-            break
-        current = around
-        if not isinstance(around, IfOp):
-            found = around
-    return found
 
 
 def enclosing_op(op: Operation, home: Block | None) -> Operation:

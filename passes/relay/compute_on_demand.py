@@ -56,12 +56,12 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
-from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.scope import IfOp, outside_closures
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
-from xrelay.passes.graph.scopes import enclosing_op, outside_closures
+from xrelay.passes.graph.scopes import enclosing_op
 from xrelay.passes.infra.verify import walk_ops
 
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import StringAttr, TensorType, TupleType, i1
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -185,3 +185,16 @@ class IfOp(IRDLOperation):
         printer.print_region(self.true_region)
         printer.print_string(" else ")
         printer.print_region(self.false_region)
+
+
+def outside_closures(op: Operation, home: Block | None) -> Operation:
+    """`op`, or the outermost op around it that lies below the block `home` and is no branch, but a closure or group."""
+    found, current = op, op
+    while current.parent is not home:
+        around = current.parent_op()
+        if around is None:
+            break
+        current = around
+        if not isinstance(around, IfOp):
+            found = around
+    return found
