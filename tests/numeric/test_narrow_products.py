@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.extreme_integers import extreme_integers as random
 
 import xrelay
 from xrelay import relay, transform
@@ -29,15 +30,6 @@ def agree(result: relay.Expr, *arrays: np.ndarray, targets: tuple[str, ...] = RU
     (expected,) = run_relay(transform.InferType()(module), list(arrays))
     for target in targets:
         np.testing.assert_array_equal(xrelay.compile(module, target=target).run(list(arrays))[0], expected)
-
-
-def random(shape: tuple[int, ...], dtype: str, seed: int = 1) -> np.ndarray:
-    """Numbers of all sizes, the extremes among them."""
-    limits = np.iinfo(dtype)
-    array = np.random.default_rng(seed).integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
-    array.reshape(-1)[: array.size // 3] = limits.max
-    array.reshape(-1)[: array.size // 5] = limits.min
-    return array
 
 
 def distance(x: relay.Expr, zero_point: relay.Expr | int | None) -> relay.Expr:

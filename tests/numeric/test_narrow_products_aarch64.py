@@ -9,6 +9,7 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 from support.aarch64 import needs_aarch64, run_on_aarch64
+from support.extreme_integers import extreme_integers as random
 
 import xrelay
 from xrelay import relay, transform
@@ -22,15 +23,6 @@ CPUS = {
     "cpu -mcpu=cortex-a72": "mul <4 x i32>",
 }
 """Target → what adds up products with it."""
-
-
-def random(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
-    """Numbers of all sizes, the extremes among them."""
-    limits = np.iinfo(dtype)
-    array = np.random.default_rng(seed).integers(limits.min, limits.max, shape, endpoint=True).astype(dtype)
-    array.reshape(-1)[: array.size // 3] = limits.max
-    array.reshape(-1)[: array.size // 5] = limits.min
-    return array
 
 
 def dense(dtype: str) -> tuple[relay.Expr, np.ndarray]:

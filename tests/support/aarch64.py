@@ -14,9 +14,8 @@ from xrelay.api.model import CompiledModel
 
 COMPILER = shutil.which("aarch64-linux-gnu-gcc")
 EMULATOR = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
-needs_aarch64 = pytest.mark.skipif(
-    COMPILER is None or EMULATOR is None, reason="aarch64-linux-gnu-gcc and qemu-aarch64 are not installed"
-)
+IS_THERE, NOT_THERE = bool(COMPILER and EMULATOR), "aarch64-linux-gnu-gcc and qemu-aarch64 are not installed"
+needs_aarch64 = pytest.mark.skipif(not IS_THERE, reason=NOT_THERE)
 
 _MAIN = """
 #include "m.h"
@@ -45,7 +44,13 @@ def run_on_aarch64(model: CompiledModel, x: NDArray[np.generic], folder: Path, c
     (folder / "x.bin").write_bytes(x.tobytes())
     sizes = {"size": x.nbytes, "result": int(np.prod(shape)) * dtype.itemsize}
     (folder / "main.c").write_text(_MAIN % sizes)
+    build_and_run(folder, cpu)
+    return np.frombuffer((folder / "y.bin").read_bytes(), dtype).reshape(shape)
+
+
+def build_and_run(folder: Path, cpu: str) -> str:
+    """What a program prints on QEMU's `cpu`, built of `main.c` and a model's `m.o` and `m.h` in a folder."""
     build = [COMPILER or "", "-static", "main.c", "m.o", "-lm", "-o", "main"]
     subprocess.run(build, cwd=folder, check=True, timeout=60)
-    subprocess.run([EMULATOR or "", "-cpu", cpu, str(folder / "main")], cwd=folder, check=True, timeout=60)
-    return np.frombuffer((folder / "y.bin").read_bytes(), dtype).reshape(shape)
+    run = [EMULATOR or "", "-cpu", cpu, str(folder / "main")]
+    return subprocess.run(run, cwd=folder, capture_output=True, text=True, check=True, timeout=60).stdout

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from dataclasses import replace
@@ -10,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.aarch64 import IS_THERE, NOT_THERE, build_and_run
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
@@ -21,7 +21,6 @@ from xrelay.target.cpus import CPUS
 from xrelay.target.features import BASELINES, FEATURES
 from xrelay.target.host import HostFacts, host_facts
 
-AARCH64_COMPILER, AARCH64_EMULATOR = "aarch64-linux-gnu-gcc", "qemu-aarch64-static"
 ELF_MACHINE = slice(18, 20)
 EM_AARCH64 = 183
 
@@ -216,13 +215,10 @@ def test_an_object_for_aarch64(tmp_path: Path):
     model.export(code, header=header)
     assert code.read_bytes()[:4] == b"\x7fELF"
     assert int.from_bytes(code.read_bytes()[ELF_MACHINE], "little") == EM_AARCH64
-    if shutil.which(AARCH64_COMPILER) is None or shutil.which(AARCH64_EMULATOR) is None:
-        pytest.skip(f"{AARCH64_COMPILER} and {AARCH64_EMULATOR} are not installed")
+    if not IS_THERE:
+        pytest.skip(NOT_THERE)
     (tmp_path / "main.c").write_text(MAIN)
-    build = [AARCH64_COMPILER, "-static", "main.c", "m.o", "-lm", "-o", "main"]
-    subprocess.run(build, cwd=tmp_path, check=True)
-    run = [AARCH64_EMULATOR, "-cpu", "neoverse-n1", str(tmp_path / "main")]
-    printed = subprocess.run(run, capture_output=True, text=True, check=True).stdout
+    printed = build_and_run(tmp_path, "neoverse-n1")
     data = (np.arange(120, dtype=np.float32) % 7 / 8 - 0.25).reshape(3, 40)
     weight = (np.arange(960, dtype=np.float32) % 5 / 4 - 0.5).reshape(24, 40)
     (expected,) = xrelay.compile(module()).run([data, weight])
