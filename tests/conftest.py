@@ -1,5 +1,8 @@
-"""What holds for every test: hypothesis never reads the clock, so a busy machine fails nothing; grids are sampled; no
-processes help to compile, as tests run side by side already."""
+"""Settings of all tests.
+
+Hypothesis reads no clock, so a busy machine fails no test. `make test` draws from fixed seeds, `make test-all` and `make
+fuzz` from new ones. Grids are sampled. Compilation uses no worker processes, as tests already run side by side.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,9 @@ from hypothesis import HealthCheck, settings
 from support.examples import FACTOR
 from support.grids import diagonal
 
-settings.register_profile("xrelay", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "xrelay", deadline=None, derandomize=FACTOR <= 1, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("xrelay")
 os.environ.setdefault("XRELAY_WORKERS", "0")
 

@@ -17,7 +17,7 @@ from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import instantiated, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
-from xrelay.errors import DimensionError, TypeInferenceError
+from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, symbol
 from xrelay.passes.types.call_names import CallNames
 from xrelay.passes.types.type_solver import TypeSolver
@@ -58,16 +58,15 @@ def own_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> list[str]
 
 
 def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
-    """What the closure's names stand for, as far as the arguments tell; `TypeInferenceError` where they contradict."""
+    """The dimensions that the arguments bind the closure's names to.
+
+    Raises `TypeInferenceError` if two arguments contradict each other, `DimensionError` if an extent has no value.
+    """
     own = own_names(op, type, solver)
     arguments = [solver.type_of(argument) for argument in op.arguments]
     fixed = {name: symbol(name) for name in names_in(type.inputs.data) if name not in own}
-    try:
-        names = CallNames(type.inputs.data, arguments, {}, fixed)
-        reason = names.contradiction()
-    except DimensionError as error:
-        raise TypeInferenceError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
-    if reason is not None:
+    names = CallNames(type.inputs.data, arguments, {}, fixed)
+    if (reason := names.contradiction()) is not None:
         raise TypeInferenceError(
             f"{op.name}: {reason}",
             location=location_of(op),

@@ -46,7 +46,17 @@ Entries: TypeAlias = dict[str, Entry]
 
 
 def demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
-    """What is known of the extents that `op` makes, and what it demands; of an op without named dimensions nothing."""
+    """The extents that `op` makes and its requirements; none for an op without named dimensions.
+
+    Raises `TypeInferenceError` if an extent has no value for any size.
+    """
+    try:
+        return _demands_of(op, solver, entries)
+    except DimensionError as error:
+        raise TypeInferenceError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
+
+
+def _demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
     if isinstance(op, RelayOp):
         return _demands_of_operator(op, solver)
     if isinstance(op, IfOp):

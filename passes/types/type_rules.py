@@ -22,7 +22,7 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
-from xrelay.errors import ConstraintError, TypeInferenceError
+from xrelay.errors import ConstraintError, DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.graph.op_kinds import is_relay_op
 from xrelay.passes.types.call_rule import relate_call
@@ -35,7 +35,14 @@ BOOL_SCALAR = TensorType(i1, [])
 
 
 def apply_rule(op: Operation, solver: TypeSolver) -> None:
-    """Tell `solver` all that `op` says about types, given what is known now."""
+    """Adds to `solver` the types that follow from `op` and the types known now; `TypeInferenceError` if they clash."""
+    try:
+        _apply_rule(op, solver)
+    except DimensionError as error:
+        raise TypeInferenceError(f"{op.name}: {error.message}", location=location_of(op), help=error.help) from error
+
+
+def _apply_rule(op: Operation, solver: TypeSolver) -> None:
     if is_relay_op(op):
         _operator(op, solver)
     elif isinstance(op, FuncOp):

@@ -19,3 +19,15 @@ func.func @untold(%x: tensor<6xf32>) -> tensor<6xf32> {
   %0 = relay.invoke %f(%x) : (tensor<6xf32>) -> tensor<6xf32> of (tensor<?xf32, #relay.dims<k * j>>) -> tensor<?xf32, #relay.dims<k * j>>
   func.return %0 : tensor<6xf32>
 }
+
+// -----
+
+func.func @broadcast(%x: tensor<2xf32>, %y: tensor<3xf32>) -> !relay.incomplete {
+  %f = relay.fn(%a : tensor<?xf32, #relay.dims<p>>, %b : tensor<?xf32, #relay.dims<q>>) -> !relay.incomplete {
+    %s = relay.add(%a, %b) : (tensor<?xf32, #relay.dims<p>>, tensor<?xf32, #relay.dims<q>>) -> !relay.incomplete
+    relay.yield %s : !relay.incomplete
+  }
+  // expected-error@below {{relay.invoke: broadcast(p, q) has no value: 2 and 3 do not broadcast}}
+  %0 = relay.invoke %f(%x, %y) : (tensor<2xf32>, tensor<3xf32>) -> !relay.incomplete of (tensor<?xf32, #relay.dims<p>>, tensor<?xf32, #relay.dims<q>>) -> !relay.incomplete
+  func.return %0 : !relay.incomplete
+}
