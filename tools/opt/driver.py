@@ -62,6 +62,7 @@ class XRelayOptMain(xDSLOptMain):
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
         """Declare the command line."""
         arg_parser.prog = "xrelay-opt"
+        arg_parser.set_defaults(frontend=None)  # an option of xDSL's driver that its constructor reads
         add_arguments(arg_parser, f"xrelay-opt {__version__}")
 
     @cached_property

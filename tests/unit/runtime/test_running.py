@@ -120,12 +120,10 @@ def check_that_it_runs_on(model: CompiledModel) -> None:
 
 
 def test_a_limit_of_time(model: CompiledModel) -> None:
-    start = time.monotonic()
     for _ in range(3):
         with pytest.raises(ExecutionError, match=r"^model: the run took longer than 0\.02 s$"):
             model.run([ENDLESS], timeout=0.02)
         check_that_it_runs_on(model)
-    assert time.monotonic() - start < 30
 
 
 @pytest.mark.parametrize("timeout", [-1, float("nan"), float("inf"), True, "1"])
