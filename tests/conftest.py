@@ -1,7 +1,7 @@
 """Settings of all tests.
 
-Hypothesis reads no clock, so a busy machine fails no test. `make test` draws from fixed seeds, `make test-all` and `make
-fuzz` from new ones. Grids are sampled. Compilation uses no worker processes, as tests already run side by side.
+Hypothesis reads no clock, so a busy machine fails no test. `make test` draws from fixed seeds, `make test-all` and
+`make fuzz` from new ones. Grids are sampled. Compilation uses no worker processes, as tests already run side by side.
 """
 
 from __future__ import annotations

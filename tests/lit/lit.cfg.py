@@ -41,7 +41,8 @@ config.environment["XRELAY_WORKERS"] = "0"
 try:
     import psutil  # noqa: F401
 
-    config.maxIndividualTestTime = 60
+    # Ends a test that hangs; slow tests on busy machines stay far below it.
+    config.maxIndividualTestTime = 600
 except ImportError:
     lit_config.note("psutil is not installed: tests run without a time limit")
 
