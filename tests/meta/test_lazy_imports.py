@@ -15,6 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 LAZY: dict[str, str] = {
     "tools/commands": "`xrelay --help` lists subcommands without what they run with",
+    "tools/comparison/engines.py": "an engine is imported in the process that runs it",
     "tools/demo.py": "the demo makes its model before it needs the compiler",
     "tools/progress.py": "rich is imported where there is a terminal to write to",
     "tools/xrelay_opt.py": "what the tool begins with is imported while collections are rare",

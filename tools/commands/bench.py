@@ -7,19 +7,32 @@ import statistics
 import sys
 from argparse import ArgumentParser, ArgumentTypeError, Namespace
 from collections.abc import Callable
+from importlib.util import find_spec
 from time import perf_counter_ns
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xrelay.tools.commands.base import Command
+import numpy as np
+
+from xrelay.tools.commands.base import Command, UsageError
 from xrelay.tools.commands.feeding import add_input_options, make_inputs
 from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
+from xrelay.tools.comparison.engines import PEERS
+
+if TYPE_CHECKING:
+    from xrelay.api.model import CompiledModel
 
 
 class BenchCommand(Command):
-    """Measure how long a run of a model takes.
+    """Measure how long a run of a model takes, alone or beside other engines.
 
-    Runs the model a few times unmeasured, then as often as asked, and prints median, 90th and 99th percentile, the
-    shortest and the longest run in milliseconds. Inputs are random unless given.
+    Runs the model a few times unmeasured, then --iters times, and prints median, 90th and 99th percentile, the shortest
+    and the longest run in milliseconds. Inputs are random unless given.
+
+    With --against the model also runs in onnxruntime or OpenVINO, on the same inputs. Each engine has a process of its
+    own, pinned to as many cores as threads, and the engines take turns for --rounds rounds of a quarter of a second. A
+    table for each number of threads has the least and the median time, the ratio of our least time to the engine's, CPU
+    seconds and peak memory of compiling and the first run (cold, and from the cache), and the difference of the
+    outputs. OpenVINO is compiled for the shapes of the inputs. The exit code is 1 if outputs differ or an engine fails.
     """
 
     name: ClassVar[str] = "bench"
@@ -33,13 +46,34 @@ class BenchCommand(Command):
         add_memory_limit(parser)
         parser.add_argument("--warmup", type=_count, default=3, help="runs before measuring (3)")
         parser.add_argument("--iters", type=_count, default=20, help="runs measured (20)")
+        parser.add_argument(
+            "--threads",
+            type=_thread_counts,
+            default=[None],
+            metavar="N,…",
+            help="threads a run may use (default: the cores at hand); with --against several, as in 1,2,all",
+        )
+        parser.add_argument(
+            "--against",
+            type=_engines,
+            metavar="ENGINE,…",
+            help=f"engines to compare with: {', '.join(PEERS)}",
+        )
+        parser.add_argument("--rounds", type=_count, default=5, help="rounds of each engine with --against (5)")
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
     def run(self, args: Namespace) -> int:
         """Compile, run, print."""
+        counts: list[int | None] = args.threads
+        args.threads, args.random = counts[0], True
+        if args.against is None and len(counts) > 1:
+            raise UsageError(f"--threads has {len(counts)} numbers", help="give one, or --against")
+        if args.against is not None and args.model.suffix != ".onnx":
+            raise UsageError(f"--against takes an .onnx model, not {args.model.suffix!r}")
         model = compiled_model(args)
-        args.random = True
         inputs = make_inputs(args, model.inputs)
+        if args.against is not None:
+            return _compare(args, model, inputs, counts)
         times = measure(lambda: model.run(inputs), warmup=args.warmup, iters=max(args.iters, 1))
         result = {**percentiles(times), "iters": len(times), "threads": model.num_threads}
         if args.json:
@@ -48,6 +82,30 @@ class BenchCommand(Command):
             sys.stdout.write("".join(f"{name:>10} {value:.3f} ms\n" for name, value in percentiles(times).items()))
             sys.stdout.write(f"{len(times)} runs on up to {model.num_threads} threads\n")
         return 0
+
+
+def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], counts: list[int | None]) -> int:
+    """Compare with other engines and print; the exit code."""
+    from xrelay.tools.comparison.compare import compare
+    from xrelay.tools.comparison.engines import Workload
+    from xrelay.tools.comparison.table import table
+
+    arrays = [value for value in inputs.values() if isinstance(value, np.ndarray)]
+    if len(arrays) < len(inputs):
+        raise UsageError("--against takes models whose inputs are arrays, and one is a sequence or an optional")
+    workload = Workload(str(args.model), tuple(inputs), dict(args.shapes), args.opt_level, args.target, args.integers)
+    engines, failed = ["xrelay", *args.against], False
+    found: list[dict[str, object]] = []
+    for count in dict.fromkeys(count or model.num_threads for count in counts):
+        rows = compare(workload, arrays, engines, count, max(args.rounds, 1))
+        found += [row.as_json() for row in rows]
+        failed = failed or any(row.error or (row.difference and not row.difference.agrees) for row in rows)
+        if not args.json:
+            sys.stdout.write(table(rows))
+            sys.stdout.flush()
+    if args.json:
+        sys.stdout.write(json.dumps(found) + "\n")
+    return int(failed)
 
 
 def measure(action: Callable[[], object], *, warmup: int, iters: int) -> list[float]:
@@ -76,6 +134,27 @@ def percentiles(times: list[float]) -> dict[str, float]:
         "min": ordered[0],
         "max": ordered[-1],
     }
+
+
+def _thread_counts(text: str) -> list[int | None]:
+    """`1,2,all` as numbers; None for the cores at hand."""
+    counts: list[int | None] = []
+    for part in text.split(","):
+        if part != "all" and not (part.isdecimal() and int(part) > 0):
+            raise ArgumentTypeError(f"{text!r} is not a list of numbers from 1 on, or 'all'")
+        counts.append(None if part == "all" else int(part))
+    return counts
+
+
+def _engines(text: str) -> list[str]:
+    """`onnxruntime,openvino` as names of engines that are installed."""
+    names = text.split(",")
+    for name in names:
+        if name not in PEERS:
+            raise ArgumentTypeError(f"{name!r} is not an engine: {', '.join(PEERS)}")
+        if find_spec(name) is None:
+            raise ArgumentTypeError(f"{name} is not installed: pip install {name}")
+    return names
 
 
 def _count(text: str) -> int:

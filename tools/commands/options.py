@@ -39,10 +39,14 @@ def add_compile_options(parser: ArgumentParser) -> None:
     add_shapes(parser)
     group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
     group.add_argument("--target", help="CPU to compile for, e.g. 'cpu -mcpu=znver4'; this machine without it")
-    group.add_argument("--threads", type=int, help="threads a run may use (default: the cores at hand)")
     group.add_argument("--dump-stages", type=Path, metavar="DIR", help="write the program after every stage into DIR")
     group.add_argument("--integers", action="store_true", help="compute between quantised numbers on integers")
     group.add_argument("--no-cache", action="store_true", help="neither use nor fill the cache on disk")
+
+
+def add_threads(parser: ArgumentParser) -> None:
+    """`--threads`, for commands that take one number of threads."""
+    parser.add_argument("--threads", type=int, help="threads a run may use (default: the cores at hand)")
 
 
 def add_trust(parser: ArgumentParser) -> None:

@@ -16,7 +16,14 @@ from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec, function_spec
 from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
 from xrelay.tools.commands.feeding import add_input_options, describe_output, make_inputs
-from xrelay.tools.commands.options import add_compile_options, add_memory_limit, add_source, add_trust, compiled_model
+from xrelay.tools.commands.options import (
+    add_compile_options,
+    add_memory_limit,
+    add_source,
+    add_threads,
+    add_trust,
+    compiled_model,
+)
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -45,6 +52,7 @@ class RunCommand(Command):
         add_source(parser)
         add_input_options(parser)
         add_compile_options(parser)
+        add_threads(parser)
         add_trust(parser)
         add_memory_limit(parser)
         how = parser.add_mutually_exclusive_group()

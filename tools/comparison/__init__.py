@@ -1,0 +1,1 @@
+"""Measures a model in xrelay and in other engines, interleaved, for `xrelay bench --against`."""
