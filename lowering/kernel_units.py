@@ -28,6 +28,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.attribute_names import (
     HEAP,
+    KERNEL_ANCHOR,
     LOOP_DIMS,
     LOOP_KERNEL,
     MAY_FAIL,
@@ -36,6 +37,7 @@ from xrelay.dialects.attribute_names import (
     SOURCES,
     STRATEGIES,
     TAKES_SCRATCH,
+    TE_SCHEDULE,
     VERSION,
 )
 from xrelay.dialects.is_attribute import is_attribute
@@ -49,8 +51,9 @@ from xrelay.passes.loop.noalias import mark_noalias
 KERNEL = "kernel"
 """The symbol of every kernel in its own module; other functions there have names that begin with it."""
 _PRIVATE = StringAttr("private")
-_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, SCHEDULE_REASON, LOOP_DIMS)
-"""Attributes of a kernel that say whose it is, and why it computes and is scheduled as it is."""
+_NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, KERNEL_ANCHOR, SCHEDULE_REASON, LOOP_DIMS)
+"""Attributes of a kernel that name its model, its ops and the reasons for its form. Registered schedules, which read
+them, have been assigned."""
 
 
 @dataclass
@@ -150,8 +153,9 @@ def _take(
         own.sym_name = StringAttr(
             KERNEL + (symbol.removeprefix(name) if symbol.startswith(name) else f"_version{number}")
         )
-        for attribute in (SOURCES, STRATEGIES, SCHEDULE_REASON):
-            own.attributes.pop(attribute, None)
+        for attribute in _NOT_OF_ITS_CODE:
+            if attribute != LOOP_DIMS:
+                own.attributes.pop(attribute, None)
         functions.append(own)
     kernel.sym_name = StringAttr(KERNEL)
     for function in functions:
@@ -161,8 +165,9 @@ def _take(
 
 
 def _forget_names(function: func.FuncOp) -> None:
-    """Names of values are for readers, and differ between models."""
+    """Removes the names of values, which differ between models, and of schedules, which have been assigned."""
     for op in all_ops(function):
+        op.attributes.pop(TE_SCHEDULE, None)
         for result in op.results:
             result.name_hint = None
         for region in op.regions:

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import warnings
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON
-from xrelay.lowering.topi_to_loop.schedules.choose_family import schedule_kernel
+from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.tried_schedules import keep_tried
 from xrelay.target import Target
+
+NAMED: Final = 3
+"""How many kernels a warning names."""
 
 
 @dataclass(frozen=True)
@@ -32,20 +39,43 @@ class LoopAssignSchedulesPass(ModulePass):
 
     The nests stay as they are until `loop-apply-schedules`. Each primitive has been tried on a copy of the kernel, so a
     schedule that is assigned can be applied. Kernels that carry a schedule already (written by hand, or tuned) are left
-    alone. `target` is what `Target.parse` reads, in quotes: `loop-assign-schedules{target="cpu -mcpu=znver4"}`.
+    alone. The `target` is written as for `Target.parse`, in quotes: `loop-assign-schedules{target="cpu -mcpu=znver4"}`.
+
+    Schedules that programs and plug-ins register are tried first. One that is not legal for a kernel is a warning, and
+    the kernel gets xrelay's. With `families=registered` kernels that no registered family takes are left alone, and
+    with `families=own` registered ones are not tried.
     """
 
     name = "loop-assign-schedules"
 
     target: str = field(default="cpu", metadata={"help": "the CPU, e.g. 'cpu -mcpu=znver4 -num-threads=2'"})
+    families: Origin = field(default="all", metadata={"help": "the families to try: all, registered or own"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         """Annotates the kernels of the module in place."""
+        if not families_of(self.families):
+            return
         target = Target.parse(self.target)
+        refused: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
         for kernel in kernels_of(op):
             if SCHEDULE in kernel.attributes:
                 continue
-            chosen = schedule_kernel(kernel, target)
+            chosen = schedule_kernel(kernel, target, self.families)
+            for family, reason in chosen.refused.items():
+                refused[family, reason].append(f"@{kernel.sym_name.data}")
+            if chosen.family == NO_FAMILY and self.families == "registered":
+                continue
             keep_tried(kernel, chosen.schedule, chosen.scheduled)
             kernel.attributes[SCHEDULE] = chosen.schedule
             kernel.attributes[SCHEDULE_REASON] = StringAttr(chosen.reason)
+        registered = families_of("registered")
+        for (family, reason), kernels in refused.items():
+            if family in registered:
+                _warn(family, reason, kernels)
+
+
+def _warn(family: str, reason: str, kernels: Sequence[str]) -> None:
+    """Warns of a registered schedule that is not legal for some kernels."""
+    names = ", ".join(kernels[:NAMED]) + (f" and {len(kernels) - NAMED} more" if len(kernels) > NAMED else "")
+    message = f"the registered schedule {family!r} is not legal for {names}, where it is not used: {reason}"
+    warnings.warn(message, RuntimeWarning, stacklevel=2)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final, Literal
 
 from xdsl.dialects import func
 
@@ -20,7 +21,7 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_reductions
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.softmax import schedule_softmax
 from xrelay.plugins import load_plugins
-from xrelay.registrations import note_registration
+from xrelay.registrations import note_caller, note_registration
 from xrelay.target import Target
 
 Family = Callable[[ScheduleDraft], bool]
@@ -38,15 +39,36 @@ FAMILIES: dict[str, Family] = {
     "reduction": schedule_reductions,
     "injective": schedule_injective,
 }
-"""In the order in which they are asked; `register_family` puts one in front."""
+"""xrelay's own families, in the order in which they are tried."""
+
+REGISTERED: dict[str, Family] = {}
+"""The families of other packages and of programs, the latest first; `register_family` adds one."""
+
+NO_FAMILY: Final = "none"
+"""The family of a kernel that none takes."""
+
+Origin = Literal["all", "registered", "own"]
+"""Which families are tried."""
 
 
 def register_family(name: str, family: Family) -> None:
-    """Asks `family` before all others; for schedules of other packages. A name that is taken is replaced."""
-    others = {other: known for other, known in FAMILIES.items() if other != name}
-    FAMILIES.clear()
-    FAMILIES.update({name: family, **others})
+    """Tries `family` before all others; for schedules of other packages. A name that is taken is replaced."""
+    others = {other: known for other, known in REGISTERED.items() if other != name}
+    REGISTERED.clear()
+    REGISTERED.update({name: family, **others})
     note_registration(family)
+    note_caller()
+
+
+def families_of(origin: Origin) -> dict[str, Family]:
+    """Returns the families of an origin by name, in the order in which they are tried.
+
+    A registered family hides the own one of its name. Loads the installed plug-ins.
+    """
+    load_plugins("schedules")
+    registered = dict(REGISTERED) if origin != "own" else {}
+    own = {name: family for name, family in FAMILIES.items() if name not in REGISTERED}
+    return {**registered, **(own if origin != "registered" else {})}
 
 
 @dataclass(frozen=True)
@@ -54,29 +76,35 @@ class KernelSchedule:
     """The primitives for a kernel, the family that chose them, why, and a copy of the kernel with them applied."""
 
     family: str
+    """`NO_FAMILY` if none takes the kernel."""
     schedule: ScheduleAttr
     reason: str
     scheduled: func.FuncOp
+    refused: Mapping[str, str]
+    """Why the schedules of other families are not legal, by family."""
 
 
-def schedule_kernel(kernel: func.FuncOp, target: Target) -> KernelSchedule:
-    """The schedule of a kernel on a target; the kernel stays as it is.
+def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> KernelSchedule:
+    """Returns the schedule of a kernel on a target, of the first family that takes it. The kernel is not changed.
 
-    A family whose schedule turns out not to be legal gives up, and the next one is asked; the reason says so.
+    A family whose schedule is not legal is passed over, and the reason names it.
     """
-    load_plugins("schedules")
-    refused: list[str] = []
+    refused: dict[str, str] = {}
     draft = ScheduleDraft(kernel, target)
-    for name, family in FAMILIES.items():
+    for name, family in families_of(origin).items():
         if not draft.is_fresh:
             draft = ScheduleDraft(kernel, target)
         try:
             taken = family(draft)
         except ScheduleError as error:
-            refused.append(f"{name} gave up: {error.message}")
+            refused[name] = error.message
             continue
         if taken:
-            reason = f"{name}: {'; '.join([*draft.reasons, *refused])}"
-            return KernelSchedule(name, draft.schedule.attr, reason, draft.kernel)
-    reason = "; ".join(["none: no family takes the kernel", *refused])
-    return KernelSchedule("none", ScheduleAttr([]), reason, copy(kernel))
+            reason = f"{name}: {_reason(draft.reasons, refused)}"
+            return KernelSchedule(name, draft.schedule.attr, reason, draft.kernel, refused)
+    reason = _reason([f"{NO_FAMILY}: no family takes the kernel"], refused)
+    return KernelSchedule(NO_FAMILY, ScheduleAttr([]), reason, copy(kernel), refused)
+
+
+def _reason(reasons: Sequence[str], refused: Mapping[str, str]) -> str:
+    return "; ".join([*reasons, *(f"{name} gave up: {why}" for name, why in refused.items())])

@@ -62,8 +62,11 @@ def artifact_of(
     name: str = "model",
     integers: bool = False,
 ) -> Built:
-    """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors."""
-    with gc_pause():
+    """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors.
+
+    The target is entered, for registered strategies and hooks.
+    """
+    with target, gc_pause():
         module = load_source(source, shapes=shapes)
         return build_artifact(
             module,

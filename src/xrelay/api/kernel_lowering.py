@@ -41,10 +41,24 @@ class LoweredKernel:
 
 
 def split_stage(stage: Stage) -> tuple[Stage, Stage]:
-    """The passes of a stage up to the point at which kernels are taken out of the module, and those behind it."""
+    """Returns the passes of a stage up to the point at which kernels are taken out of the module, and those after it.
+
+    Registered schedules are assigned before that point: they may depend on the names of a kernel's ops, which its own
+    module does not have. The schedule is then part of the kernel's text, under which it is shared and cached.
+    """
     names = [spec.partition("{")[0] for spec in stage.passes]
-    place = names.index(FIRST_PASS) if FIRST_PASS in names else len(names)
-    return Stage(stage.phase, stage.passes[:place]), Stage(stage.phase, stage.passes[place:])
+    if FIRST_PASS not in names:
+        return stage, Stage(stage.phase, ())
+    place = names.index(FIRST_PASS)
+    before, assign, after = stage.passes[:place], stage.passes[place], stage.passes[place + 1 :]
+    registered, own = (_with_families(assign, families) for families in ("registered", "own"))
+    return Stage(stage.phase, (*before, registered)), Stage(stage.phase, (own, *after))
+
+
+def _with_families(spec: str, families: str) -> str:
+    """Returns `loop-assign-schedules` of the given families."""
+    name, _, options = spec.removesuffix("}").partition("{")
+    return f"{name}{{{' '.join([*filter(None, [options]), f'families={families}'])}}}"
 
 
 def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:

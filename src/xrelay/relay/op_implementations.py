@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
+from itertools import count
 from typing import Any, TypeAlias, TypeVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType, TupleType
@@ -82,6 +84,7 @@ def wrap_topi_compute(topi_compute: Callable[..., Tensor]) -> FCompute:
     return lambda attrs, inputs, out_type: [topi_compute(*inputs)]
 
 
+@cache
 def wrap_topi_schedule(topi_schedule: Callable[[list[Tensor]], Schedule]) -> FSchedule:
     """The schedule of a function that takes the outputs alone."""
     return lambda attrs, outs, target: topi_schedule(outs)
@@ -94,6 +97,7 @@ def register_compute(op_name: str, compute: FCompute | None = None, level: int =
     a greater one; `LoweringError` tells when a model is compiled that what the function gave does not fit.
     """
     kind = get_relay_op(op_name)
+    note_caller()
 
     def register(function: FCompute) -> FCompute:
         implementation = OpImplementation(f"{kind.relay_name()}.te", function, None, level)
@@ -110,6 +114,8 @@ def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_
     for a strategy without implementations.
     """
     kind = get_relay_op(op_name)
+    note_caller()
+    register_family("relay.op strategies", _strategy_family)
 
     def register(function: Callable[..., object]) -> Callable[..., object]:
         def choose(attrs: Attrs, inputs: list[Tensor], out_type: TypeView) -> OpImplementation:
@@ -127,10 +133,11 @@ def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_
 def register_schedule(op_name: str, schedule: FSchedule | None = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
     """Decorator, or called with the function: `f(attrs, outs, target)` schedules kernels whose main op is `op_name`.
 
-    Where its schedule is not legal for a kernel, the kernel gets the one that is assigned to its like; the reason is in
-    `loop.schedule_reason`. It replaces a schedule of a lower or the same `level`.
+    A schedule that is not legal for a kernel is a `RuntimeWarning` with the reason, and the kernel gets xrelay's own. A
+    registration replaces one of a lower or the same `level`.
     """
     name = get_relay_op(op_name).relay_name()
+    note_caller()
 
     def register(function: FSchedule) -> FSchedule:
         def family(draft: ScheduleDraft) -> bool:
@@ -221,10 +228,19 @@ def _build(
         if isinstance(stage.op, ComputeOp):
             made = emitter.insert(emit_compute(stage.op, stage.op.name, values))
             if chosen.schedule is not None:
-                _SCHEDULES[f"{name}: {chosen.name}"] = chosen.schedule
-                made.attributes[TE_SCHEDULE] = StringAttr(f"{name}: {chosen.name}")
+                made.attributes[TE_SCHEDULE] = StringAttr(_schedule_label(f"{name}: {chosen.name}", chosen.schedule))
             values[stage.op.tensor] = made.results[0]
     return [values[tensor] for tensor in checked]
+
+
+def _schedule_label(name: str, schedule: FSchedule) -> str:
+    """Returns the key of a strategy's schedule in `_SCHEDULES`: the name, with a number if another schedule has it."""
+    label = name
+    for number in count(2):
+        if _SCHEDULES.setdefault(label, schedule) is schedule:
+            break
+        label = f"{name} #{number}"
+    return label
 
 
 def _is_tuple(value: SSAValue) -> bool:
@@ -270,6 +286,3 @@ def _strategy_family(draft: ScheduleDraft) -> bool:
             draft.because(f"the strategy's, {named.data}")
             return True
     return False
-
-
-register_family("relay.op strategies", _strategy_family)

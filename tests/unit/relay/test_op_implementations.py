@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from support.tool_server.served import BIN
 from xdsl.dialects.builtin import ModuleOp
 
 import xrelay
-from xrelay import relay, te, topi
+from xrelay import registrations, relay, te, topi
+from xrelay.api.kernel_lowering import KernelLowering
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.relay_to_topi import strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family
+from xrelay.passes.infra.printing import print_module
 from xrelay.relay import op_implementations
 from xrelay.target import Target, generic_func, override_native_generic_func
 from xrelay.target.strategy import StrategyRegistry
@@ -31,7 +37,7 @@ def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     own = StrategyRegistry[strategies.Build]()
     own._implementations = {name: list(known) for name, known in strategies.STRATEGIES._implementations.items()}
     monkeypatch.setattr(strategies, "STRATEGIES", own)
-    monkeypatch.setattr(choose_family, "FAMILIES", dict(choose_family.FAMILIES))
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
     monkeypatch.setattr(op_implementations, "_SCHEDULE_LEVELS", {})
 
 
@@ -114,7 +120,8 @@ def test_reductions_have_their_axes_too() -> None:
 )
 def test_a_schedule_that_does_not_fit_gives_way_and_is_named(schedule: Callable[..., Any], words: str) -> None:
     relay.op.register_schedule("tanh", schedule)
-    text = kernels(relay.IRModule.from_expr(relay.tanh(X)))
+    with pytest.warns(RuntimeWarning, match="not legal for @fused_tanh"):
+        text = kernels(relay.IRModule.from_expr(relay.tanh(X)))
     assert 'loop.schedule_reason = "injective: ' in text
     assert re.search(words, text)
 
@@ -190,3 +197,182 @@ def test_what_does_not_fit_is_told_in_one_line(register: Callable[[], object], w
     with pytest.raises(LoweringError, match=words) as caught:
         run(relay.exp(X))
     assert "\n" not in str(caught.value)
+
+
+PROGRAM = relay.IRModule.from_expr(relay.tanh(relay.exp(X)))
+ENTRIES = {"compile": lambda: xrelay.compile(PROGRAM), "build": lambda: relay.build(PROGRAM)}
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The kernels that are lowered, as text."""
+    texts: list[str] = []
+    lower = KernelLowering.lower
+
+    def note(self: KernelLowering, module: ModuleOp, symbol: str) -> Any:
+        texts.append(print_module(module))
+        return lower(self, module, symbol)
+
+    monkeypatch.setattr(KernelLowering, "lower", note)
+    return texts
+
+
+def strategy(schedule: Callable[..., Any]) -> Callable[..., Any]:
+    """The strategy of `topi.tanh` with a schedule."""
+
+    def choose(attrs: relay.Attrs, inputs: list[te.Tensor], out_type: Any, target: Target) -> Any:
+        chosen = relay.op.OpStrategy()
+        chosen.add_implementation(relay.op.wrap_topi_compute(topi.tanh), schedule)
+        return chosen
+
+    return choose
+
+
+REGISTER: dict[str, Callable[[Callable[..., Any]], object]] = {
+    "schedule": lambda f: relay.op.register_schedule("tanh", f),
+    "strategy": lambda f: relay.op.register_strategy("tanh", strategy(f), level=11),
+}
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+@pytest.mark.parametrize("register", REGISTER)
+def test_a_registered_schedule_is_compiled(register: str, entry: str, lowered: list[str]) -> None:
+    called: list[int] = []
+
+    def schedule(attrs: None, outs: list[te.Tensor], target: Target) -> te.Schedule:
+        called.append(len(outs))
+        return serial(attrs, outs, target)
+
+    REGISTER[register](schedule)
+    ENTRIES[entry]()
+    assert called == [1]
+    assert '#loop.schedule<[split("i1", 4), unroll("i1_i")]>' in lowered[0]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_registered_injective_schedule_is_compiled(entry: str, lowered: list[str]) -> None:
+    relay.op.register_injective_schedule("tanh")
+    with Target("cpu -mcpu=haswell -num-threads=1"):
+        ENTRIES[entry]()
+    assert 'loop.schedule = #loop.schedule<[split("i1", 8), vectorize("i1_i")' in lowered[0]
+
+
+@pytest.mark.parametrize("entry", ENTRIES)
+def test_a_registered_compute_is_compiled(entry: str, lowered: list[str]) -> None:
+    relay.op.register_compute("tanh", lambda attrs, inputs, out_type: [topi.sqrt(inputs[0])], level=11)
+    ENTRIES[entry]()
+    assert "math.sqrt" in lowered[0]
+
+
+def test_equal_kernels_are_shared_unless_their_schedules_differ(lowered: list[str]) -> None:
+    relay.op.register_schedule("tanh", serial)
+    both = relay.IRModule.from_expr(relay.Tuple([relay.tanh(X), relay.tanh(relay.var("y", shape=(8, 48)))]))
+    first = xrelay.compile(both)
+    relay.op.register_schedule("tanh", lambda attrs, outs, target: _marked(outs[0], "parallel", 0))
+    second = xrelay.compile(both)
+    relay.op.register_schedule("tanh", serial)
+    assert ["unroll" in text for text in lowered] == [True, False]
+    assert "parallelize" in lowered[1]
+    assert xrelay.compile(both).artifact.objects == first.artifact.objects != second.artifact.objects
+
+
+def test_the_targets_strategy_is_that_of_the_compilation() -> None:
+    found: list[str] = []
+
+    def choose(attrs: relay.Attrs, inputs: list[te.Tensor], out_type: Any, target: Target) -> Any:
+        found.append(target.mcpu)
+        return strategy(serial)(attrs, inputs, out_type, target)
+
+    relay.op.register_strategy("tanh", choose, level=11)
+    xrelay.compile(PROGRAM, target="cpu -mcpu=haswell")
+    assert found == ["haswell"]
+
+
+def test_two_schedules_of_one_strategy_are_kept_apart() -> None:
+    def choose(attrs: relay.Attrs, inputs: list[te.Tensor], out_type: Any, target: Target) -> Any:
+        step = "parallel" if inputs[0].shape[0] == 8 else "unroll"
+        schedule = lambda attrs, outs, target: _marked(outs[0], step, 0)  # noqa: E731
+        return strategy(schedule)(attrs, inputs, out_type, target)
+
+    relay.op.register_strategy("tanh", choose, level=11)
+    other = relay.var("y", shape=(4, 48))
+    text = kernels(relay.IRModule.from_expr(relay.Tuple([relay.tanh(X), relay.tanh(other)])))
+    assert text.count('loop.schedule<[parallelize("i0")]>') == 1
+    assert text.count('loop.schedule<[unroll("i0")]>') == 1
+
+
+def test_registering_xrelays_own_schedule_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model compiled before the registration is not taken from the cache."""
+    monkeypatch.setattr(registrations, "_modules", set[str]())
+    relay.op.register_schedule("tanh", relay.op.wrap_topi_schedule(topi.generic.schedule_injective))
+    assert registrations.registering_modules() == {__name__}
+
+
+def test_an_illegal_schedule_is_one_warning(lowered: list[str]) -> None:
+    relay.op.register_schedule("tanh", lambda attrs, outs, target: _marked(outs[0], "vectorize", 0))
+    with pytest.warns(
+        RuntimeWarning, match=r"'relay.op:tanh' is not legal for @fused_exp_tanh, .*not innermost"
+    ) as all:
+        compiled = xrelay.compile(PROGRAM)
+    assert len(all) == 1
+    assert "loop.schedule = " not in lowered[0]
+    np.testing.assert_allclose(compiled.run([VALUES])[0], np.tanh(np.exp(VALUES)), rtol=1e-5)
+
+
+PLUGIN = """
+import sys
+from xrelay import relay, te, topi
+
+def schedule(attrs, outs, target):
+    sys.stderr.write(f"schedule of {outs[0].op.name}\\n")
+    s = te.create_schedule([out.op for out in outs])
+    s[outs[0]].parallel(s[outs[0]].op.axis[0])
+    return s
+
+def strategy(attrs, inputs, out_type, target):
+    chosen = relay.op.OpStrategy()
+    chosen.add_implementation(relay.op.wrap_topi_compute(topi.tanh), schedule)
+    return chosen
+
+def compute(attrs, inputs, out_type):
+    sys.stderr.write("compute\\n")
+    return [topi.exp(inputs[0])]
+
+if KIND == "strategy":
+    relay.op.register_strategy("tanh", strategy, level=11)
+elif KIND == "schedule":
+    relay.op.register_schedule("tanh", schedule)
+elif KIND == "injective":
+    relay.op.register_injective_schedule("tanh")
+else:
+    relay.op.register_compute("tanh", compute, level=11)
+"""
+TOOL_INPUT = """
+func.func @main(%x: tensor<8x48xf32>) -> tensor<8x48xf32> {
+  %y = relay.tanh(%x) : (tensor<8x48xf32>) -> tensor<8x48xf32>
+  func.return %y : tensor<8x48xf32>
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "called", "marker"),
+    [
+        ("schedule", "schedule of tanh\n", b"xrelay_parallel_for"),
+        ("injective", "", b"xrelay_parallel_for"),
+        ("strategy", "schedule of T_tanh\n", b"xrelay_parallel_for"),
+        ("compute", "compute\n", b"xrelay_kernel_"),
+    ],
+)
+def test_the_tool_compiles_what_a_plugin_registers(kind: str, called: str, marker: bytes, tmp_path: Path) -> None:
+    info = tmp_path / "registering-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: registering\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[xrelay.plugins]\nstrategies = registering\n")
+    (tmp_path / "registering.py").write_text(f"KIND = {kind!r}\n{PLUGIN}")
+    (tmp_path / "tanh.mlir").write_text(TOOL_INPUT)
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "XRELAY_CACHE_DIR": str(tmp_path / "cache")}
+    command = [BIN / "xrelay", "compile", tmp_path / "tanh.mlir", "-o", tmp_path / "tanh.xrelay"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr.startswith(f"{called}wrote "), done.stderr
+    assert marker in (tmp_path / "tanh.xrelay").read_bytes()

@@ -40,7 +40,7 @@ func.func private @k(%x: tensor<6x32xf32>) -> tensor<6x32xf32> {
 
 
 def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose_family, "FAMILIES", dict(choose_family.FAMILIES))
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
 
     def mine(draft: ScheduleDraft) -> bool:
         draft.do(Split("j", 8))
@@ -54,7 +54,7 @@ def test_a_family_of_another_package_is_asked_first(monkeypatch: pytest.MonkeyPa
 
 
 def test_a_family_whose_schedule_is_illegal_gives_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(choose_family, "FAMILIES", dict(choose_family.FAMILIES))
+    monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))
 
     def wrong(draft: ScheduleDraft) -> bool:
         draft.do(Split("j", 8), Unroll("no_such_loop"))

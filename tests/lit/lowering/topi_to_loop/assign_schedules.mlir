@@ -1,6 +1,12 @@
 // RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"}' | filecheck %s
 // RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=haswell -num-threads=1"}' | filecheck %s --check-prefix AVX2
 // RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{target="cpu -mcpu=znver4 -num-threads=2"},loop-apply-schedules' | filecheck %s --check-prefix APPLIED
+// RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{families=registered}' | filecheck %s --check-prefix REGISTERED
+// RUN: xrelay-opt %s -p 'topi-expand-named,convert-topi-to-loop,loop-assign-schedules{families=own}' | filecheck %s --check-prefix OWN
+
+// No family is registered.
+// REGISTERED-NOT: loop.schedule_reason
+// OWN: loop.schedule_reason = "conv2d_nchwc:
 
 // 14 columns of two blocks stay in registers; rows and blocks are spread over the threads; the image is padded before.
 // CHECK-LABEL: func.func private @conv
