@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from xrelay.runtime.c_lists import OBJECT_TYPE
+from xrelay.runtime.c_names import comment_text
 from xrelay.runtime.metadata import TensorSpec
 
 
@@ -42,13 +43,12 @@ def box_texts(
     for spec, name in boxes:
         lines.append(f"{name}: {spec}")
         if spec.containers:
-            fields.append(f"  struct {{ const {OBJECT_TYPE} *list; }} {name}; /* {spec} */")
+            fields.append(f"  struct {{ const {OBJECT_TYPE} *list; }} {name}; /* {comment_text(str(spec))} */")
             continue
         extents = [extent for extent in spec.shape if isinstance(extent, str)]
         told = "; ".join(f"extents[{number}] = {extent}" for number, extent in enumerate(extents))
-        fields.append(
-            f"  struct {{ {c_type(spec)} *data; int64_t extents[{len(extents)}]; }} {name}; /* {spec}: {told} */"
-        )
+        comment = comment_text(f"{spec}: {told}")
+        fields.append(f"  struct {{ {c_type(spec)} *data; int64_t extents[{len(extents)}]; }} {name}; /* {comment} */")
     struct = _STRUCT.format(prefix=prefix, fields="\n".join(fields))
     return BoxTexts(
         (f"results, to which the run stores addresses and extents: {'; '.join(lines)}",),

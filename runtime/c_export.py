@@ -20,11 +20,12 @@ the program's for all of them. Sequences and optionals are objects, which the he
 The header also defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The
 object file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the
 entry is `m_entry`, so one program may hold several models.
+
+Names of the model are escaped in comments; as identifiers, those that C, C++ or the header use begin with `x_`.
 """
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
 import tempfile
@@ -45,6 +46,7 @@ from xrelay.runtime.abi import (
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.c_boxes import BoxTexts, box_texts
 from xrelay.runtime.c_lists import OBJECT_TYPE, list_texts
+from xrelay.runtime.c_names import c_identifier, c_prefix, comment_text
 from xrelay.runtime.c_sizes import SizeTexts, size_texts
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.files import beside
@@ -57,11 +59,6 @@ _C_TYPES: Final = {
     "bool": "uint8_t",
     **{f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)},
 }
-_C_WORDS: Final = """
-    auto break case char const continue default do double else enum extern float for goto if inline int long register
-    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
-    weights arena dims sizes results own num_threads context args status allocator bool class new delete this template
-"""
 
 
 def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> list[Path]:
@@ -76,7 +73,7 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     for spec in (*artifact.metadata.inputs, *artifact.metadata.outputs):
         if spec.is_function:
             raise ArtifactError(f"cannot export to C: '{spec.name}' is a function, which no C program gets")
-    prefix = c_identifier(header_path.stem if name is None else name, set())
+    prefix = c_prefix(header_path.stem if name is None else name)
     offsets, size = _weight_places(artifact.metadata)
     try:
         weights_path = beside(object_path, ".weights")
@@ -94,27 +91,14 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
     return [object_path, header_path, *([weights_path] if artifact.weights else [])]
 
 
-def c_identifier(name: str, taken: set[str]) -> str:
-    """A C identifier like `name` that is no keyword and not in `taken`; adds it there."""
-    base = re.sub(r"\W", "_", name, flags=re.ASCII)
-    if not base or base[0].isdigit() or base in _C_WORDS.split() or base.startswith("__"):
-        base = f"x_{base}"
-    chosen, number = base, 1
-    while chosen in taken:
-        number += 1
-        chosen = f"{base}_{number}"
-    taken.add(chosen)
-    return chosen
-
-
 def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False) -> str:
     """The header of a model; `prefix` begins the names of its functions and macros.
 
     One that `allocates` buffers on its way takes an allocator.
     """
     taken: set[str] = set()
-    inputs = [(spec, c_identifier(spec.name, taken)) for spec in metadata.inputs]
-    named = [(spec, c_identifier(spec.name, taken)) for spec in metadata.outputs]
+    inputs = [(spec, c_identifier(spec.name, taken, prefix=prefix)) for spec in metadata.inputs]
+    named = [(spec, c_identifier(spec.name, taken, prefix=prefix)) for spec in metadata.outputs]
     outputs = [output for number, output in enumerate(named) if number not in metadata.boxes]
     boxes = box_texts(
         [named[number] for number in metadata.boxes], prefix=prefix, release=release_symbol(prefix), c_type=_c_type
@@ -150,8 +134,8 @@ def _run_text(
     sizes: SizeTexts,
 ) -> tuple[str, str]:
     """The function that runs a model; and two, the first of which takes an allocator."""
-    parameters = [f"const {_c_type(spec)} *{name} /* {spec} */" for spec, name in inputs]
-    parameters += [f"{_c_type(spec)} *{name} /* {spec} */" for spec, name in outputs]
+    parameters = [f"const {_c_type(spec)} *{name} /* {comment_text(str(spec))} */" for spec, name in inputs]
+    parameters += [f"{_c_type(spec)} *{name} /* {comment_text(str(spec))} */" for spec, name in outputs]
     parameters += [*boxes.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
     names = [name for _, name in (*inputs, *outputs)]
     arguments = [f"(void *){name}" for name in names]
@@ -174,23 +158,18 @@ def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str])
     """The order of the entry's arguments, one line each; `behind` is on those behind the weights."""
     lines: list[str] = []
     for kind, specs in (("input", metadata.inputs), ("output", metadata.written)):
-        lines += [f"{kind} {_safe(spec.name)}: {spec}{_bytes(spec)}" for spec in specs]
+        lines += [f"{kind} {spec.name}: {spec}{_bytes(spec)}" for spec in specs]
     lines += [
-        f"weight {_safe(spec.name)}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
+        f"weight {spec.name}: {spec}, {spec.nbytes} bytes at offset {offset} of the file of weights"
         for spec, offset in zip(metadata.weights, offsets, strict=True)
     ]
     lines += behind
-    return "\n".join(f" *   args[{i}]  {line}" for i, line in enumerate(lines))
+    return "\n".join(f" *   args[{i}]  {comment_text(line)}" for i, line in enumerate(lines))
 
 
 def _bytes(spec: TensorSpec) -> str:
     """How large a tensor is, where that is known."""
     return "" if spec.is_open or spec.containers else f", {spec.nbytes} bytes"
-
-
-def _safe(name: str) -> str:
-    """A name of the model's as part of a C comment."""
-    return re.sub(r"[^\x20-\x7e]", "?", name).replace("*/", "* /").replace("/*", "/ *")
 
 
 def _c_type(spec: TensorSpec) -> str:
@@ -306,6 +285,8 @@ _HEADER: Final = """\
 
 #ifdef __cplusplus
 extern "C" {{
+#elif __STDC_VERSION__ < 201112L
+void *aligned_alloc(size_t alignment, size_t size); /* which C has since 2011 */
 #endif
 
 #ifndef XRELAY_RUNTIME

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from xrelay.runtime.c_names import comment_text
 from xrelay.runtime.metadata import ModelMetadata
 
 
@@ -42,14 +43,14 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
     ]
     extents += [f"sizes[{1 + len(extents) + number}] {text}" for number, text in enumerate(_BESIDE)]
     named = ", ".join(f"dims[{number}] = {name}" for number, name in enumerate(metadata.dims))
-    told = "; ".join(["sizes[0] bytes of arena", *extents, *_not_counted(metadata)]).replace("*/", "* /")
+    told = "; ".join(["sizes[0] bytes of arena", *extents, *_not_counted(metadata)])
     constants = f"#define {prefix.upper()}_NUM_DIMS {len(metadata.dims)}\n"
     constants += f"#define {prefix.upper()}_NUM_SIZES {1 + len(extents)}\n"
     return SizeTexts(
         ("arena: sizes[0] bytes of scratch memory", f"dims: {named}"),
         f"int32_t {plan_entry}(void *ctx, const int64_t *dims, int64_t *sizes);\n",
         constants,
-        _PLAN.format(told=told, **fields),
+        _PLAN.format(told=comment_text(told), **fields),
         ("const int64_t *dims",),
         ("dims",),
         ("(void *)dims",),
@@ -60,7 +61,7 @@ def _known_needs(metadata: ModelMetadata, macro: str) -> str:
     """Constants of what a run takes beside the arena."""
     rows = zip(("BOXES", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE, strict=True)
     lines = [f"#define {macro}_{name}_SIZE {size}u /* {text} */\n" for name, size, text in rows]
-    told = [f"/* {text.replace('*/', '* /')} */\n" for text in _not_counted(metadata)]
+    told = [f"/* {comment_text(text)} */\n" for text in _not_counted(metadata)]
     return "".join([*lines, *told])
 
 

@@ -9,7 +9,19 @@ from pathlib import Path
 import pytest
 
 COMPILER = shutil.which("cc") or shutil.which("gcc") or shutil.which("clang")
+CXX_COMPILER = shutil.which("c++") or shutil.which("g++") or shutil.which("clang++")
 needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no C compiler on this machine")
+
+needs_cxx_compiler = pytest.mark.skipif(CXX_COMPILER is None, reason="no C++ compiler on this machine")
+
+
+def check_syntax(source: Path, standard: str) -> None:
+    """Lets a compiler read a C or C++ file in a dialect, with warnings as errors."""
+    compiler = CXX_COMPILER if "++" in standard else COMPILER
+    assert compiler is not None
+    flags = [f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+    done = subprocess.run([compiler, *flags, str(source)], check=False, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
 
 
 def compile_and_run(folder: Path, sources: dict[str, str], *arguments: str) -> str:

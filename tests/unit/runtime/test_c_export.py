@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from support.c_programs import COMPILER, compile_and_run, needs_compiler
+from support.c_programs import COMPILER, check_syntax, compile_and_run, needs_compiler, needs_cxx_compiler
 
 from xrelay.api.model import CompiledModel
 from xrelay.errors import ArtifactError
-from xrelay.runtime.c_export import c_identifier, header_text
+from xrelay.runtime.c_export import header_text
+from xrelay.runtime.c_names import c_identifier, comment_text
 from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
-from xrelay.runtime.metadata import ModelMetadata, TensorSpec
+from xrelay.runtime.metadata import MemoryInfo, ModelMetadata, TensorSpec
 
 MAIN = """
 #include "m.h"
@@ -63,16 +64,61 @@ def test_a_c_program_that_finds_no_weights(adder: CompiledModel, tmp_path: Path)
         compile_and_run(tmp_path, {"main.c": MAIN}, str(tmp_path / "nothing"))
 
 
-@needs_compiler
-def test_headers_of_strange_names_compile(tmp_path: Path):
-    names = ["int", "a b", "a_b", "*/ evil /*", "für", "", "0", "weights", "a"]
+_ENDS_OF_COMMENTS = (
+    "*/ {0} /*",
+    "*\\\n/ {0} /*",
+    "*\\\r\n/ {0} /*",
+    "*\\ \n/ {0} /*",
+    "*??/\n/ {0} /*",
+    "*/*/ {0} /*/",
+    "/*/ {0} /*",
+    "*\u2028/ {0} \u202e/*",
+)
+_RESERVED_NAMES = [
+    "NULL", "EOF", "I", "INT32_MAX", "L_tmpnam", "PRId64", "SIGINT", "_Bool", "_start", "__x", "and", "asm",
+    "bool", "context", "complex", "char8_t", "class", "errno", "false", "free", "int", "int8_t", "linux",
+    "memset", "m0_run", "nullptr", "operator", "own", "path", "requires", "size", "size_t", "stdin",
+    "thread_local", "true", "typeof", "unix", "weights", "xrelay_context", "xor",
+]  # fmt: skip
+_DIALECTS = (
+    *(pytest.param(each, marks=needs_compiler) for each in ("c99", "gnu99", "c11", "c17", "gnu17")),
+    *(pytest.param(each, marks=needs_cxx_compiler) for each in ("c++17", "gnu++17")),
+)
+
+
+def _models(name: str) -> Iterator[ModelMetadata]:
+    """Models in which `name` is that of inputs, outputs, weights, dimensions and extents."""
+    fixed, opened = TensorSpec(name, "float32", (2,)), TensorSpec(name, "float32", (name, f"2 * {name}"))
+    listed, memory = TensorSpec(name, "float32", (name,), containers=("sequence",)), MemoryInfo(uncounted=(name,))
+    yield ModelMetadata((fixed,), (fixed, fixed), weights=(fixed,), memory=memory)
+    yield ModelMetadata((opened,), (opened,), dims=(name,), memory=memory)
+    yield ModelMetadata((listed,), (listed, TensorSpec(name, "int64", ("?",))))
+
+
+@pytest.mark.parametrize("standard", _DIALECTS)
+def test_headers_of_strange_names_compile(tmp_path: Path, standard: str):
     dtypes = ["float16", "bfloat16", "bool", "int64", "float64", "uint8", "int4", "float32", "int16"]
-    specs = tuple(TensorSpec(name, dtype, (2,)) for name, dtype in zip(names, dtypes, strict=True))
-    metadata = ModelMetadata(specs, (TensorSpec("a", "float32", (1,)),), weights=specs[:2])
-    (tmp_path / "m.h").write_text(header_text(metadata, "m"))
-    (tmp_path / "main.c").write_text('#include "m.h"\n#include "m.h"\n')
-    command = [COMPILER or "", "-std=c11", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", str(tmp_path / "main.c")]
-    subprocess.run(command, check=True, timeout=60)
+    ends = [each.format("int x[-1];") for each in _ENDS_OF_COMMENTS]
+    names = [*_RESERVED_NAMES, *ends, "a b", "a_b", "für", "", "0", "{0} %s"]
+    specs = tuple(TensorSpec(name, dtypes[number % len(dtypes)], (2,)) for number, name in enumerate(names))
+    models = [ModelMetadata(specs, specs[::-1], weights=specs)]
+    models += [model for name in names for model in _models(name)]
+    for number, model in enumerate(models):
+        (tmp_path / f"m{number}.h").write_text(header_text(model, f"m{number}", allocates=number % 3 == 0))
+    source = tmp_path / f"main{'.cc' if '++' in standard else '.c'}"
+    source.write_text("".join(f'#include "m{number}.h"\n#include "m{number}.h"\n' for number in range(len(models))))
+    check_syntax(source, standard)
+
+
+def test_names_that_headers_use_get_a_prefix():
+    names = ["NULL", "PRId64", "m_run", "memset", "X1", "Yes", "_start", "class_"]
+    assert [c_identifier(name, set(), prefix="m") for name in names] == [
+        *("x_NULL", "x_PRId64", "x_m_run", "x_memset", "X1", "Yes", "x__start", "class_")
+    ]
+
+
+def test_text_in_comments_is_escaped():
+    assert comment_text("/conv*/1\n??/ü [2 * n]") == "/conv%2A/1%0A%3F%3F/%C3%BC [2 * n]"
 
 
 def test_the_header_documents_the_order(adder: CompiledModel):
