@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 
+from xrelay.errors import printable
+
 
 @contextmanager
 def progress_bar(title: str) -> Generator[Callable[[int, int, str], None] | None]:
@@ -16,11 +18,16 @@ def progress_bar(title: str) -> Generator[Callable[[int, int, str], None] | None
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[step]}"), TimeElapsedColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.fields[step]}", markup=False),
+        TimeElapsedColumn(),
+    )
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(title, step="")
 
         def update(done: int, total: int, step: str) -> None:
-            bar.update(task, completed=done, total=total, step=step)
+            bar.update(task, completed=done, total=total, step=printable(step))
 
         yield update

@@ -22,7 +22,7 @@ from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.relay.core.size_hints import tell_sizes
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
-from xrelay.errors import ModelImportError
+from xrelay.errors import ModelImportError, printable
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import define_initializer, define_sparse_initializer, report, try_convert
 from xrelay.frontend.onnx.functions import ModelFunctions
@@ -100,7 +100,7 @@ class ModelImport:
                 if value.name in self.graph.read_names or value.name in fixed:
                     self._refuse_value(value.name, error)
                     continue
-                _LOG.warning("input %r, which nothing reads, is left out: %s", value.name, error.message)
+                _LOG.warning("input %r, which nothing reads, is left out: %s", value.name, printable(error.message))
         self.inputs = [value for value in self.inputs if value.name in types]
         for type in _with_sizes([types[value.name] for value in self.inputs], self.inputs, self._sizes):
             self.graph.block.insert_arg(type, len(self.graph.block.args))
@@ -174,7 +174,11 @@ def _warn_of_newer(opsets: Mapping[str, int], place: str) -> None:
     given, newest = max(opsets.get("", 0), opsets.get("ai.onnx", 0)), onnx.defs.onnx_opset_version()
     if given > newest:
         _LOG.warning(
-            "%s: opset %d is read as opset %d, the newest that onnx %s has", place, given, newest, onnx.__version__
+            "%s: opset %d is read as opset %d, the newest that onnx %s has",
+            printable(place),
+            given,
+            newest,
+            onnx.__version__,
         )
 
 

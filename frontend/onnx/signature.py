@@ -15,7 +15,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.dialects.relay.core.types import shape_of, tensor_type, with_dims
-from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean
+from xrelay.errors import ModelImportError, TypeInferenceError, did_you_mean, printable
 from xrelay.frontend.onnx.carried import bits_of, carrier_of
 from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
@@ -140,7 +140,7 @@ def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
     )
     if declared.HasField("shape") and not fits:
         shapes = (", ".join("?" if extent is None else str(extent) for extent in shape) for shape in (told, given))
-        _LOG.warning("%s: the model declares the shape [%s], its graph gives [%s]", place, *shapes)
+        _LOG.warning("%s: the model declares the shape [%s], its graph gives [%s]", *map(printable, (place, *shapes)))
 
 
 def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:

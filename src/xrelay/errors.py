@@ -45,13 +45,13 @@ class XRelayError(Exception):
     def notes(self) -> list[str]:
         """The notes, a line each: `location: note: message`, or `note: message` for one without a place."""
         notes: list[str] = getattr(self, "__notes__", [])
-        return [note if ": note: " in note else f"note: {note}" for note in notes]
+        return [printable(note if ": note: " in note else f"note: {note}") for note in notes]
 
     def _line(self, severity: str) -> str:
-        # Nodes of foreign models may have names with line breaks.
-        place = printable(self.location) + ": " if self.location else ""
+        # Names of foreign models may have line breaks and commands for the terminal.
+        place = f"{self.location}: " if self.location else ""
         hint = f"; help: {self.help}" if self.help else ""
-        return f"{place}{severity}{printable(self.message)}{hint}"
+        return printable(f"{place}{severity}{self.message}{hint}")
 
 
 class ConstraintError(XRelayError):

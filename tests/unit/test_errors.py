@@ -38,6 +38,10 @@ def test_a_message_that_is_changed_later_is_shown():
 def test_names_of_foreign_models_command_no_terminal():
     error = InputError("no value \x1b[2J", location="no\nde\x07")
     assert str(error) == r"no\nde\x07: no value \x1b[2J"
+    hinted = InputError("no value", help="name \x1b[2J")
+    hinted.add_place("the\nfirst", "m:1:\x072")
+    assert hinted.render() == r"error: no value; help: name \x1b[2J"
+    assert hinted.notes() == [r"m:1:\x072: note: the\nfirst"]
     assert printable("größe\u2028x") == "größe\\u2028x"
 
 

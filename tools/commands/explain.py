@@ -168,7 +168,7 @@ def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence
     if args.json:
         return [to_json(blocks, chosen)]
     if args.dot:
-        return list(dot_lines(blocks))
+        return [printable(line) for line in dot_lines(blocks)]
     if chosen is None:
         return [printable(line) for line in group_lines(blocks)]
     wanted = {id(op) for op in chosen}

@@ -13,7 +13,7 @@ from zipfile import BadZipFile
 import numpy as np
 from numpy.typing import NDArray
 
-from xrelay.errors import one_line
+from xrelay.errors import one_line, printable
 from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
 from xrelay.tools.commands.options import add_shapes, add_source
 
@@ -85,7 +85,7 @@ class QuantizeCommand(Command):
             found = quantize(module, _batches(args.data, ranks) if args.data else None, config=config)
         save_module(found, output)
         for line in _report(found, remarks, output):
-            sys.stderr.write(line + "\n")
+            sys.stderr.write(printable(line) + "\n")
         return 0
 
 

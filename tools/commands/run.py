@@ -12,6 +12,7 @@ from zipfile import ZipFile
 
 import numpy as np
 
+from xrelay.errors import printable
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec, function_spec
 from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
@@ -160,7 +161,8 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
         answer = compare_outputs([spec.name], [found], [wanted], levels=("native", "interpreter"))
         scale = np.max(np.abs(wanted.astype(np.float64)), where=np.isfinite(wanted), initial=0.0)
         verdict = "ok" if answer else "DIFFERS"
-        sys.stderr.write(f"check {spec.name}: {verdict}, largest difference {answer.max_abs:.3g} of {scale:.3g}\n")
+        difference = f"largest difference {answer.max_abs:.3g} of {scale:.3g}"
+        sys.stderr.write(f"check {printable(spec.name)}: {verdict}, {difference}\n")
         status = max(status, int(not answer))
     return status
 

@@ -19,7 +19,7 @@ from xdsl.xdsl_opt_main import xDSLOptMain
 
 from xrelay import __version__, environment
 from xrelay.dialects import with_replaced
-from xrelay.errors import ParseError, PassError, XRelayError
+from xrelay.errors import ParseError, PassError, XRelayError, printable
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.anchoring import run_on_functions
 from xrelay.passes.infra.pass_instrument import PassInstrument
@@ -130,7 +130,7 @@ class XRelayOptMain(xDSLOptMain):
             if matching:
                 found = [*map(error_diagnostic, errors), *self._warnings, *remarks]
                 problems = mismatches(chunk, expectations[number], found, all_remarks=self.args.remarks is not None)
-                sys.stderr.writelines(problem + "\n" for problem in problems)
+                sys.stderr.writelines(printable(problem) + "\n" for problem in problems)
                 status = max(status, int(bool(problems)))
                 continue
             for diagnostic in (*self._warnings, *(remarks if self.args.remarks is not None else ())):
@@ -270,7 +270,8 @@ class XRelayOptMain(xDSLOptMain):
 
     def _show(self, message: str) -> None:
         """Write a message to stderr, with the line of the input that it is about."""
-        sys.stderr.writelines(line + "\n" for line in (message, *excerpt(message, self._sources)))
+        lines = printable(message), *excerpt(message, self._sources)
+        sys.stderr.writelines(line + "\n" for line in lines)
 
 
 def _placed(error: _Error, chunk: Chunk) -> _Error:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.types import shape_of
+from xrelay.errors import printable
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Shape
@@ -37,7 +38,8 @@ def block_of(graph: GraphBuilder) -> int:
             text = (
                 "%s: onnxruntime wrote it for one kind of processor and does not say which; as for this one, channels "
             )
-            _LOG.warning(text + "are taken in blocks of %d. ORT_ENABLE_EXTENDED saves it for all", graph.place, told)
+            place = printable(graph.place)
+            _LOG.warning(text + "are taken in blocks of %d. ORT_ENABLE_EXTENDED saves it for all", place, told)
         _known[graph] = told
     return _known[graph]
 
