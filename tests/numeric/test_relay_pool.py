@@ -149,6 +149,14 @@ def test_windows_far_apart_take_no_memory_between_them(name):
     np.testing.assert_array_equal(result[:, :, 1], -np.inf if "max" in name else 0.0)
 
 
+@pytest.mark.parametrize("name", ["nn.max_pool1d", "nn.avg_pool1d"])
+def test_with_ceil_mode_the_only_window_may_be_partial(name):
+    data = random((2, 3, 2))
+    result = applied(name, data, rtol=1e-6, pool_size=(3,), strides=(2,), ceil_mode=True)
+    expected = data.max(axis=2, keepdims=True) if "max" in name else data.mean(axis=2, keepdims=True)
+    np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
 def test_integer_pools():
     data = np.arange(-8, 8, dtype=np.int32).reshape(1, 1, 4, 4)
     assert apply_op("nn.max_pool2d", data, pool_size=2, padding=1)[0, 0, 0, 0] == -8

@@ -152,7 +152,7 @@ class MaxPool2DOp(WindowPoolOp):
     `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
 
     Constraints:
-    - C9: the window is not larger than the padded data.
+    - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
     ```mlir
@@ -212,7 +212,7 @@ class AvgPool2DOp(AvgPoolOp):
     too, yet never those that `ceil_mode` lets stick out further. It is at least 1.
 
     Constraints:
-    - C9: the window is not larger than the padded data.
+    - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
     ```mlir

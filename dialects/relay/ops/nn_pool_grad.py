@@ -115,7 +115,7 @@ class MaxPool2DGradOp(PoolGradOp):
     Constraints:
     - C2: the data has the rank of `layout`.
     - C5: `out_grad` has the shape that the pool of the data has, in `out_layout`.
-    - C9: the window is not larger than the padded data.
+    - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
     ```mlir
@@ -140,7 +140,7 @@ class AvgPool2DGradOp(AvgPoolGradOp):
     Constraints:
     - C2: the data has the rank of `layout`.
     - C5: `out_grad` has the shape that the pool of the data has, in `out_layout`.
-    - C9: the window is not larger than the padded data.
+    - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
     ```mlir

@@ -64,7 +64,7 @@ class MaxPool2DIndicesOp(MaxPoolIndicesOp):
     Source: the second output of ONNX's MaxPool, whose numbers go on through channels and batch.
 
     Constraints:
-    - C9: the window is not larger than the padded data.
+    - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
     ```mlir

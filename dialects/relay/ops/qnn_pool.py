@@ -39,7 +39,7 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
     scale, halves rounded up both times. What is padded is at distance 0, and counts where `count_include_pad` is true.
 
     Constraints:
-    - C9: the dilated window is not larger than the padded data.
+    - C9: the dilated window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
     ```mlir

@@ -5,7 +5,7 @@ in every op that slides a window. Layouts (C1), the operands' fit (C2), strides 
 elements of a filter (C10) and of its result (C11) are declared by `constraints_over`; the rest depends on extents:
 
 - C6: the window's sizes are one for each axis, and positive.
-- C9: the window is not larger than the padded data.
+- C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 """
 
 from __future__ import annotations
@@ -147,14 +147,15 @@ class WindowedOp(ImageOp):
     def window_counts(
         self, facts: Facts, window: Sequence[WindowAxis[Dim]], extents: dict[str, Dim], *, partial: bool = False
     ) -> dict[str, Dim]:
-        """How many windows fit along each spatial axis; C9."""
+        """The number of windows along each spatial axis, with `partial` as `WindowAxis.count` counts them; C9."""
         counts: dict[str, Dim] = {}
         for letter, axis in zip(self.AXES, window, strict=True):
             extent = extents[letter]
             padded = extent + (axis.before + axis.after)
             size = f"{axis.size} (dilation {axis.dilation})"
             message = f"a window of {size} is larger than the padded {letter} extent {padded}"
-            facts.require_at_least(padded, axis.reach, "C9", f"padded {letter} extent, and window", message=message)
+            least = axis.reach - (axis.stride - 1 if partial else 0)
+            facts.require_at_least(padded, least, "C9", f"padded {letter} extent, and window", message=message)
             counts[letter] = axis.count(extent, partial=partial)
         return counts
 
