@@ -10,8 +10,8 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.frontend.onnx.converters.ceil_mode import rounds_up, without_empty_windows
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
@@ -26,7 +26,6 @@ from xrelay.frontend.onnx.converters.windows import (
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
-from xrelay.index_algebra.windows import WindowAxis
 
 
 @converts(
@@ -116,31 +115,35 @@ def _means_of_padded(node: NodeView, kernel: Sequence[int], *, include: bool) ->
 
 def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
     kernel = required_kernel(node)
-    ceil_mode, window = _window(node, kernel)
-    shown = window_attributes(window)
+    window = read_window(node, kernel)
+    ceil_mode = rounds_up(node, window)
     name = f"nn.{op.format(f'{len(window)}d')}"
-    return node.emit(name, node.input(0), pool_size=kernel, ceil_mode=ceil_mode, **shown, **attributes)
+    sizes = window_attributes(window)
+    pooled = node.emit(name, node.input(0), pool_size=kernel, ceil_mode=ceil_mode, **sizes, **attributes)
+    return without_empty_windows(node, pooled, window) if ceil_mode else pooled
 
 
 @converts(
     "LpPool",
     attributes=(*WINDOW_ATTRIBUTES, "ceil_mode", "p"),
     supports=unsupported_rank,
-    limits="1 to 3 spatial axes, known channels",
+    limits="1 to 3 spatial axes",
 )
 @rounded_once
 def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
-    """The p-th root of the sum of p-th powers, which a convolution of each channel with ones adds up."""
+    """The p-th root of the sum of p-th powers: their mean over all taps of the window, times the number of taps."""
     kernel, order = required_kernel(node), _order(node)
-    _, window = _window(node, kernel, explicit=True)
-    channels = node.shape(0)[1]
-    if not isinstance(channels, int) or channels == 0:
-        raise node.error(f"LpPool needs a known number of channels, found {channels}")
-    ones = node.emit_filled(np.ones((), numpy_dtype(element_type_of(data.type))), (channels, 1, *kernel), "ones")
-    powers = _power(node, data, order)
-    op = f"nn.conv{len(window)}d"
-    total = node.emit(op, powers, ones, groups=channels, kernel_size=kernel, **window_attributes(window))
-    return _root(node, total, order)
+    if padding_is_computed(node, kernel):
+        data = padded_to_keep(node, kernel, data, node.scalar(0, data))
+        node = without_padding(node, data)
+    window = read_window(node, kernel)
+    ceil_mode = rounds_up(node, window)
+    # Zeros after the axis complete the windows that stick out.
+    full = [replace(axis, after=axis.after + axis.stride - 1) for axis in window] if ceil_mode else window
+    op, sizes = f"nn.avg_pool{len(window)}d", window_attributes(full)
+    means = node.emit(op, _power(node, data, order), pool_size=kernel, count_include_pad=True, **sizes)
+    total = node.emit("multiply", means, node.scalar(prod(kernel), means))
+    return _root(node, without_empty_windows(node, total, window) if ceil_mode else total, order)
 
 
 @converts("GlobalLpPool", attributes=("p",))
@@ -191,48 +194,3 @@ def _global_pool(node: NodeView, pool: str, reduction: str) -> SSAValue:
     if 1 <= rank <= MOST_AXES:
         return node.emit(f"{pool}{rank}d", node.input(0))
     return node.emit(reduction, node.input(0), axis=tuple(range(2, rank + 2)), keepdims=True)
-
-
-def _window(
-    node: NodeView, kernel: Sequence[int], *, explicit: bool = False
-) -> tuple[bool, tuple[WindowAxis[int], ...]]:
-    """Returns Relay's ceil_mode, and the window for it; with `explicit` partial windows are padded until they fit."""
-    window = read_window(node, kernel)
-    if not node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1)):
-        return False, window
-    ceil_mode, window = _without_empty_windows(node, window)
-    if not (ceil_mode and explicit):
-        return ceil_mode, window
-    padded: list[WindowAxis[int]] = []
-    for axis, extent in zip(window, node.shape(0)[2:], strict=True):
-        if not isinstance(extent, int):
-            raise node.error("ceil_mode needs a known extent here", help="fix the input shape with shapes={…}")
-        padded.append(replace(axis, after=axis.covered(axis.count(extent, partial=True)) - extent - axis.before))
-    return False, tuple(padded)
-
-
-def _without_empty_windows(
-    node: NodeView, window: tuple[WindowAxis[int], ...]
-) -> tuple[bool, tuple[WindowAxis[int], ...]]:
-    """Returns ceil_mode and window: unlike Relay, ONNX drops a last window that starts in the end padding.
-
-    Where only some axes have such a window, their end padding shrinks until the windows fit exactly.
-    """
-    found, rounds_up, drops = list(window), False, False
-    for number, (axis, extent) in enumerate(zip(window, node.shape(0)[2:], strict=True)):
-        if not isinstance(extent, int):
-            if axis.after + axis.stride > axis.reach:
-                raise node.error("ceil_mode needs a known extent here", help="fix the input shape with shapes={…}")
-            rounds_up = True
-            continue
-        count = axis.count(extent, partial=True)
-        if axis.place(count - 1, 0) < extent:
-            rounds_up |= axis.room(extent) % axis.stride != 0
-        else:
-            drops = True
-            found[number] = replace(axis, after=axis.covered(count - 1) - extent - axis.before)
-    if not rounds_up:
-        return False, window
-    if drops and min(axis.after for axis in found) < 0:
-        raise node.error("ceil_mode with strides larger than the window drops a row; this is not supported")
-    return True, tuple(found)
