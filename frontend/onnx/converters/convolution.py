@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from xdsl.ir import SSAValue
 
-from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding
+from xrelay.frontend.onnx.converters.open_padding import (
+    cut_to_output_shape,
+    padded_to_keep,
+    padding_is_computed,
+    without_padding,
+)
 from xrelay.frontend.onnx.converters.windows import (
     WINDOW_ATTRIBUTES,
     auto_pad,
@@ -21,8 +27,7 @@ from xrelay.frontend.onnx.converters.windows import (
 )
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import Dim
-from xrelay.index_algebra.windows import WindowAxis
+from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 
 @converts("Conv", attributes=(*WINDOW_ATTRIBUTES, "group"), supports=unsupported_rank, limits="1 to 3 spatial axes")
@@ -65,49 +70,61 @@ def convert_conv_transpose(node: NodeView) -> SSAValue:
 def transposed_convolution(node: NodeView) -> SSAValue:
     """The transposed convolution of the first two inputs, and the sum with the third where there is one."""
     kernel = weight_kernel(node)
-    window, extra = _transposed_window(node, unpadded_window(node, kernel))
+    window, extra = unpadded_window(node, kernel), _output_padding(node, len(kernel))
+    stated = _output_shape(node, len(kernel))
+    padded = _padded_window(node, window, stated, extra)
+    window, more = padded or (window, [0] * len(window))
     result = node.emit(
         f"nn.conv{len(window)}d_transpose",
         node.input(0),
         node.input(1),
         groups=node.attribute_int("group", 1, check=lambda value: value >= 1),
         kernel_size=kernel,
-        output_padding=extra,
+        output_padding=more,
         **window_attributes(window),
     )
+    if padded is None and stated is not None:
+        result = cut_to_output_shape(node, result, stated, extra)
     return add_bias(node, result)
 
 
-def _transposed_window(
-    node: NodeView, window: tuple[WindowAxis[int], ...]
-) -> tuple[tuple[WindowAxis[int], ...], list[int]]:
-    """Returns the window with its padding, and how much is added behind each axis.
+def _output_padding(node: NodeView, rank: int) -> tuple[int, ...]:
+    extra = node.attribute_ints("output_padding", [0] * rank) or ()
+    if len(extra) != rank or min(extra) < 0:
+        raise node.illegal("output_padding", list(extra), f"{rank} integers that are not negative are expected")
+    return extra
 
-    With `output_shape`, or SAME, which asks for extent times stride, the padding is what is too much.
+
+def _output_shape(node: NodeView, rank: int) -> tuple[int, ...] | None:
+    stated = node.attribute_ints("output_shape")
+    if stated is not None and (len(stated) != rank or min(stated) < 0):
+        raise node.illegal("output_shape", list(stated), f"the {rank} spatial extents are expected")
+    return stated
+
+
+def _padded_window(
+    node: NodeView, window: tuple[WindowAxis[int], ...], stated: Sequence[int] | None, extra: Sequence[int]
+) -> tuple[tuple[WindowAxis[int], ...], Sequence[int]] | None:
+    """Returns the window with its padding, and the zeros after each axis; None if open extents decide the padding.
+
+    With `output_shape`, or SAME, which wants extent times stride, the padding is the surplus of the whole result.
     """
     rank, mode = len(window), auto_pad(node)
-    extra = list(node.attribute_ints("output_padding", [0] * rank) or ())
-    if len(extra) != rank or min(extra) < 0:
-        raise node.illegal("output_padding", extra, f"{rank} integers that are not negative are expected")
-    stated = node.attribute_ints("output_shape")
-    if stated is not None and len(stated) != rank:
-        raise node.illegal("output_shape", list(stated), f"the {rank} spatial extents are expected")
     if stated is None and mode in ("NOTSET", "VALID"):
         pads = explicit_pads(node, rank) if mode == "NOTSET" else (0,) * 2 * rank
         return with_padding(window, pads), extra
     found: list[WindowAxis[int]] = []
+    zeros: list[int] = []
     extents = node.shape(0)[2:]
     wanted = stated if stated is not None else [n * a.stride for n, a in zip(extents, window, strict=True)]
-    for number, (axis, extent, want) in enumerate(zip(window, extents, wanted, strict=True)):
-        surplus = WindowAxis[Dim](axis.size, axis.stride, axis.dilation).covered(extent) - want
+    for axis, extent, want, more in zip(window, extents, wanted, extra, strict=True):
+        surplus = of_any_size(axis).covered(extent) - want
         if not isinstance(surplus, int):
-            raise node.error(
-                f"'output_shape' needs known extents, found {extent}", help="fix the input shape with shapes={…}"
-            )
-        before, after = halves(max(0, surplus + extra[number]), mode)
+            return None
+        before, after = halves(max(0, surplus + more), mode)
         found.append(replace(axis, before=before, after=after))
-        extra[number] = before + after - surplus
-    return tuple(found), extra
+        zeros.append(before + after - surplus)
+    return tuple(found), zeros
 
 
 def add_bias(node: NodeView, result: SSAValue) -> SSAValue:

@@ -1,4 +1,4 @@
-"""auto_pad SAME over axes whose extents only the run tells: the data is padded instead of the window."""
+"""Padding that depends on open extents, as of `auto_pad` SAME: the data is padded, or cut, instead of the window."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import onnx
 from xdsl.ir import SSAValue
 
+from xrelay.frontend.onnx.converters.cut import LAST, slice_between
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.converters.windows import auto_pad, unpadded_window
 from xrelay.frontend.onnx.node import NodeView
@@ -29,7 +30,33 @@ def padded_to_keep(node: NodeView, kernel: Sequence[int], data: SSAValue, filler
     sides: list[tuple[Number, Number]] = [(0, 0)] * (rank - len(kernel))
     for number, axis in enumerate(unpadded_window(node, kernel), start=len(sides)):
         sides.append(_sides(numbers, numbers.extent(node.input(0), number), axis, auto_pad(node)))
-    columns = [numbers.stacked(side) for side in zip(*sides, strict=True)]
+    return _padded(numbers, data, sides, filler)
+
+
+def cut_to_output_shape(node: NodeView, whole: SSAValue, wanted: Sequence[int], extra: Sequence[int]) -> SSAValue:
+    """The part of a transposed convolution that `output_shape` keeps, and zeros after it if it wants more.
+
+    `whole` is the result without padding, `extra` the attribute `output_padding`.
+    """
+    numbers, first = Numbers(node), len(node.shape(0)) - len(wanted)
+    begins: list[Number] = [0] * first
+    ends: list[Number] = [LAST] * first
+    sides: list[tuple[Number, Number]] = [(0, 0)] * first
+    for axis, (want, more) in enumerate(zip(wanted, extra, strict=True), start=first):
+        surplus = numbers.of("subtract", numbers.extent(whole, axis), want)
+        before, _ = _halves(numbers, numbers.of("maximum", numbers.of("add", surplus, more), 0), auto_pad(node))
+        begins.append(before)
+        ends.append(numbers.of("add", before, want))
+        sides.append((0, numbers.of("maximum", numbers.of("subtract", before, surplus), 0)))
+    padded = _padded(numbers, whole, sides, node.scalar(0, whole))
+    steps = node.emit_ints([1] * len(begins), "steps")
+    kept = slice_between(node, padded, numbers.stacked(begins), numbers.stacked(ends), steps)
+    return node.emit("reshape", kept, newshape=(*(0,) * first, *wanted))
+
+
+def _padded(numbers: Numbers, data: SSAValue, sides: Sequence[tuple[Number, Number]], filler: SSAValue) -> SSAValue:
+    """`data` with these numbers of fillers before and after each axis."""
+    node, columns = numbers.node, [numbers.stacked(side) for side in zip(*sides, strict=True)]
     return node.emit("dyn.nn.pad", data, node.emit("stack", node.make_tuple(columns), axis=1), filler)
 
 
@@ -48,7 +75,11 @@ def _sides(numbers: Numbers, extent: Number, axis: WindowAxis[int], mode: str) -
     stride = axis.stride
     count = numbers.of("floor_divide", numbers.of("add", extent, stride - 1), stride)
     covered = numbers.of("add", numbers.of("multiply", count, stride), axis.reach - stride)
-    total = numbers.of("maximum", numbers.of("subtract", covered, extent), 0)
+    return _halves(numbers, numbers.of("maximum", numbers.of("subtract", covered, extent), 0), mode)
+
+
+def _halves(numbers: Numbers, total: Number, mode: str) -> tuple[Number, Number]:
+    """`windows.halves` of a number that may be computed."""
     smaller = numbers.of("floor_divide", total, 2)
     larger = numbers.of("subtract", total, smaller)
     return (smaller, larger) if mode == "SAME_UPPER" else (larger, smaller)

@@ -1,12 +1,14 @@
-"""Windows of images whose extents only the run tells: as on images of known extents."""
+"""Windows over images of open extents equal those over images of known extents."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 import onnx
 import pytest
+from fuzz.onnx_oracles import onnxruntime_outputs
 from onnx import helper
 from support.onnx_models import model, value
 
@@ -20,17 +22,18 @@ FILTERS = RNG.normal(size=(3, 2, 3, 2)).astype(np.float32)
 
 
 def windows(op: str, outputs: tuple[str, ...] = ("y",), **attributes: Any) -> onnx.ModelProto:
-    """A node on images of open extents, with filters where it is a convolution."""
-    constants = {"w": FILTERS} if op == "Conv" else {}
-    kernel = {} if op == "Conv" else {"kernel_shape": [3, 2]}
-    node = helper.make_node(op, ["x", *constants], outputs, **kernel, **attributes)
+    """A node on images of open extents, with filters if it is a convolution."""
+    filters = {"Conv": FILTERS, "ConvTranspose": FILTERS.swapaxes(0, 1)}
+    constants = {"w": filters[op]} if op in filters else {}
+    attributes = attributes if constants else {"kernel_shape": [3, 2], **attributes}
+    node = helper.make_node(op, ["x", *constants], outputs, **attributes)
     return model([node], [value("x", ("n", 2, "h", "w"))], outputs, initializers=constants, opset=19)
 
 
-def check(proto: onnx.ModelProto) -> None:
+def check(proto: onnx.ModelProto, sizes: Sequence[tuple[int, ...]] = SIZES) -> None:
     """Interpreter and native code at each size equal the interpreter of the model for that size."""
     module, compiled = import_onnx(proto), compile(proto, cache=False)
-    for shape in SIZES:
+    for shape in sizes:
         x = RNG.normal(size=shape).astype(np.float32)
         expected = run_relay(import_onnx(proto, shapes={"x": shape}), [x])
         for found in run_relay(module, [x]), compiled.run([x]):
@@ -45,6 +48,29 @@ def test_as_many_windows_as_strides(mode: str) -> None:
     check(windows("MaxPool", auto_pad=mode, strides=[2, 3], ceil_mode=1))
     for counts_padding in (0, 1):
         check(windows("AveragePool", auto_pad=mode, strides=[4, 2], count_include_pad=counts_padding))
+    check(windows("LpPool", auto_pad=mode, strides=[2, 3], p=3))
+
+
+@pytest.mark.parametrize("mode", ["NOTSET", "SAME_UPPER"])
+def test_transposed_convolutions_of_a_stated_shape(mode: str) -> None:
+    for shape, more in (([14, 17], [0, 0]), ([5, 8], [1, 0])):
+        check(windows("ConvTranspose", auto_pad=mode, strides=[2, 2], output_shape=shape, output_padding=more))
+    check(windows("ConvTranspose", auto_pad=mode, strides=[1, 3]))
+
+
+@pytest.mark.parametrize("op", ["MaxPool", "AveragePool", "LpPool"])
+def test_windows_that_start_in_the_end_padding_are_left_out(op: str) -> None:
+    sizes = [(1, 2, 7, 8), (2, 2, 3, 3), (1, 2, 1, 11)]
+    outputs = ("y", "places") if op == "MaxPool" else ("y",)
+    for size, strides, pads in (([2, 2], [2, 2], [1, 1, 1, 1]), ([1, 2], [3, 4], [0, 1, 0, 1])):
+        proto = windows(op, outputs, kernel_shape=size, strides=strides, pads=pads, ceil_mode=1)
+        check(proto, sizes)
+        for shape in sizes:
+            x = RNG.normal(size=shape).astype(np.float32)
+            expected = onnxruntime_outputs(proto, {"x": x})
+            assert expected is not None
+            for ours, theirs in zip(run_relay(import_onnx(proto), [x]), expected, strict=True):
+                np.testing.assert_allclose(np.asarray(ours), theirs, rtol=1e-5, atol=1e-6, strict=True)
 
 
 @pytest.mark.parametrize("order", [0, 1])
