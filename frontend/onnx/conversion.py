@@ -252,10 +252,4 @@ def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[Mo
     if value is not None:
         return value
     report(problems, graph.place)
-    producer = next((other for other in graph.nodes if name in other.output), None)
-    if producer is None:
-        raise node.error(f"input {name!r} is defined nowhere in the model")
-    raise node.error(
-        f"input {name!r} is used before node {producer.name or producer.op_type!r} computes it",
-        help="the graph is cyclic, or its nodes are not in topological order",
-    )
+    raise node.error(f"input {name!r} is defined nowhere in the model")

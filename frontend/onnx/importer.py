@@ -1,7 +1,7 @@
 """An ONNX model as a relay module: one `@main` in dataflow form, located at its source nodes.
 
-The nodes are converted in the order the file gives, which ONNX requires to be topological; those on which no output
-depends are left out. One that cannot be converted does not end the import: what depends on it is left out, the rest is
+The nodes are converted in topological order, also where the file has another; those on which no output depends are left
+out. One that cannot be converted does not end the import: what depends on it is left out, the rest is
 still looked at, and in the end all such nodes are reported together. A node whose inputs are all small constants (shape
 arithmetic) is converted like any other, and the relay interpreter evaluates what it became on the spot.
 """

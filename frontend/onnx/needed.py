@@ -1,36 +1,113 @@
-"""What of a graph its outputs need: the rest, such as dead branches and inputs that nothing reads, is left out."""
+"""The nodes on which the outputs of a graph depend, in topological order.
+
+ONNX requires graphs to be sorted, onnxruntime does not, so models come in any order.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from heapq import heapify, heappop, heappush
+
 import onnx
+
+from xrelay.errors import ModelImportError
+
+MOST_SHOWN = 8
+"""An error lists at most so many nodes of a cycle."""
 
 
 def needed_nodes(graph: onnx.GraphProto) -> list[int]:
-    """Returns the numbers of the nodes on which outputs of `graph` depend, in order.
+    """Returns the numbers of the nodes on which outputs of `graph` depend, in topological order.
 
-    ONNX wants nodes in topological order, so each is met here after all that read it.
+    A graph that is sorted keeps its order, another one as much of it as it can. Raises `ModelImportError` for a cycle.
     """
-    wanted = {output.name for output in graph.output}
-    found: list[int] = []
-    for number in range(len(graph.node) - 1, -1, -1):
-        node = graph.node[number]
-        if any(name and name in wanted for name in node.output):
-            found.append(number)
-            wanted.update(names_read(node))
-    return found[::-1]
+    makers: dict[str, list[int]] = {}
+    for number, node in enumerate(graph.node):
+        for name in filter(None, node.output):
+            makers.setdefault(name, []).append(number)
+    given = names_given(graph)
+    pending, met = [output.name for output in graph.output], set[str]()
+    sources: dict[int, list[int]] = {}
+    while pending:
+        name = pending.pop()
+        if name in met:
+            continue
+        met.add(name)
+        for number in makers.get(name, ()):
+            if number not in sources:
+                read = names_read(graph.node[number])
+                sources[number] = [maker for name in read if name not in given for maker in makers.get(name, ())]
+                pending += read
+    if all(maker < number for number, found in sources.items() for maker in found):
+        return sorted(sources)
+    return _sorted(graph, sources)
+
+
+def _sorted(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> list[int]:
+    """Kahn's algorithm: of the nodes whose sources are all listed, the first in the file is next."""
+    readers: dict[int, list[int]] = {number: [] for number in sources}
+    left = {number: len(set(found)) for number, found in sources.items()}
+    for number, found in sources.items():
+        for maker in set(found):
+            readers[maker].append(number)
+    ready = [number for number, count in left.items() if count == 0]
+    heapify(ready)
+    order: list[int] = []
+    while ready:
+        number = heappop(ready)
+        order.append(number)
+        del left[number]
+        for reader in readers[number]:
+            left[reader] -= 1
+            if left[reader] == 0:
+                heappush(ready, reader)
+    if left:
+        raise _cycle(graph, {number: [maker for maker in sources[number] if maker in left] for number in left})
+    return order
+
+
+def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> ModelImportError:
+    """The error that names a cycle; each node of `sources` has a source among them."""
+    number, met = min(sources), dict[int, None]()
+    while number not in met:
+        met[number] = None
+        number = min(sources[number])
+    path = list(met)
+    cycle = path[path.index(number) :]
+    names = [repr(_name(graph.node[each])) for each in (*cycle[:MOST_SHOWN], number)]
+    if len(cycle) > MOST_SHOWN:
+        names.insert(-1, f"{len(cycle) - MOST_SHOWN} more")
+    text = f"the nodes of graph {graph.name!r} depend on themselves: {', which reads from '.join(names)}"
+    return ModelImportError(text, help="ONNX has no cycles; export the model again")
+
+
+def _name(node: onnx.NodeProto) -> str:
+    return node.name or next(filter(None, node.output), node.op_type)
 
 
 def names_read(node: onnx.NodeProto) -> set[str]:
-    """Returns the names of the values that a node reads, also from within its bodies."""
-    names = set(node.input)
-    pending = bodies_of(node)
+    """Returns the names of the values that a node reads, with those that its bodies read from around them."""
+    names = set(filter(None, node.input))
+    pending: list[tuple[onnx.GraphProto, tuple[set[str], ...]]] = [(body, ()) for body in bodies_of(node)]
     while pending:
-        graph = pending.pop()
-        names.update(output.name for output in graph.output)
+        graph, around = pending.pop()
+        scopes = (*around, names_defined(graph))
         for inner in graph.node:
-            names.update(inner.input)
-            pending += bodies_of(inner)
+            names.update(name for name in inner.input if name and not any(name in scope for scope in scopes))
+            pending += [(body, scopes) for body in bodies_of(inner)]
+        names.update(output.name for output in graph.output if not any(output.name in scope for scope in scopes))
     return names
+
+
+def names_given(graph: onnx.GraphProto) -> set[str]:
+    """Returns the names of inputs and initializers."""
+    sparse = (tensor.values.name for tensor in graph.sparse_initializer)
+    return {*(value.name for value in graph.input), *(tensor.name for tensor in graph.initializer), *sparse}
+
+
+def names_defined(graph: onnx.GraphProto) -> set[str]:
+    """Returns the names of all values of a graph, without those of its bodies."""
+    return names_given(graph).union(name for node in graph.node for name in node.output)
 
 
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:

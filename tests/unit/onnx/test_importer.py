@@ -158,7 +158,7 @@ def test_cyclic_graph() -> None:
         helper.make_node("Add", ["x", "b"], ["a"], name="first"),
         helper.make_node("Relu", ["a"], ["b"], name="second"),
     ]
-    with pytest.raises(ModelImportError, match=r"'first'.*'b' is used before node 'second'.*cyclic"):
+    with pytest.raises(ModelImportError, match="'first', which reads from 'second', which reads from 'first'; help"):
         import_onnx(model(nodes, [value("x", (2,))], ["b"]))
 
 

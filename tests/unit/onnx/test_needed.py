@@ -72,6 +72,39 @@ def test_a_body_needs_what_it_names() -> None:
     np.testing.assert_array_equal(found, [0, 2])
 
 
+def test_nodes_out_of_order_are_sorted() -> None:
+    """Also where a body reads a value of a later node, while its own names are its own."""
+    inside = [helper.make_node("Add", ["q", "u"], ["r"]), helper.make_node("Neg", ["x"], ["q"])]
+    body = helper.make_graph(inside, "body", [], [value("r", (2,))])
+    nodes = [
+        helper.make_node("Relu", ["v"], ["y"]),
+        helper.make_node("If", ["c"], ["v"], then_branch=body, else_branch=body),
+        helper.make_node("Mul", ["x", "x"], ["u"]),
+        helper.make_node("Sub", ["v", "y"], ["q"]),
+    ]
+    source = model(nodes, [value("x", (2,)), value("c", (), TensorProto.BOOL)], ["y", "q"])
+    assert needed_nodes(source.graph) == [2, 1, 0, 3]
+    first, second = run_relay(import_onnx(source), [X, np.array(True)])
+    np.testing.assert_array_equal(first, [2, 2])
+    np.testing.assert_array_equal(second, [0, 0])
+
+
+def test_a_long_chain_that_is_backwards() -> None:
+    count = 50_000
+    nodes = [helper.make_node("Neg", [f"v{i}"], [f"v{i + 1}"]) for i in reversed(range(count))]
+    assert needed_nodes(model(nodes, [], [f"v{count}"]).graph) == list(reversed(range(count)))
+
+
+def test_a_cycle_in_a_body_is_named() -> None:
+    inside = [helper.make_node("Add", ["x", f"v{i}"], [f"v{(i + 1) % 20}"]) for i in range(20)]
+    body = helper.make_graph(inside, "body", [], [value("v0", (2,))])
+    node = helper.make_node("If", ["c"], ["y"], then_branch=body, else_branch=body)
+    source = model([node], [value("x", (2,)), value("c", (), TensorProto.BOOL)], ["y"])
+    words = r"graph 'body' depend on themselves: 'v1', which reads from 'v0', .* from 12 more, which reads from 'v1'"
+    with pytest.raises(ModelImportError, match=words):
+        import_onnx(source)
+
+
 @pytest.mark.parametrize("elem", [TensorProto.STRING, TensorProto.COMPLEX64, TensorProto.FLOAT8E5M2, 99])
 def test_inputs_and_weights_of_any_type_that_nothing_reads(elem: int, caplog: pytest.LogCaptureFixture) -> None:
     weight = TensorProto(name="w", data_type=elem, dims=(-3, 1 << 50), raw_data=b"abc")
