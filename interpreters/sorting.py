@@ -11,11 +11,13 @@ from numpy.typing import NDArray
 def stable_order(keys: NDArray[Any], axis: int = -1, *, descending: bool = False) -> NDArray[np.int64]:
     """The places along `axis` from which its elements come when it is sorted.
 
-    Equal elements keep their order in both directions, 0.0 and -0.0 are equal, NaN comes last in both directions.
+    Equal elements keep their order in both directions, 0.0 and -0.0 are equal, NaN is greater than all numbers.
     """
     if keys.dtype.kind not in "biu":
-        # Exact, and known to numpy's sort, which takes NaN for the largest of all.
+        # numpy sorts f64 with NaN last; the conversion is exact.
         keys = keys.astype(np.float64)
-    if descending:
-        keys = ~keys if keys.dtype.kind in "biu" else -keys
-    return np.argsort(keys, axis=axis, kind="stable").astype(np.int64)
+    if not descending:
+        return np.argsort(keys, axis=axis, kind="stable").astype(np.int64)
+    # The reverse of the ascending order of the reversed elements keeps the order of equal ones.
+    reverse = np.flip(np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
+    return (keys.shape[axis] - 1 - reverse).astype(np.int64)

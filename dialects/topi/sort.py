@@ -27,9 +27,9 @@ class SortOp(IRDLOperation):
     """Sorts along `axis`, and keeps as many of the first elements as the results have along it.
 
     `values` are the elements in order, `indices` the places along the axis that they came from. Where all are kept
-    this is a sort, with fewer it is top-k. Ascending unless `descending` stands. In both directions equal elements keep
-    their order, 0.0 and -0.0 are equal, and NaN comes last: as numpy's stable sort does ascending, and as onnxruntime's
-    TopK does where all are kept. What goes with the elements (other payloads) is read at `indices` by a compute.
+    this is a sort, with fewer it is top-k. Ascending unless `descending` is set. In both directions equal elements keep
+    their order, 0.0 and -0.0 are equal, and NaN is greater than all numbers, as in numpy's sort and onnxruntime's TopK.
+    Other payloads are read at `indices` by a compute.
 
     - C1: 0 <= axis < rank.
     - C2: values and indices have the data's shape, but along the axis at most its extent.

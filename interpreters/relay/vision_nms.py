@@ -40,7 +40,7 @@ def evaluate_regular_non_max_suppression(
     for image in range(batch):
         overlaps = _overlaps(_of_positive_area(boxes[image].astype(wide)), iou)
         own = scores[image, :, first:].astype(wide)
-        own[~((own >= least) & (own > -np.inf))] = np.nan
+        own[~(own >= least)] = -np.inf
         chosen = [(box, number) for number, row in enumerate(own.T) for box in _selected(row, overlaps, most, -np.inf)]
         ranked: list[int] = stable_order(np.array([own[each] for each in chosen], wide), descending=True).tolist()
         ranked = ranked[:count]

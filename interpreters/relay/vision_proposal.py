@@ -52,7 +52,8 @@ def _boxes_of(op: ProposalOp, anchors: Array, moves: Array, info: Array, scores:
     ends = np.where(small[..., None], ends + margin, ends)
     # A place is behind the image where the image ends before it: `floor(extent / stride) <= place`.
     outside = (info[1::-1] / stride < places + one).any(-1)[..., None]
-    scores = np.where(small | outside, -one, scores)
+    # Scores of NaN are never taken, and sorted after all others.
+    scores = np.where(small | outside, -one, np.where(np.isnan(scores), -np.inf, scores))
     return ends.reshape(-1, 4), scores.reshape(-1)
 
 

@@ -164,12 +164,14 @@ class SortWriter(RowWriter):
 
     def _before(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """Whether `a` comes before `b`, and is not equal to it."""
-        word = "gt" if self._op.descending is not None else "lt"
+        descending = self._op.descending is not None
+        word = "gt" if descending else "lt"
         if not isinstance(self._element, AnyFloat):
             return self._compare(a, b, f"{'u' if self._op.unsigned is not None else 's'}{word}")
-        # Unordered or less: also where b is NaN. Where a is NaN it comes last.
-        less = self._emit.add(arith.CmpfOp(a, b, f"u{word}")).result
-        return self._arith(arith.AndIOp, less, self._emit.add(arith.CmpfOp(a, a, "ord")).result)
+        # NaN is the greatest: the predicate holds if either is NaN, the test leaves those where the greater one is.
+        lesser = b if descending else a
+        holds = self._emit.add(arith.CmpfOp(a, b, f"u{word}")).result
+        return self._arith(arith.AndIOp, holds, self._emit.add(arith.CmpfOp(lesser, lesser, "ord")).result)
 
     def _at(self, place: SSAValue) -> Values:
         """The indices of a place of the row in the source and in the results."""

@@ -72,7 +72,7 @@ def _halvings(length: Dim) -> Dim:
 
 
 def before(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """Whether `x` comes before `y` in an ascending row: NaN comes last."""
+    """Whether `x` comes before `y` in an ascending row: NaN is the greatest."""
     if not isinstance(x.type, AnyFloat):
         return b.add(CmpiOp(x, y, "ult" if is_unsigned(x.type) else "slt"))
     return b.add(arith.AndIOp(b.add(arith.CmpfOp(x, y, "ult")), b.add(arith.CmpfOp(x, x, "ord"))))

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
 from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
-from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.algorithm_select import is_below_count
@@ -22,13 +22,26 @@ from xrelay.lowering.relay_to_topi.strategies import implements
 @implements(AllClassNonMaxSuppressionOp, "vision.all_class_non_max_suppression.generic")
 def build_all_class_non_max_suppression(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """The rows of what is selected, and their number."""
-    by_score = emitter.insert(SortOp(emitter.operand(1), 2, descending=True))
+    by_score = emitter.insert(SortOp(_scores(emitter), 2, descending=True))
     most = emitter.compute("most", {}, i64, lambda b: convert_scalar(b, b.read(emitter.operand(2)), i64))
     limits = most, emitter.operand(3), emitter.operand(4)
     selected = emitter.insert(SuppressOp([_sides(emitter), by_score.indices, by_score.values, *limits])).kept
     found = emitter.insert(PositionsOp(selected))
     number = emitter.compute("num_total_detections", {"i": 1}, i64, lambda b: b.read(found.count))
     return [_rows(emitter, by_score.indices, found), number]
+
+
+def _scores(emitter: TopiEmitter) -> SSAValue:
+    """The scores with -inf for NaN: both are never selected, and -inf is sorted after the candidates."""
+    scores = emitter.operand(1)
+    element = element_of(scores)
+
+    def score(b: Body) -> SSAValue:
+        own = b.read(scores, *b.spatial)
+        is_known = b.add(arith.CmpfOp(own, own, "ord"))
+        return b.add(SelectOp(is_known, own, b.constant(float("-inf"), element)))
+
+    return emitter.compute("scores", variables("i", shape_of(scores)), element, score)
 
 
 def _sides(emitter: TopiEmitter) -> SSAValue:

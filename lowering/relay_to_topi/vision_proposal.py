@@ -135,7 +135,7 @@ class _Boxes:
         return b.add(SelectOp(self._is_small(b, image, box), large, value))
 
     def _score(self, b: Body) -> SSAValue:
-        """The score of a box, -1 where it does not count."""
+        """The score of a box: -1 if it does not count, -inf for NaN, which is never taken."""
         image, _, box = b.spatial
         anchor, row, column = self._place(b, box)
         score = b.read(self._scores, image, anchor + len(self._anchors), row, column)
@@ -145,7 +145,8 @@ class _Boxes:
             end = b.divide(b.read(self._info, image, axis), stride)
             behind = b.add(CmpfOp(end, b.plus(as_number(b, place, self.real), one), "olt"))
             outside = b.add(arith.OrIOp(outside, behind))
-        return b.add(SelectOp(outside, b.constant(-1, self.real), score))
+        known = b.add(SelectOp(b.add(CmpfOp(score, score, "ord")), score, b.constant(float("-inf"), self.real)))
+        return b.add(SelectOp(outside, b.constant(-1, self.real), known))
 
     def _best(self, b: Body, scores: SSAValue) -> SSAValue:
         """The scores in order, NaN behind those that are looked at."""

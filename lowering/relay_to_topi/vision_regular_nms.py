@@ -49,13 +49,13 @@ class _Detections:
         )
 
     def _candidate(self, b: Body) -> SSAValue:
-        """The score of a candidate, else NaN, which comes last and is never selected."""
+        """The score of a candidate, else -inf, which is sorted last and never selected."""
         image, number, box = b.spatial
         scores = self._emitter.operand(1)
         score = b.read(scores, image, box, number + b.expr(shape_of(scores)[2] - self._classes))
         least = b.constant(self._emitter.number("score_threshold"), self._real)
         is_candidate = b.add(CmpfOp(score, least, "oge"))
-        return b.add(SelectOp(is_candidate, score, b.constant(float("nan"), self._real)))
+        return b.add(SelectOp(is_candidate, score, b.constant(float("-inf"), self._real)))
 
     def _suppressed(self) -> SSAValue:
         """Whether the box in each place is selected: (batch, classes, place)."""
@@ -88,8 +88,8 @@ class _Detections:
 
     def _kept_score(self, b: Body) -> SSAValue:
         at = self._at(b, *b.spatial)
-        nan = b.constant(float("nan"), self._real)
-        return b.add(SelectOp(b.read(self._kept, *at), b.read(self._by_class.values, *at), nan))
+        last = b.constant(float("-inf"), self._real)
+        return b.add(SelectOp(b.read(self._kept, *at), b.read(self._by_class.values, *at), last))
 
     def _add(self, b: Body) -> SSAValue:
         is_kept = b.read(self._kept, *self._at(b, b.spatial[0], b.reduction[0]))

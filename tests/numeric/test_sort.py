@@ -52,7 +52,8 @@ def expected_order(keys: Array, *, descending: bool) -> list[int]:
 
     def rank(place: int) -> tuple[bool, float]:
         key = keys[place].item()
-        return (key != key, 0) if key != key else (False, -key if descending else key)
+        # NaN is the greatest.
+        return (not descending, 0) if key != key else (descending, -key if descending else key)
 
     return sorted(range(len(keys)), key=rank)
 

@@ -33,8 +33,8 @@ PLACE_TYPES = (i32, i64, f32, f64)
 class OrderOp(RelayOp):
     """Base of the ops that put an axis in order.
 
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last. (Relay leaves NaN
-    and the order of equal elements open, numpy's sorts ascending and onnxruntime's TopK do the same as here.)
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN is greater than all numbers.
+    (Relay leaves NaN and the order of equal elements open; numpy's sorts and onnxruntime's TopK do the same as here.)
     """
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis")}
@@ -66,7 +66,7 @@ class OrderOp(RelayOp):
 class SortOp(OrderOp):
     """The elements in order along `axis`; ascending unless `is_ascend` is false.
 
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, NaN is the greatest.
 
     Example:
     ```mlir
@@ -96,7 +96,7 @@ class SortOp(OrderOp):
 class ArgsortOp(OrderOp):
     """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`.
 
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, NaN is the greatest.
 
     Constraints:
     - C2: `dtype` is i32, i64, f32 or f64.
@@ -158,8 +158,8 @@ class FirstOp(OrderOp):
 class TopKOp(FirstOp):
     """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places.
 
-    A `k` below 1 keeps all. `ret_type` says what is given: "both" in a tuple, "values" or "indices".
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN comes last.
+    A `k` below 1 keeps all. `ret_type` selects the result: "both" in a tuple, "values" or "indices".
+    In both directions equal elements keep their order, 0.0 and -0.0 are equal, NaN is the greatest.
 
     Constraints:
     - C2: `k` is at most the extent of the axis.

@@ -13,8 +13,8 @@
 // CHECK: scf.for {{.*}} iter_args({{.*}} = %[[WIDTH]], {{.*}} = %[[N]], {{.*}} = %[[ZERO]]) -> (index, index, index) {
 // CHECK: arith.minsi {{.*}}, %[[K]] : index
 // CHECK: scf.for {{.*}} -> (index, index) {
-// CHECK: arith.cmpf ugt, %[[RIGHT:.*]], %{{.*}} : f32
-// CHECK: arith.cmpf ord, %[[RIGHT]], %[[RIGHT]] : f32
+// CHECK: arith.cmpf ugt, %{{.*}}, %[[LEFT:.*]] : f32
+// CHECK: arith.cmpf ord, %[[LEFT]], %[[LEFT]] : f32
 // CHECK: arith.select
 // CHECK: scf.for %{{.*}} = %[[ZERO]] to %[[K]]
 func.func private @top3(%X: memref<100x4xf32>, %V: memref<3x4xf32>, %I: memref<3x4xi64>, %a: memref<4x200xf32>, %b: memref<4x200xi64>) {
