@@ -38,6 +38,7 @@ from xrelay.passes.loop.hoist_scratch import give_scratch, hoist_scratch
 from xrelay.passes.loop.kernel_heap import note_heap
 from xrelay.passes.loop.lifetimes import Lifetimes, lifetimes_in
 from xrelay.passes.loop.memory_needs import memory_needs, write_needs
+from xrelay.passes.loop.nest_queries import buffers_on_stack
 from xrelay.passes.loop.noalias import check_noalias, mark_noalias
 from xrelay.passes.loop.plan_function import add_plan_function, is_shape_code
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
@@ -182,7 +183,8 @@ class _Wanted:
 
 
 def _wanted(main: func.FuncOp, lives: Lifetimes, has_size: Callable[[memref.AllocOp], bool]) -> _Wanted:
-    allocs = [op for op in walk_ops(main) if isinstance(op, memref.AllocOp)]
+    on_stack = buffers_on_stack(main)
+    allocs = [op for op in walk_ops(main) if isinstance(op, memref.AllocOp) and op not in on_stack]
     wanted = [op for op in allocs if has_size(op) and op.memref not in lives.given]
     spans = [(lives.first.get(op.memref, 0), lives.last.get(op.memref, 0)) for op in wanted]
     placed = set(wanted)

@@ -133,3 +133,24 @@ func.func @main(%x: memref<8xf32>, %y: memref<8xf32>, %c: i1) attributes {loop.n
   }
   func.return
 }
+
+// -----
+
+// A tile on the stack of a kernel is not freed.
+// CHECK-LABEL: func.func @main(%x: memref<4xf32>, %y: memref<4xf32>, %arena: memref<0xi8>
+// CHECK: memref.alloc() : memref<4xf32, "local">
+// CHECK-NOT: memref.dealloc
+func.func @main(%x: memref<4xf32>, %y: memref<4xf32>) attributes {loop.kernel, loop.num_outputs = 1 : i64} {
+  loop.for "o" %o to 1 {
+    %t = memref.alloc() : memref<4xf32, "local">
+    loop.for "i" %i to 4 {
+      %a = loop.load %x[%i] : memref<4xf32>
+      loop.store %a, %t[%i] : memref<4xf32, "local">
+    }
+    loop.for "j" %j to 4 {
+      %b = loop.load %t[%j] : memref<4xf32, "local">
+      loop.store %b, %y[%j] : memref<4xf32>
+    }
+  }
+  func.return
+}
