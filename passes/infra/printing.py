@@ -13,6 +13,7 @@ from xdsl.printer import Printer
 
 from xrelay.errors import PassError
 from xrelay.passes.infra.function_results import bracket_function_results
+from xrelay.runtime.digests import content_key
 
 
 def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
@@ -32,6 +33,20 @@ def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = F
     return stream.getvalue()
 
 
+def module_digest_text(module: ModuleOp) -> str:
+    """Returns a text that identifies the module: its text, with a digest in place of each long attribute.
+
+    Each attribute object is printed once, so the length is linear in the number of objects: attributes that share
+    parts, as aliases in a text do, may print as text of exponential length. Weights are names and keys, as in the text.
+    """
+    bracket_function_results(module)
+    stream = StringIO()
+    _DigestPrinter(stream, generic=False, debuginfo=False).print_op(module)
+    return stream.getvalue()
+
+
+_LONG: Final = 256
+"""The characters from which on a digest replaces an attribute."""
 _PLAIN: Final = re.compile(rb"[ !#-\[\]-~]*")
 """Bytes that stand for themselves in a string."""
 
@@ -63,3 +78,21 @@ class _TextPrinter(Printer):
             super().print_attribute(attribute)
             self._text.seek(start)
             self._types[id(attribute)] = attribute, self._text.read()
+
+
+class _DigestPrinter(_TextPrinter):
+    """Prints each attribute object once, and a digest in place of a long one."""
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """An attribute, in at most `_LONG` characters."""
+        known = self._types.get(id(attribute))
+        if known is None:
+            start = self._text.tell()
+            Printer.print_attribute(self, attribute)
+            self._text.seek(start)
+            text = self._text.read()
+            known = attribute, text if len(text) <= _LONG else f"#{content_key([text])}"
+            self._types[id(attribute)] = known
+            self._text.seek(start)
+            self._text.truncate()
+        self.print_string(known[1])

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterable
 from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
@@ -24,7 +25,7 @@ from xdsl.printer import Printer
 from xrelay.dialects.attribute_names import WEIGHTS, WEIGHTS_FILE
 from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
-from xrelay.errors import ArtifactError, XRelayError
+from xrelay.errors import ArtifactError, InputError, XRelayError
 from xrelay.runtime.json_fields import is_extent, is_list, is_object
 
 if TYPE_CHECKING:
@@ -55,18 +56,26 @@ class Weight:
     name: str
     _key: str | None
     _array: Array | None
+    _content: str | None
 
     def __init__(self, name: str, array: Array | None = None, *, key: str | None = None):
         if array is None and key is None:
             raise ValueError(f"weight {name!r} needs an array or a key")
-        self.name, self._array, self._key = name, array, key
+        self.name, self._array, self._key, self._content = name, array, key, None
 
     @property
     def key(self) -> str:
-        """What identifies the bytes; hashed on first use where none was given."""
-        if self._key is None:
-            self._key = _content_key(self.array)
-        return self._key
+        """The name of the bytes in side files: the given key, or else `content`."""
+        return self.content if self._key is None else self._key
+
+    @property
+    def content(self) -> str:
+        """A hash of dtype, shape and bytes, made on first use; the key of an unresolved weight."""
+        if self._array is None and self._key is not None:
+            return self._key
+        if self._content is None:
+            self._content = _content_key(self.array)
+        return self._content
 
     @property
     def is_resolved(self) -> bool:
@@ -83,8 +92,12 @@ class Weight:
             )
         return self._array
 
-    def resolve(self, array: Array) -> None:
-        """Bring the bytes of a weight that was read from text."""
+    def resolve(self, array: Array, content: str | None = None) -> None:
+        """Set the array of a weight that was read from text, and its `content` if that is known."""
+        self._array, self._content = array, content
+
+    def move_to(self, array: Array) -> None:
+        """Replace the array by one of equal dtype, shape and elements."""
         self._array = array
 
     def __eq__(self, other: object) -> bool:
@@ -94,7 +107,7 @@ class Weight:
             return True
         if self.name != other.name:
             return False
-        return (self._array is not None and self._array is other._array) or self.key == other.key
+        return (self._array is not None and self._array is other._array) or self.content == other.content
 
     def __hash__(self) -> int:
         return hash(self.name)
@@ -151,11 +164,29 @@ def _listed(module: ModuleOp) -> list[WeightAttr]:
     return [value for row in rows if isinstance(value := row.data.get("value"), WeightAttr)]
 
 
+def add_by_key(weights: Iterable[Weight], found: dict[str, Weight]) -> None:
+    """Add weights to a table by key; raises `InputError` if two have one key and different bytes."""
+    for weight in weights:
+        first = found.setdefault(weight.key, weight)
+        if first is not weight and first.content != weight.content:
+            raise InputError(
+                f"the weights {first.name!r} and {weight.name!r} have the key {weight.key!r} and different bytes",
+                help="give each its own key in the text and in the side file",
+            )
+
+
+def arrays_by_key(module: ModuleOp) -> dict[str, Array]:
+    """The arrays of all weights by key; raises `UnresolvedWeightError` if one is unresolved, else as `add_by_key`."""
+    found: dict[str, Weight] = {}
+    add_by_key(weights_of(module), found)
+    return {key: weight.array for key, weight in found.items()}
+
+
 def save_side_file(module: ModuleOp, path: Path) -> None:
     """Write the weights of `module` to a safetensors file, one after the other, and name it on the module."""
     from xrelay.runtime.safetensors_file import write_safetensors
 
-    write_safetensors(path, {weight.key: weight.array for weight in weights_of(module)}, {})
+    write_safetensors(path, arrays_by_key(module), {})
     module.attributes[WEIGHTS_FILE] = StringAttr(path.name)
 
 
@@ -175,8 +206,13 @@ def resolve_side_file(module: ModuleOp, folder: Path) -> None:
     try:
         with open_regular(path) as descriptor:
             header = read_header(path, descriptor, "safetensors file")
+            found: dict[str, tuple[Array, str]] = {}
             for weight in missing:
-                weight.resolve(_read_weight(weight, path, descriptor, header))
+                if weight.key not in found:
+                    array = _read_weight(weight, path, descriptor, header)
+                    is_content = _CONTENT_KEY.fullmatch(weight.key) is not None
+                    found[weight.key] = array, weight.key if is_content else _content_key(array)
+                weight.resolve(*found[weight.key])
     except (OSError, ValueError, EOFError, ArtifactError) as error:
         text = error.message if isinstance(error, ArtifactError) else error
         raise UnresolvedWeightError(f"cannot read the side file {path}: {text}") from error

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.api.sources import write_text
 from xrelay.dialects.attribute_names import WEIGHTS_FILE
-from xrelay.dialects.relay.structure.weights import Array, weights_of
+from xrelay.dialects.relay.structure.weights import Weight, add_by_key, weights_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.printing import print_module
 from xrelay.runtime.safetensors_file import write_safetensors
@@ -21,14 +21,14 @@ class StageDump:
 
     def __init__(self, folder: Path):
         self.folder = folder
-        self._weights: dict[str, Array] = {}
+        self._weights: dict[str, Weight] = {}
 
     def write(self, number: int, name: str, module: ModuleOp) -> None:
         """Write a module that has come to a stage; it is told where its weights will lie."""
-        for weight in weights_of(module):
-            if weight.is_resolved:
-                self._weights[weight.key] = weight.array
-                module.attributes[WEIGHTS_FILE] = StringAttr(SIDE_FILE)
+        resolved = [weight for weight in weights_of(module) if weight.is_resolved]
+        if resolved:
+            add_by_key(resolved, self._weights)
+            module.attributes[WEIGHTS_FILE] = StringAttr(SIDE_FILE)
         write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
 
     def finish(self) -> None:
@@ -36,6 +36,7 @@ class StageDump:
         if not self._weights:
             return
         try:
-            write_safetensors(self.folder / SIDE_FILE, self._weights, {})
+            arrays = {key: weight.array for key, weight in self._weights.items()}
+            write_safetensors(self.folder / SIDE_FILE, arrays, {})
         except OSError as error:
             raise InputError(f"cannot write the weights: {error.strerror}", location=str(self.folder)) from error

@@ -165,7 +165,7 @@ def _array(entry: TensorEntry) -> NDArray[Any]:
     """
     if isinstance(entry.value, WeightAttr):
         weight = entry.value.data
-        weight.resolve(aligned(weight.array))
+        weight.move_to(aligned(weight.array))
         return weight.array
     if isinstance(entry.value, DenseIntOrFPElementsAttr):
         return array_of(entry.value)

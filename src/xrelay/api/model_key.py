@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -60,19 +61,23 @@ def _content(source: Source) -> bytes | str | None:
     serialize = getattr(source, "SerializeToString", None)
     if serialize is not None:
         return serialize(deterministic=True)
-    return _module_text(source)
+    return _module_key(source)
 
 
-def _module_text(source: object) -> str | None:
-    """The text of a module; `None` for what is none, or cannot be printed."""
+def _module_key(source: object) -> str | None:
+    """The key of a module: its text, and the bytes of its weights, which the text only names.
+
+    `None` if the source is no module, or cannot be printed.
+    """
     from xdsl.dialects.builtin import ModuleOp
 
-    from xrelay.passes.infra.printing import print_module
+    from xrelay.dialects.relay.structure.weights import weights_of
+    from xrelay.passes.infra.printing import module_digest_text
 
     if not isinstance(source, ModuleOp):
         return None  # no source: loading it says so
     try:
-        return print_module(source)
+        return content_key([module_digest_text(source), *(weight.content for weight in weights_of(source))])
     except XRelayError:
         return None
 
@@ -82,8 +87,9 @@ def _file_key(path: Path) -> str | None:
 
     It is remembered for the state of the file, so that large ones are read once.
     """
-    # A model with external data names its files under the key "location", a text its side file in this attribute.
-    elsewhere = b"location" if path.suffix == ".onnx" else WEIGHTS_FILE.encode()
+    # A model with external data names its files under the key "location", a text its side file in this attribute, whose
+    # name may be written with escapes.
+    elsewhere = [b"location"] if path.suffix == ".onnx" else [WEIGHTS_FILE.encode(), b"\\"]
     with open_regular(path) as descriptor:
         status = os.fstat(descriptor)
         mark = file_mark(status, [path.suffix])
@@ -98,13 +104,14 @@ def _file_key(path: Path) -> str | None:
     return known if path.suffix == ".onnx" else f"{path} {known}"
 
 
-def _bytes_key(descriptor: int, size: int, elsewhere: bytes) -> str | None:
-    """The key of the bytes of an open file; `None` where `elsewhere` occurs in it."""
+def _bytes_key(descriptor: int, size: int, elsewhere: Sequence[bytes]) -> str | None:
+    """The key of the bytes of an open file; `None` if one of `elsewhere` occurs in it."""
     found: list[int] = []
+    overlap = max(map(len, elsewhere)) - 1
 
     def read(begin: int, end: int) -> memoryview:
-        data = read_bytes(descriptor, begin, min(size, end + len(elsewhere) - 1))
-        if elsewhere in data:
+        data = read_bytes(descriptor, begin, min(size, end + overlap))
+        if any(word in data for word in elsewhere):
             found.append(begin)
         return memoryview(data)[: end - begin]
 

@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.structure.weights import Array, weights_of
+from xrelay.dialects.relay.structure.weights import Array, arrays_by_key, weights_of
 from xrelay.errors import InputError, ParseError, with_article
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.relay.analysis import free_vars
@@ -107,7 +107,7 @@ def _class_of(node: object) -> str:
 
 
 def _module_object(module: ModuleOp) -> _Object:
-    weights = {weight.key: _array_object(weight.array) for weight in weights_of(module)}
+    weights = {key: _array_object(array) for key, array in arrays_by_key(module).items()}
     return {"text": str(module), "weights": weights}
 
 

@@ -16,6 +16,8 @@ from support.hashed_files import count_hashed
 import xrelay
 from xrelay import registrations
 from xrelay.api import model_key
+from xrelay.api.request import chosen_target
+from xrelay.runtime.safetensors_file import write_safetensors
 
 OPEN = """
 import sys
@@ -86,3 +88,34 @@ def test_texts_of_equal_content_keep_their_places_apart(cache: Path, tmp_path: P
         (tmp_path / name).write_text(text)
         xrelay.compile(tmp_path / name)
     assert len(list((cache / "models").rglob("*.xrelay"))) == 2
+
+
+WEIGHTS = """
+module attributes {NAME = "w.safetensors"} {
+  func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+    %w = relay.constant #relay.weight<"w", "w"> : tensor<4xf32>
+    %y = relay.add(%x, %w) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+    return %y : tensor<4xf32>
+  }
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["relay.weights", '"relay\\2Eweights"'])
+@pytest.mark.parametrize("parsed", [True, False])
+def test_other_weights_make_another_model(cache: Path, tmp_path: Path, name: str, parsed: bool) -> None:
+    path = tmp_path / "m.mlir"
+    path.write_text(WEIGHTS.replace("NAME", name))
+    for value in (1, 2):
+        write_safetensors(tmp_path / "w.safetensors", {"w": np.full(4, value, np.float32)}, {})
+        model = xrelay.compile(xrelay.parse(path) if parsed else path)
+        assert model.run([np.zeros(4, np.float32)])[0].tolist() == [value] * 4
+
+
+def test_the_key_is_linear_in_attributes_that_share_parts(cache: Path) -> None:
+    def key(depth: int, last: str) -> str | None:
+        aliases = "".join(f"#a{i} = [#a{i - 1}, #a{i - 1}]\n" for i in range(1, depth))
+        text = f"#a0 = [{last}]\n{aliases}module attributes {{shared = #a{depth - 1}}} {{}}"
+        return model_key.model_key(xrelay.parse(text), chosen_target(None, None), 3, None)
+
+    assert len({key(60, "0"), key(60, "1"), key(61, "0"), None}) == 4

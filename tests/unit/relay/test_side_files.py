@@ -8,11 +8,14 @@ from pathlib import Path
 import ml_dtypes
 import numpy as np
 import pytest
+from xdsl.dialects.builtin import ModuleOp, f32
 
 from xrelay import relay
 from xrelay.api.sources import load_source, save_module
+from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, weights_of
+from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, Weight, WeightAttr, weights_of
+from xrelay.errors import InputError
 from xrelay.relay import Expr
 from xrelay.runtime.arena import aligned
 
@@ -117,3 +120,26 @@ def test_weights_of_one_repeated_element_come_back(tmp_path: Path, element: floa
     side.write_bytes(data)
     with pytest.raises(UnresolvedWeightError, match="is not what its key says"):
         load_source(tmp_path / "m.mlir")
+
+
+def weight(value: float) -> Weight:
+    found = Weight("w", key="w")
+    found.resolve(np.full(32, value, np.float32))
+    return found
+
+
+def test_weights_of_one_key_and_other_bytes_differ(tmp_path: Path) -> None:
+    assert weight(1) == weight(1)
+    assert weight(1) != weight(2)
+    assert weight(1) != Weight("w", key="w")
+    module = ModuleOp([ConstantOp(WeightAttr(weight(value)), tensor_type((32,), f32)) for value in (1, 2)])
+    with pytest.raises(InputError, match="the weights 'w' and 'w' have the key 'w' and different bytes"):
+        save_module(module, tmp_path / "m.mlir")
+
+
+def test_weights_of_one_key_share_their_bytes(text: Path) -> None:
+    constant = next(line for line in text.read_text().splitlines() if "relay.constant" in line)
+    twice = text.read_text().replace(constant, f"{constant}\n{constant.replace('%', '%again_', 1)}")
+    text.write_text(twice)
+    first, second = weights_of(load_source(text))
+    assert first.array is second.array
