@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -33,7 +34,11 @@ def cache_root() -> Path | None:
     """The folder of the caches; `None` where the environment turns them off, or the user has no home."""
     if not environment.cache_is_on():
         return None
-    given = environment.cache_folder()
+    try:
+        given = environment.cache_folder()
+    except FileNotFoundError:
+        warn_once("unusable", "compiling without the cache: XRELAY_CACHE_DIR is relative to a folder that is removed")
+        return None
     if given is not None:
         return given
     import platformdirs  # which a folder that is given spares
@@ -108,7 +113,7 @@ class ModelCache:
 
     def drop(self, key: str, reason: str) -> None:
         """Remove the entry of a key, and warn of the reason; one that somebody removed meanwhile is no damage."""
-        if self._store.path(key).exists():
+        if os.path.lexists(self._store.path(key)):
             warn_damaged(self._store.path(key), reason)
             self._store.drop(key)
 

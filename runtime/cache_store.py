@@ -153,7 +153,8 @@ class Store:
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
         """Time of last use, size and path of every entry; what a killed writer left long ago is removed."""
-        for path in self._root.glob("*/*"):
+        # `os.walk` passes over folders that another process removes meanwhile, `Path.glob` raises.
+        for path in (Path(folder, name) for folder, _, names in os.walk(self._root) for name in names):
             try:
                 status = path.lstat()
             except OSError:

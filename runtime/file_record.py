@@ -37,7 +37,7 @@ class FileRecord:
     def get(self, mark: str) -> str | None:
         """The value noted for a mark; `None` where there is none."""
         root = cache_root()
-        if root is None or not root.is_dir() or not usable_folder(root):
+        if root is None or not os.path.isdir(root) or not usable_folder(root):
             return None
         return self._lines(root).get(mark)
 

@@ -114,6 +114,32 @@ def test_what_a_killed_writer_left_is_removed(tmp_path: Path):
     assert [path.name for path in tmp_path.rglob("*.part")] == [".new.part"]
 
 
+def test_a_folder_that_is_removed_while_it_is_listed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Another process clears the cache after the list of folders was read."""
+    scandir = os.scandir
+
+    def removed_first(path: str):
+        if str(path) != str(tmp_path):
+            Path(path, f"{KEY}.o").unlink()
+            Path(path).rmdir()
+        return scandir(path)
+
+    cache = ObjectCache(tmp_path, 1 << 20)
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", removed_first)
+        cache.put(KEY, b"code")
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"code")
+    assert cache.get(KEY) == b"code"
+
+
+def test_a_relative_folder_of_a_working_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("XRELAY_CACHE_DIR", "relative")
+    monkeypatch.chdir(tmp_path)
+    tmp_path.rmdir()
+    assert cache_root() is None
+
+
 def test_models_by_key(tmp_path: Path):
     cache = ModelCache(tmp_path, 1 << 20)
     assert cache.get(KEY) is None
