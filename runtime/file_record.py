@@ -1,11 +1,13 @@
 """What is known of files by their status, so that large ones are read once: a record in the user's cache.
 
 A record is a text with a line for each file: its mark, and a value. It holds the last thousand. A mark names the
-content of a file by device, inode, size and times of change. Without a usable cache nothing is remembered.
+content of a file by device, inode, size and times of change: nobody can set the time of the last change of status
+(ctime) back. Without a usable cache nothing is remembered.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Sequence
@@ -28,6 +30,20 @@ def file_mark(status: os.stat_result, details: Sequence[str] = ()) -> str:
     return content_key((*map(str, (status.st_dev, status.st_ino, status.st_size, *times)), *details))
 
 
+def steady_status(descriptor: int) -> os.stat_result | None:
+    """The status of an open file that shows each change from now on; `None` if the file changed just now.
+
+    A store to a mapped page that is dirty already leaves the times as they are, so dirty pages are written first. File
+    systems in memory, such as tmpfs, write none: there such a store goes unnoticed.
+    """
+    status = os.fstat(descriptor)
+    if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _SETTLED_NANOSECONDS:
+        return None
+    with contextlib.suppress(OSError):
+        os.fsync(descriptor)
+    return os.fstat(descriptor)
+
+
 class FileRecord:
     """The record called `name` in the user's cache."""
 
@@ -41,13 +57,11 @@ class FileRecord:
             return None
         return self._lines(root).get(mark)
 
-    def put(self, mark: str, value: str, status: os.stat_result) -> None:
-        """Notes a value, a word, for the file of this mark and status.
+    def put(self, mark: str, value: str) -> None:
+        """Stores a value, a word, for the file of this mark, if there is a cache.
 
-        Nothing happens where the file changed just now, or there is no cache.
+        The mark is that of `steady_status` before the content was read, and still that of the file.
         """
-        if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _SETTLED_NANOSECONDS:
-            return
         root = cache_root()
         if root is None:
             return

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from xrelay.errors import ArtifactError
 from xrelay.runtime.arena import aligned_bytes
 from xrelay.runtime.digests import Source, content_key, sources_key
-from xrelay.runtime.file_record import FileRecord, file_mark
+from xrelay.runtime.file_record import FileRecord, file_mark, steady_status
 from xrelay.runtime.files import read_bytes, read_into
 from xrelay.runtime.metadata import FORMAT_VERSION, ModelMetadata, TensorSpec
 from xrelay.runtime.safetensors_file import SafetensorsWriter, header_text, map_file, read_header
@@ -125,6 +125,8 @@ class ModelFile:
         are checked against their digest, with `verify` always, else where this state of the file never was.
         """
         places = self._weight_places()
+        is_known = not places or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
+        steady = None if is_known else steady_status(self._descriptor)
         if mapped is None:
             mapped = sum(end - begin for begin, end in places) > COPIED_UP_TO
         if mapped:
@@ -134,7 +136,8 @@ class ModelFile:
         else:
             arrays = self._copied(places)
             sources = [_array_source(array) for array in arrays]
-        self._verify(sources, always=verify)
+        if not is_known:
+            self._verify(sources, steady)
         rest = iter(arrays)
         return [
             Part(objects, tables, tuple(_typed(next(rest), spec) for spec in tables.weights))
@@ -188,15 +191,17 @@ class ModelFile:
 
         return Source(end - begin, read)
 
-    def _verify(self, sources: Sequence[Source], *, always: bool) -> None:
+    def _verify(self, sources: Sequence[Source], steady: os.stat_result | None) -> None:
+        """Check the weights against their digest, and record that for the state that the file had before and has."""
         digest = self._header.metadata.get(WEIGHTS_DIGEST, "")
-        mark = file_mark(self._status, [digest])
-        if not sources or (_VERIFIED.get(mark) is not None and not always):
-            return
         if sources_key(sources) != digest:
             raise ArtifactError(f"'{self._path}' is damaged: the weights do not match their digest", help=_AGAIN)
-        if file_mark(os.fstat(self._descriptor), [digest]) == mark:
-            _VERIFIED.put(mark, digest, self._status)
+        mark = self._mark(os.fstat(self._descriptor))
+        if steady is not None and self._mark(steady) == mark:
+            _VERIFIED.put(mark, digest)
+
+    def _mark(self, status: os.stat_result) -> str:
+        return file_mark(status, [self._header.metadata.get(WEIGHTS_DIGEST, "")])
 
 
 def _typed(data: NDArray[np.uint8], spec: TensorSpec) -> NDArray[Any]:

@@ -15,7 +15,7 @@ from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
 from xrelay.runtime.digests import Source as Content
 from xrelay.runtime.digests import content_key, sources_key
-from xrelay.runtime.file_record import FileRecord, file_mark
+from xrelay.runtime.file_record import FileRecord, file_mark, steady_status
 from xrelay.runtime.files import open_regular, read_bytes
 from xrelay.target.target import Target
 
@@ -92,12 +92,13 @@ def _file_key(path: Path) -> str | None:
     elsewhere = [b"location"] if path.suffix == ".onnx" else [WEIGHTS_FILE.encode(), b"\\"]
     with open_regular(path) as descriptor:
         status = os.fstat(descriptor)
-        mark = file_mark(status, [path.suffix])
-        known = _CONTENTS.get(mark)
+        known = _CONTENTS.get(file_mark(status, [path.suffix]))
         if known is None:
+            steady = steady_status(descriptor)
             known = _bytes_key(descriptor, status.st_size, elsewhere) or _ELSEWHERE
-            if file_mark(os.fstat(descriptor), [path.suffix]) == mark:
-                _CONTENTS.put(mark, known, status)
+            mark = file_mark(os.fstat(descriptor), [path.suffix])
+            if steady is not None and file_mark(steady, [path.suffix]) == mark:
+                _CONTENTS.put(mark, known)
     if known == _ELSEWHERE:
         return None
     # The places in a text name its file; those in an ONNX model are nodes.
