@@ -92,7 +92,7 @@ class Artifact:
         path = Path(path)
         with _opened(path, follow=key is None) as descriptor:
             if not trust:
-                _check_trust(path, os.fstat(descriptor))
+                check_trust(path, os.fstat(descriptor))
             file = ModelFile(path, descriptor, key=key)
             check_machine(file.metadata, str(path))
             return _assembled(file.parts(verify=verify, mapped=mmap))
@@ -126,8 +126,8 @@ def _opened(path: Path, *, follow: bool = True) -> Generator[int]:
         raise ArtifactError(f"cannot open '{path}': {reason(error)}") from error
 
 
-def _check_trust(path: Path, status: os.stat_result) -> None:
-    """`ArtifactError` where others may have written a file with native code."""
+def check_trust(path: Path, status: os.stat_result) -> None:
+    """`ArtifactError` if others may have written a file with native code; `status` is that of the open file."""
     fault = file_fault(path, status)
     if fault is not None:
         hint = "take that right away (chmod, chown), or load it with trust=True (--trust)"

@@ -7,8 +7,9 @@ another package adds its own with `writes`. Ops without a writer are an error th
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from typing import IO
+from typing import IO, Final
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
@@ -16,7 +17,7 @@ from xdsl.ir import Attribute, Operation
 
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm import instructions
-from xrelay.lowering.emit_llvm.functions import FunctionText, ModuleText, symbol, writes
+from xrelay.lowering.emit_llvm.functions import FunctionText, ModuleText, quoted, symbol, writes
 from xrelay.passes.infra.conversion import describe_place
 
 __all__ = ["FunctionText", "ModuleText", "emit_llvm_ir", "emit_to_stream", "instructions", "writes"]
@@ -27,6 +28,7 @@ ARGUMENT_NUMBERS = ("align", "dereferenceable", "dereferenceable_or_null")
 """Attributes `llvm.X = n` of an argument."""
 FUNCTION_FLAGS = {"no_inline": "noinline", "no_unwind": "nounwind", "always_inline": "alwaysinline"}
 """Attributes of a function, and how LLVM spells them."""
+_ATTRIBUTE: Final = re.compile(r"[a-z_]+(\([a-z0-9_:, ]*\))?")
 
 
 def emit_llvm_ir(
@@ -126,11 +128,18 @@ def _function_attributes(op: llvm.FuncOp, defaults: Mapping[str, str]) -> list[s
         strings["target-features"] = ",".join(feature.data for feature in features.features)
     for item in _passthrough(op):
         if isinstance(item, StringAttr):
-            words.append(item.data)
+            words.append(_checked_word(item.data, op))
         elif isinstance(item, ArrayAttr):
             key, value = (part.data for part in item if isinstance(part, StringAttr))
             strings[key] = value
-    return words + [f'"{name}"="{value}"' for name, value in strings.items()]
+    return words + [f"{quoted(name)}={quoted(value)}" for name, value in strings.items()]
+
+
+def _checked_word(word: str, op: llvm.FuncOp) -> str:
+    """An attribute of a function without a value; `LoweringError` for text that is no such word."""
+    if _ATTRIBUTE.fullmatch(word):
+        return word
+    raise LoweringError(f"{word!r} is no attribute of a function in LLVM IR", location=describe_place(op))
 
 
 def _passthrough(op: llvm.FuncOp) -> tuple[Attribute, ...]:

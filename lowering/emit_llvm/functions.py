@@ -66,10 +66,12 @@ _PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
 
 def symbol(name: str) -> str:
     """A global's name as `@name`, quoted where it has to be."""
-    if _PLAIN_NAME.fullmatch(name):
-        return f"@{name}"
-    shown = "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in name.encode())
-    return f'@"{shown}"'
+    return f"@{name}" if _PLAIN_NAME.fullmatch(name) else f"@{quoted(name)}"
+
+
+def quoted(text: str) -> str:
+    """A string of LLVM IR, with unusual characters escaped."""
+    return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode()) + '"'
 
 
 class FunctionText:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import cache
+from typing import Final
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, IntegerAttr, VectorType
@@ -70,6 +72,8 @@ INTRINSICS: tuple[type[Operation], ...] = (
     llvm.VectorFMinOp,
 )
 """Ops called `llvm.intr.X` for the intrinsic `llvm.X`, overloaded by their result."""
+
+_INTRINSIC: Final = re.compile(r"llvm\.[A-Za-z0-9_.]+")
 
 
 def type_suffix(type_: Attribute) -> str:
@@ -144,6 +148,8 @@ def write_float_reduction(op: llvm.VectorReduceOperation, text: FunctionText) ->
 @writes(llvm.CallIntrinsicOp)
 def write_call_intrinsic(op: llvm.CallIntrinsicOp, text: FunctionText) -> None:
     """A call of the intrinsic, whose full name the op gives."""
+    if not _INTRINSIC.fullmatch(op.intrin.data):
+        raise LoweringError(f"{op.intrin.data!r} is no intrinsic of LLVM", location=describe_place(op))
     text.call(op, op.intrin.data, op.args, fast_math(op))
 
 

@@ -9,6 +9,8 @@ from xrelay.dialects.levels import level_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
 
+_CHECKED_DIALECTS = frozenset({"builtin", "func", "relay", "topi", "loop", "arith", "math", "scf"})
+_CHECKED_OPS = frozenset({"memref.alloc", "memref.dealloc", "cf.assert"})
 _LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
 
 
@@ -29,3 +31,8 @@ def module_level(module: ModuleOp) -> str:
         f"a module below the loop level ({', '.join(lower)}) has no interpreter",
         help="compare the module before convert-loop-to-scf, or the compiled model",
     )
+
+
+def is_native_code(module: ModuleOp) -> bool:
+    """Whether a module holds ops that access memory without checks, as texts below the loop level do."""
+    return any(level_of(op) not in _CHECKED_DIALECTS and op.name not in _CHECKED_OPS for op in walk_ops(module))

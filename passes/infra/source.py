@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 import traceback
 from collections.abc import Callable, Mapping
@@ -96,15 +97,28 @@ def _add_notes(failure: ParseError, parser: LocatingParser | None, error: XdslPa
             failure.add_place(message if message is not None else "the first one", parser.location(span.start))
 
 
-def read_module(ctx: Context, path: Path) -> ModuleOp:
-    """The module in a text file, unverified; raises `ParseError` also for a file that cannot be read as text."""
-    return parse_module(ctx, read_text(path), str(path))
+def read_module(ctx: Context, path: Path, check: Callable[[ModuleOp, os.stat_result], None] | None = None) -> ModuleOp:
+    """The module in a text file, unverified; raises `ParseError` also for a file that cannot be read as text.
+
+    `check` gets the module, and the status of the file that was read.
+    """
+    text, status = _read(path)
+    module = parse_module(ctx, text, str(path))
+    if check is not None:
+        check(module, status)
+    return module
 
 
 def read_text(path: Path) -> str:
     """The content of a text file; `ParseError` when there is none or it is not UTF-8."""
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[str, os.stat_result]:
+    """The content of a text file, and the status of the file that was read."""
     try:
-        return decode_text(path.read_bytes(), str(path))
+        with path.open("rb") as file:
+            return decode_text(file.read(), str(path)), os.fstat(file.fileno())
     except OSError as error:
         raise ParseError(f"cannot read the file: {error.strerror}", location=str(path)) from error
 

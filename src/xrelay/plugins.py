@@ -12,6 +12,7 @@ imported. A dialect is announced in the group `xrelay.dialects` by its name, and
     passes = "acme.passes"            # calls of register_pass
     targets = "acme.targets"          # calls of register_cpu, functions decorated with alters_layout
     gradients = "acme.gradients"      # functions decorated with differentiates
+    symbols = "acme.symbols"          # calls of register_external_symbol
 
     [project.entry-points."xrelay.dialects"]
     acme = "acme.ops:ACME"            # a Dialect
@@ -31,7 +32,7 @@ from xrelay.errors import XRelayError, did_you_mean, one_line
 
 GROUP = "xrelay.plugins"
 DIALECTS_GROUP = "xrelay.dialects"
-KINDS = ("ops", "interpreter", "strategies", "schedules", "converters", "passes", "targets", "gradients")
+KINDS = ("ops", "interpreter", "strategies", "schedules", "converters", "passes", "targets", "gradients", "symbols")
 
 _LOG = logging.getLogger(__name__)
 _loaded: set[str] = set()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from xrelay.tools.commands.base import Command, UsageError, refuse_to_replace
-from xrelay.tools.commands.options import add_compile_options, add_source, add_threads, compiled_model
+from xrelay.tools.commands.options import add_compile_options, add_source, add_threads, add_trust, compiled_model
 
 if TYPE_CHECKING:
     from xrelay.api.timing import CompileTiming
@@ -33,6 +33,7 @@ class CompileCommand(Command):
         add_source(parser, "model: .onnx or .mlir")
         add_compile_options(parser)
         add_threads(parser)
+        add_trust(parser)
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="compiled model (default: MODEL.xrelay)")
         parser.add_argument("--export", type=Path, metavar="FILE.o", help="object file for a C program")
         parser.add_argument("--timing", action="store_true", help="tell on stderr what each stage and kernels took")

@@ -50,8 +50,9 @@ def add_threads(parser: ArgumentParser) -> None:
 
 
 def add_trust(parser: ArgumentParser) -> None:
-    """`--trust`, for commands that run compiled models."""
-    parser.add_argument("--trust", action="store_true", help="run a compiled model (.xrelay) that others may write")
+    """`--trust`, for commands that take native code."""
+    help_ = "take native code (.xrelay, .mlir below the loop level) from a file that others may write"
+    parser.add_argument("--trust", action="store_true", help=help_)
 
 
 def add_memory_limit(parser: ArgumentParser) -> None:
@@ -90,8 +91,7 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
     if module is None and args.model.suffix == ".xrelay":
         from xrelay.api.model import load
 
-        trust: bool = vars(args).get("trust", False)
-        return load(args.model, num_threads=args.threads, trust=trust, memory_limit=limit)
+        return load(args.model, num_threads=args.threads, trust=args.trust, memory_limit=limit)
     from xrelay.api.compile import compile
 
     with progress_bar("compiling") as progress:
@@ -106,4 +106,5 @@ def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledM
             progress=progress,
             memory_limit=limit,
             integers=args.integers,
+            trust=args.trust,
         )

@@ -90,7 +90,7 @@ def _with_outputs(args: Namespace) -> ModuleOp:
     from xrelay.api.intermediates import add_outputs
     from xrelay.api.sources import load_source
 
-    module = load_source(args.model, shapes=dict(args.shapes))
+    module = load_source(args.model, shapes=dict(args.shapes), trust=args.trust)
     add_outputs(module, args.output, nodes=_nodes(args.model) if args.model.suffix == ".onnx" else None)
     return module
 

@@ -22,6 +22,7 @@ from xrelay.api.streaming import kernel_stream
 from xrelay.api.timing import CompileTiming, KernelCounts
 from xrelay.arguments import MAX_OPT_LEVEL
 from xrelay.dialects.attribute_names import COMPILER, PRIMITIVE
+from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.infra.gc_pause import gc_pause
@@ -61,13 +62,14 @@ def artifact_of(
     progress: Progress | None = None,
     name: str = "model",
     integers: bool = False,
+    trust: bool = False,
 ) -> Built:
     """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors.
 
     The target is entered, for registered strategies and hooks.
     """
     with target, gc_pause():
-        module = load_source(source, shapes=shapes)
+        module = load_source(source, shapes=shapes, trust=trust)
         return build_artifact(
             module,
             target,
@@ -195,6 +197,7 @@ def _native(
 ) -> list[bytes]:
     """Object code of a module in the llvm dialect; `symbols` are those of kernels that are elsewhere."""
     features = ",".join(target.code_features())
+    check_external_symbols(module, symbols)
     pieces = llvm_texts(module, target, symbols)
     texts = [piece.text for piece in pieces]
     levels = [GLUE_LLVM_LEVEL if piece.is_glue else level for piece in pieces]

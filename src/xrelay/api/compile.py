@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from xrelay.api.model import CompiledModel
 from xrelay.api.model_key import model_key
@@ -40,6 +40,7 @@ def compile(
     progress: Progress | None = None,
     memory_limit: int | None = None,
     integers: bool = False,
+    trust: bool = False,
 ) -> CompiledModel:
     """Compile a model for the CPU.
 
@@ -56,17 +57,19 @@ def compile(
     take. With `integers`, what lies between dequantised and quantised numbers is computed on integers, as
     `relay-fake-quantization-to-integer` says; results may be a step of the quantisation beside those of floats.
 
+    A text below the loop level is native code: it is refused if others may write its file, as by `load`. `trust`
+    compiles it, and nothing comes from the cache of models.
+
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
-    model, `InputError` for options, `LoweringError` for what has no native form.
+    model, `InputError` for options, `ArtifactError` for native code that others may write, `LoweringError` for what has
+    no native form.
     """
-    chosen = chosen_target(target, threads)
-    level = chosen_level(opt_level)
+    chosen, level = chosen_target(target, threads), chosen_level(opt_level)
     cache, integers = checked_flag("cache", cache), checked_flag("integers", integers)
     shapes, limit = checked_shapes(shapes), check_memory_limit(memory_limit)
-    anew = dump_stages is not None or shapes_compilation()
-    models = ModelCache.default() if cache and not anew and chosen.runs_here() else None
-    key = model_key(source, chosen, level, shapes, integers=integers) if models is not None else None
-    if models is not None and key is not None and (artifact := _cached(models, key, _name(source))) is not None:
+    anew = dump_stages is not None or shapes_compilation() or checked_flag("trust", trust)
+    entry = _entry(source, chosen, level, shapes, integers=integers) if cache and not anew else None
+    if entry is not None and (artifact := _cached(entry, _name(source))) is not None:
         return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
     dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
     # The compiler's modules take longer to import than a known model to open.
@@ -82,22 +85,37 @@ def compile(
         progress=progress,
         name=_name(source),
         integers=integers,
+        trust=trust,
     )
-    if models is not None and key is not None:
-        models.put(key, partial(artifact.write, key=key))
+    if entry is not None:
+        entry.models.put(entry.key, partial(artifact.write, key=entry.key))
     return CompiledModel(artifact, num_threads=threads, memory_limit=limit, timing=timing)
 
 
-def _cached(models: ModelCache, key: str, name: str) -> Artifact | None:
+class _Entry(NamedTuple):
+    """A place in the cache of models."""
+
+    models: ModelCache
+    key: str
+
+
+def _entry(source: Source, target: Target, level: int, shapes: Shapes | None, *, integers: bool) -> _Entry | None:
+    """The place of a model in the cache; `None` without a cache, or for a model without a key."""
+    models = ModelCache.default() if target.runs_here() else None
+    key = None if models is None else model_key(source, target, level, shapes, integers=integers)
+    return None if models is None or key is None else _Entry(models, key)
+
+
+def _cached(entry: _Entry, name: str) -> Artifact | None:
     """The model that was compiled before, under any name, if its file is still good."""
-    path = models.get(key)
+    path = entry.models.get(entry.key)
     if path is None:
         return None
     try:
-        artifact = Artifact.load(path, key=key)
+        artifact = Artifact.load(path, key=entry.key)
         return replace(artifact, metadata=replace(artifact.metadata, name=name))
     except ArtifactError as error:
-        models.drop(key, error.message)
+        entry.models.drop(entry.key, error.message)
         return None
 
 

@@ -16,6 +16,7 @@ from xrelay.api.kernel_records import KernelFacts
 from xrelay.dialects.attribute_names import HEAP, NUM_SCRATCH
 from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
+from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.pipelines import Phase, Stage
@@ -94,6 +95,7 @@ class KernelLowering:
         with self._clock.step("emit"):
             may_fail = _may_fail(module)
             rename_symbols(module, _names(module, symbol))
+            check_external_symbols(module, ())
             texts = tuple(piece.text for piece in llvm_texts(module, self._target))
         return LoweredKernel(texts, KernelFacts(may_fail, declaration))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
@@ -12,9 +13,11 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.arguments import checked_path
 from xrelay.errors import InputError, did_you_mean, with_article
+from xrelay.passes.infra.module_level import is_native_code
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, read_module
 from xrelay.passes.infra.verify import verify_module
+from xrelay.runtime.artifact import check_trust
 from xrelay.runtime.files import beside
 
 if TYPE_CHECKING:
@@ -29,8 +32,10 @@ Shapes: TypeAlias = Mapping[str, Sequence[int]]
 _WHAT_NAMES_SAY = "name the file for what it holds; xrelay.load reads compiled models, and tools those called .xrelay"
 
 
-def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
+def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = True) -> ModuleOp:
     """The verified relay module of `source`; a module given as such is cloned, so the caller's stays as it is.
+
+    Without `trust`, native code in a file that others may write is an `ArtifactError` (`runtime/trust.py`).
 
     Raises `ParseError` and `VerificationError` with `file:line:col` for text, `ModelImportError` for ONNX models,
     `InputError` for a file of another kind and for `shapes` of inputs of something that is not an ONNX model.
@@ -39,7 +44,7 @@ def load_source(source: Source, *, shapes: Shapes | None = None) -> ModuleOp:
     if isinstance(source, ModuleOp):
         module = source.clone()
     elif path is not None and path.suffix != ".onnx":
-        module = _load_text(path)
+        module = _load_text(path, trust=trust)
     else:
         if not isinstance(source, str | PathLike | bytes) and not hasattr(source, "graph"):
             kind = type(source).__name__
@@ -118,7 +123,7 @@ def write_text(path: Path, text: str) -> None:
         raise InputError(f"cannot write the file: {error.strerror}", location=str(path)) from error
 
 
-def _load_text(path: Path) -> ModuleOp:
+def _load_text(path: Path, *, trust: bool) -> ModuleOp:
     """The module in a text file, with its weights where it names a side file."""
     from xrelay.dialects.relay.structure.weights import resolve_side_file
 
@@ -130,6 +135,11 @@ def _load_text(path: Path) -> ModuleOp:
         raise InputError(f"{str(path)!r} is a folder", help="give an .onnx or an .mlir file in it")
     if path.suffix != ".mlir":
         raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_WHAT_NAMES_SAY)
-    module = read_module(full_context(), path)
+
+    def check(module: ModuleOp, status: os.stat_result) -> None:
+        if not trust and is_native_code(module):
+            check_trust(path, status)
+
+    module = read_module(full_context(), path, check)
     resolve_side_file(module, path.parent)
     return module

@@ -1,0 +1,73 @@
+"""Functions of the process that native code may call.
+
+The JIT linker looks up what an object leaves undefined among all symbols of the process, so a text could declare and
+call any function of the C library. Only the functions below, and those that a package has registered, may be declared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from typing import Final
+
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import ModuleOp
+
+from xrelay.errors import LoweringError
+from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
+from xrelay.passes.infra.conversion import describe_place
+from xrelay.passes.infra.verify import walk_ops
+from xrelay.plugins import load_plugins
+
+_MATH: Final = ("acosh", "asinh", "atanh", "cbrt", "erf", "expm1", "log1p")
+_BUILT_IN: Final = frozenset(
+    {PARALLEL_FOR, "aligned_alloc", "free", "memcpy", "memmove", *_MATH, *(f"{name}f" for name in _MATH)}
+)
+_INTRINSIC: Final = re.compile(r"llvm\.[A-Za-z0-9_.]+")
+_NOT_OWN: Final = frozenset({"available_externally", "extern_weak"})
+"""Linkages of definitions that another definition replaces."""
+_registered: set[str] = set()
+
+
+def add_external_symbol(name: str) -> None:
+    """Lets native code call the function `name` of the process."""
+    _registered.add(name)
+
+
+def registered_symbols() -> frozenset[str]:
+    """Returns the functions that packages have registered."""
+    load_plugins("symbols")
+    return frozenset(_registered)
+
+
+def check_external_symbols(module: ModuleOp, known: Collection[str]) -> None:
+    """Raises `LoweringError` for a function or variable of the process that a module in the llvm dialect may not use.
+
+    `known` are the symbols of other object files of the model. Pointers made of numbers are refused as well.
+    """
+    for op in module.ops:
+        if isinstance(op, llvm.FuncOp | llvm.GlobalOp) and _is_external(op) and not _is_allowed(op, known):
+            kind = "function" if isinstance(op, llvm.FuncOp) else "variable"
+            raise LoweringError(
+                f"native code may not use the external {kind} @{op.sym_name.data}",
+                location=describe_place(op),
+                help="define it, or register it with xrelay.extend.symbols.register_external_symbol",
+            )
+    for op in walk_ops(module):
+        if type(op) is llvm.IntToPtrOp:
+            raise LoweringError("llvm.inttoptr makes a pointer of a number", location=describe_place(op))
+
+
+def _is_external(op: llvm.FuncOp | llvm.GlobalOp) -> bool:
+    """Whether the linker looks up a symbol elsewhere."""
+    linkage = op.linkage.linkage.data
+    if isinstance(op, llvm.FuncOp):
+        return linkage in _NOT_OWN or not op.body.blocks
+    return linkage in _NOT_OWN or op.sym_name.data.startswith("llvm.") or (linkage == "external" and op.value is None)
+
+
+def _is_allowed(op: llvm.FuncOp | llvm.GlobalOp, known: Collection[str]) -> bool:
+    name = op.sym_name.data
+    if isinstance(op, llvm.FuncOp) and (name in _BUILT_IN or _INTRINSIC.fullmatch(name)):
+        return True
+    return name in known or name in registered_symbols()
