@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import onnx
@@ -42,11 +41,19 @@ def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, 
 def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorBytes) -> None:
     tensor = onnx.TensorProto()
     try:
-        with ExitStack() as stack:
-            files = _Files(path.parent, stack)
-            for tensor in tensors:
-                if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
-                    _bring(tensor, files, kept)
+        folder, by_place = Path(os.path.realpath(path.parent)), dict[str, list[onnx.TensorProto]]()
+        for tensor in tensors:
+            if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
+                by_place.setdefault(_entries(tensor).get("location", ""), []).append(tensor)
+        # One file is open at a time: a model may have a file for each weight.
+        for place, those in by_place.items():
+            tensor = those[0]
+            with opened(_checked_place(folder, place), follow=False) as file:
+                if file.names > 1:
+                    raise ValueError(f"{place!r} has multiple hard links, so it may be a file of another folder")
+                reader = _Reader(file, kept)
+                for tensor in those:
+                    reader.bring(tensor)
     except (OSError, ValueError, EOFError, ModelImportError) as error:
         text = error.message if isinstance(error, ModelImportError) else str(error)
         complaint = f"cannot read the external data of tensor {tensor.name!r}: {' '.join(text.split())}"
@@ -70,46 +77,51 @@ def _needed_tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
             pending += body.node
 
 
-def _bring(tensor: onnx.TensorProto, files: _Files, kept: TensorBytes) -> None:
-    entries = {entry.key: entry.value for entry in tensor.external_data}
-    file = files.get(entries.get("location", ""))
-    offset, length = int(entries.get("offset", "0")), entries.get("length")
-    given = file.size - offset if length is None else int(length)
-    wanted = stored_bytes(tensor)
-    if given != wanted:
-        raise ValueError(f"{given} bytes are given, its shape {list(tensor.dims)} and type take {wanted}")
-    if not 0 <= offset <= offset + given <= file.size:
-        raise ValueError(f"{given} bytes from offset {offset} are not there, the file has {file.size}")
-    fields = kept.add(file.array(offset, offset + given))
-    tensor.ClearField("external_data")
-    tensor.MergeFrom(fields)
+def _entries(tensor: onnx.TensorProto) -> dict[str, str]:
+    return {entry.key: entry.value for entry in tensor.external_data}
 
 
-class _Files:
-    """The files of a folder that are read; each is opened once, until `stack` closes."""
+class _Reader:
+    """Reads tensors from an open file, each range of bytes once."""
 
-    def __init__(self, folder: Path, stack: ExitStack):
-        self._folder, self._stack = Path(os.path.realpath(folder)), stack
-        self._files: dict[str, FileBytes] = {}
+    def __init__(self, file: FileBytes, kept: TensorBytes):
+        self._file, self._kept, self._total = file, kept, 0
+        self._ranges: dict[tuple[int, int], onnx.TensorProto] = {}
+        """The fields that refer to the bytes of each range."""
 
-    def get(self, place: str) -> FileBytes:
-        """The file at a place; `ValueError` for what is none of the folder."""
-        if place not in self._files:
-            file = self._stack.enter_context(opened(self._path(place), follow=False))
-            if file.names > 1:
-                raise ValueError(f"{place!r} has multiple hard links, so it may be a file of another folder")
-            self._files[place] = file
-        return self._files[place]
+    def bring(self, tensor: onnx.TensorProto) -> None:
+        """Read the bytes of a tensor.
 
-    def _path(self, place: str) -> Path:
-        if not place or "\0" in place:
-            raise ValueError(f"the name of the file is {place!r}")
-        path = self._folder / place
-        if not stat.S_ISREG(os.lstat(path).st_mode):
-            raise ValueError(f"{place!r} is no regular file")
-        real = Path(os.path.realpath(path))
-        if Path(place).is_absolute() or not real.is_relative_to(self._folder):
-            raise ValueError(f"{place!r} is outside of the folder of the model")
-        if real != Path(os.path.normpath(path)):
-            raise ValueError(f"{place!r} leads over a symbolic link")
-        return real
+        `ValueError` if they are not in the file, do not suit the tensor's shape and type, or overlap others in part.
+        """
+        entries, size = _entries(tensor), self._file.size
+        offset, length = int(entries.get("offset", "0")), entries.get("length")
+        given = size - offset if length is None else int(length)
+        wanted = stored_bytes(tensor)
+        if given != wanted:
+            raise ValueError(f"{given} bytes are given, its shape {list(tensor.dims)} and type take {wanted}")
+        if not 0 <= offset <= offset + given <= size:
+            raise ValueError(f"{given} bytes from offset {offset} are not there, the file has {size}")
+        place = offset, offset + given
+        if place not in self._ranges:
+            self._total += given
+            if self._total > size:
+                raise ValueError(f"the tensors of its file take {self._total} bytes, the file has {size}: they overlap")
+            self._ranges[place] = self._kept.add(self._file.array(*place))
+        tensor.ClearField("external_data")
+        tensor.MergeFrom(self._ranges[place])
+
+
+def _checked_place(folder: Path, place: str) -> Path:
+    """The path of a regular file in a folder; `ValueError` for anything else."""
+    if not place or "\0" in place:
+        raise ValueError(f"the name of the file is {place!r}")
+    path = folder / place
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        raise ValueError(f"{place!r} is no regular file")
+    real = Path(os.path.realpath(path))
+    if Path(place).is_absolute() or not real.is_relative_to(folder):
+        raise ValueError(f"{place!r} is outside of the folder of the model")
+    if real != Path(os.path.normpath(path)):
+        raise ValueError(f"{place!r} leads over a symbolic link")
+    return real

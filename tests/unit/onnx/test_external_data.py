@@ -9,11 +9,15 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from numpy.typing import NDArray
 from onnx import TensorProto, helper
 from support.onnx_models import model, value
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
+from xrelay.frontend.onnx.external_data import bring_external_data
+from xrelay.frontend.onnx.model_bytes import FileBytes
+from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 from xrelay.interpreters.relay import run_relay
 
 ELEMENTS = np.arange(4, dtype=np.float32)
@@ -128,3 +132,53 @@ def test_a_weight_that_nothing_reads_may_be_missing(tmp_path: Path) -> None:
     source.graph.initializer[-1].name = "unread"
     path.write_bytes(source.SerializeToString())
     import_onnx(path)
+
+
+def folder_with_sums(tmp_path: Path, tensors: list[onnx.TensorProto]) -> Path:
+    """The path of a model that adds several tensors to its input."""
+    path = folder_with(tmp_path, tensors[0])
+    source = onnx.ModelProto.FromString(path.read_bytes())
+    del source.graph.node[:], source.graph.initializer[:]
+    names = ["x", *(f"y{number}" for number in range(len(tensors) - 1)), "y"]
+    for number, tensor in enumerate(tensors):
+        tensor.name = f"w{number}"
+        source.graph.initializer.append(tensor)
+        source.graph.node.append(helper.make_node("Add", [names[number], tensor.name], [names[number + 1]]))
+    path.write_bytes(source.SerializeToString())
+    return path
+
+
+def test_one_file_is_open_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = folder_with_sums(tmp_path, [external(location=f"w{number}.bin") for number in range(8)])
+    for number in range(8):
+        (path.parent / f"w{number}.bin").write_bytes(ELEMENTS.tobytes())
+    descriptors: set[int] = set()
+    array = FileBytes.array
+
+    def noted(file: FileBytes, begin: int, end: int) -> NDArray[np.uint8]:
+        descriptors.add(os.open(path.parent, os.O_RDONLY))
+        os.close(max(descriptors))
+        return array(file, begin, end)
+
+    monkeypatch.setattr(FileBytes, "array", noted)
+    (found,) = run_relay(import_onnx(path), [np.ones(4, np.float32)])
+    np.testing.assert_array_equal(found, 8 * ELEMENTS + 1)
+    assert len(descriptors) == 1
+
+
+def test_tensors_of_equal_places_share_their_bytes(tmp_path: Path) -> None:
+    tensors = [external((64,), location="w.bin", length="256") for _ in range(40)]
+    path = folder_with_sums(tmp_path, tensors)
+    (path.parent / "w.bin").write_bytes(bytes(range(256)))
+    tensors = TensorBytes()
+    model = onnx.ModelProto.FromString(path.read_bytes())
+    bring_external_data(model, path, tensors)
+    arrays = [tensors.of(tensor) for tensor in model.graph.initializer]
+    assert all(each is not None and each is arrays[0] for each in arrays)
+
+
+def test_tensors_that_overlap_are_refused(tmp_path: Path) -> None:
+    path = folder_with_sums(tmp_path, [external(location="w.bin", offset=str(4 * i), length="16") for i in range(2)])
+    (path.parent / "w.bin").write_bytes(bytes(24))
+    with pytest.raises(ModelImportError, match=r"tensor 'w1'.* take 32 bytes, the file has 24: they overlap"):
+        import_onnx(path)
