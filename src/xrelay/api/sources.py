@@ -131,7 +131,7 @@ def _load_text(path: Path, *, trust: bool) -> ModuleOp:
         raise InputError(
             "a text is no model", help="give the path of a file, or the module that parse_module makes of it"
         )
-    if path.is_dir():
+    if os.path.isdir(path):
         raise InputError(f"{str(path)!r} is a folder", help="give an .onnx or an .mlir file in it")
     if path.suffix != ".mlir":
         raise InputError(f"{str(path)!r} is neither an .onnx nor an .mlir file", help=_WHAT_NAMES_SAY)

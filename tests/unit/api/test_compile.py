@@ -199,6 +199,12 @@ def test_wrong_options(tmp_path: Path) -> None:
         xrelay.compile(model(), shapes={"z": (1,)}, cache=False)
 
 
+@pytest.mark.parametrize("name", ["n" * 300, f"{'n' * 300}.mlir", f"{'n' * 300}.onnx", f"{'d' * 100}/" * 60])
+def test_paths_that_are_too_long(name: str) -> None:
+    with pytest.raises(XRelayError, match=r"File name too long|neither an \.onnx nor an \.mlir file"):
+        xrelay.compile(name)
+
+
 def test_each_kernel_is_a_piece_of_code_of_its_own() -> None:
     text = """
 llvm.func internal @table_user(%p: !llvm.ptr) -> i32 { %c = llvm.mlir.constant(0 : i32) : i32
