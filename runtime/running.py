@@ -63,15 +63,16 @@ class Running:
     def call(self, entry: Callable[[], int], context: Context, timeout: float | None) -> tuple[int, Run]:
         """Calls native code, which is ended after `timeout` seconds; its status, and the run that it was.
 
-        The context, which is of this run alone, asks for no end before and after it.
+        The context, which is of this run alone, asks for no end before and after it. `ExecutionError` if there is no
+        thread to wait for the limit.
         """
-        run = Run(context)
-        with self._lock:
-            self._runs.add(run)
-        timer = None if timeout is None else _started(timeout, run)
+        run, timer = Run(context), None
         try:
-            is_main = threading.get_ident() == threading.main_thread().ident
-            return _interrupts().call(entry, run) if is_main else entry(), run
+            with self._lock:
+                self._runs.add(run)
+            timer = None if timeout is None else _started(timeout, run)
+            interrupts = _interrupts() if threading.get_ident() == threading.main_thread().ident else None
+            return entry() if interrupts is None else interrupts.call(entry, run), run
         finally:
             run.close()
             context.cancel = 0
@@ -105,7 +106,12 @@ def cancelled(run: Run, name: str) -> ExecutionError:
 def _started(timeout: float, run: Run) -> threading.Timer:
     timer = threading.Timer(timeout, run.end, [f"the run took longer than {timeout:g} s"])
     timer.daemon = True
-    timer.start()
+    try:
+        timer.start()
+    except RuntimeError as error:
+        raise ExecutionError(
+            f"cannot limit the run to {timeout:g} s: {error}", help="run it without timeout=, or end other threads"
+        ) from error
     return timer
 
 
@@ -118,7 +124,12 @@ class _Interrupts:
         self._previous = -1
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
-        threading.Thread(target=self._watch, name="xrelay-interrupts", daemon=True).start()
+        try:
+            threading.Thread(target=self._watch, name="xrelay-interrupts", daemon=True).start()
+        except RuntimeError:
+            os.close(self._reader)
+            os.close(self._writer)
+            raise
 
     def call(self, entry: Callable[[], int], run: Run) -> int:
         """Calls native code on the main thread; an interrupt ends `run`."""
@@ -145,8 +156,16 @@ class _Interrupts:
 
 
 @functools.cache
-def _interrupts() -> _Interrupts:
+def _started_interrupts() -> _Interrupts:
     return _Interrupts()
 
 
-os.register_at_fork(after_in_child=_interrupts.cache_clear)
+def _interrupts() -> _Interrupts | None:
+    """The watcher of this process; `None` if the system has no thread or pipe for it, so that Ctrl-C has to wait."""
+    try:
+        return _started_interrupts()
+    except (RuntimeError, OSError):
+        return None
+
+
+os.register_at_fork(after_in_child=_started_interrupts.cache_clear)

@@ -131,6 +131,22 @@ def test_what_is_no_limit(model: CompiledModel, timeout: float) -> None:
         model.run([ONCE], timeout=timeout)
 
 
+def test_where_no_thread_is_to_be_had(model: CompiledModel, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A limit of time is refused, a run without one goes on, and `cancel` without a run ends no later one."""
+
+    def refuse(*arguments: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        patch.setattr("xrelay.runtime.running._started_interrupts", refuse)
+        with pytest.raises(ExecutionError, match=r"^cannot limit the run to 1 s: can't start new thread; help: run it"):
+            model.run([ONCE], timeout=1)
+        np.testing.assert_array_equal(model.run([ONCE])[0], np.ones(4))
+    model.cancel()
+    np.testing.assert_array_equal(model.run([ONCE])[0], np.ones(4))
+
+
 def test_another_thread_ends_all_runs(model: CompiledModel, tmp_path: Path) -> None:
     model.save(tmp_path / "m.xrelay")
     loaded = load(tmp_path / "m.xrelay")
