@@ -40,8 +40,7 @@ from xrelay.dialects.relay.ops.tensor_unary import (
 )
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.errors import InterpreterError
-from xrelay.interpreters.powers import float_power
+from xrelay.interpreters.powers import float_power, integer_power
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.integer_division import truncated_quotient
 from xrelay.interpreters.relay.registry import Value, evaluates
@@ -135,11 +134,7 @@ def _divide(lhs: Array, rhs: Array) -> Array:
 
 
 def _power(lhs: Array, rhs: Array) -> Array:
-    if rhs.dtype.kind in "iu":
-        if np.any(rhs < 0):
-            raise InterpreterError("an integer to a negative power")
-        return np.power(lhs, rhs)
-    return float_power(lhs, rhs)
+    return integer_power(lhs, rhs) if rhs.dtype.kind in "iu" else float_power(lhs, rhs)
 
 
 _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {

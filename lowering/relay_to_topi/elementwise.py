@@ -103,13 +103,6 @@ def absolute(b: Body, x: SSAValue) -> SSAValue:
     return x if is_unsigned(x.type) else b.maximum(x, negative(b, x))
 
 
-def power(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:
-    """`x` to the power of `y`, of floats."""
-    if not isinstance(x.type, AnyFloat):
-        raise LoweringError(f"relay.power of {x.type}: only powers of floats have native code", help="cast to a float")
-    return b.add(math.PowFOp(x, y))
-
-
 _UNARY: dict[type[RelayOp], Unary] = {
     ReluOp: relu,
     CopyOp: lambda b, x: x,
@@ -136,7 +129,7 @@ _BINARY: dict[type[RelayOp], Binary] = {
     DivideOp: divide,
     MaximumOp: lambda b, x, y: b.maximum(x, y),
     MinimumOp: lambda b, x, y: b.minimum(x, y),
-    PowerOp: power,
+    PowerOp: lambda b, x, y: b.add(math.PowFOp(x, y)),
     EqualOp: lambda b, x, y: compare(b, x, y, "oeq", "eq"),
     NotEqualOp: lambda b, x, y: compare(b, x, y, "une", "ne"),
     LessOp: lambda b, x, y: compare(b, x, y, "olt", "slt"),

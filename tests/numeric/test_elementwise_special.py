@@ -76,6 +76,21 @@ FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 EXACT = {"floor", "ceil", "round", "trunc", "sign", "isnan", "isinf", "isfinite"}
 
 
+def integer_power(base: int, exponent: int) -> int:
+    """The exact power; the truncated reciprocal of it for a negative exponent."""
+    return base**exponent if exponent >= 0 else base ** (exponent % 2) if abs(base) == 1 else 0
+
+
+@pytest.mark.grid(4)
+@pytest.mark.parametrize("dtype", INTEGERS)
+def test_integer_powers(dtype: str) -> None:
+    exponents = [0, 1, 2, 3, 37, 101, *([-1, -2, -7] if dtype.startswith("i") else [])]
+    x, y = (grid.reshape(-1) for grid in np.meshgrid(special(dtype), np.array(exponents, dtype)))
+    mask = (1 << 8 * x.itemsize) - 1
+    wrapped = [integer_power(*pair) & mask for pair in zip(x.tolist(), y.tolist(), strict=True)]
+    check("power", [x, y], np.array(wrapped, f"u{x.itemsize}").view(dtype), dtype)
+
+
 @pytest.mark.grid(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("dtype", FLOATS)

@@ -234,6 +234,9 @@ class MinimumOp(BinaryBroadcastOp):
 class PowerOp(BinaryBroadcastOp):
     """`lhs` to the power `rhs`, elementwise with numpy's broadcasting.
 
+    Powers of integers are exact and wrap around, as products do. With a negative exponent the power is the truncated
+    reciprocal: 1 or -1 for a base of 1 or -1, else 0.
+
     Example:
     ```mlir
     %z = relay.power(%x, %y) : (tensor<4x8xf32>, tensor<8xf32>) -> tensor<4x8xf32>

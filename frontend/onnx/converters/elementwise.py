@@ -124,8 +124,8 @@ def _as_input(node: NodeView, value: SSAValue) -> SSAValue:
 def convert_pow(node: NodeView) -> SSAValue:
     """`power`, or products for a small whole exponent of integers and for the square.
 
-    The exponent may have another element type; the base's is the result's. Other powers of integers are taken in
-    float64, as onnxruntime takes them.
+    The exponent may have another element type; the base's is the result's. Powers of integers by integers are exact
+    and wrap around; by floats they are computed in float64, as in onnxruntime.
     """
     base, dtype = node.input(0), numpy_dtype(node.element_type(0))
     whole = _whole_exponent(node)
@@ -145,11 +145,13 @@ def _type_of_powers(node: NodeView) -> np.dtype:
     """The base's dtype where it is a float and holds the exponent, else the exponent's or float64.
 
     An odd exponent that becomes even, or infinite, as it is rounded gives the power of a negative base another sign.
+    Two integers get the dtype that holds both; for an exponent of uint64 the base wraps around, which changes no power.
     """
     base, exponent = (numpy_dtype(node.element_type(index)) for index in (0, 1))
     value = node.constant(1)
     if base.kind in "iu":
-        return np.dtype(np.float64)
+        wide = exponent if exponent.kind in "iu" else np.dtype(np.float64)
+        return wide if wide == np.uint64 else np.result_type(base, wide)
     with np.errstate(over="ignore"):
         if base == exponent or (value is not None and np.array_equal(value.astype(base).astype(exponent), value)):
             return base

@@ -1,0 +1,50 @@
+"""`relay.power` of integers: a fold over the bits of the exponent, which squares and multiplies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import arith
+from xdsl.dialects.builtin import AnyFloat, IntegerType
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.relay.ops.tensor_elementwise import PowerOp
+from xrelay.dialects.topi.build import Body, is_unsigned, variables
+from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
+from xrelay.lowering.relay_to_topi.elementwise import absolute
+from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of, read_broadcast
+from xrelay.lowering.relay_to_topi.strategies import implements
+
+
+def _is_of_floats(op: Operation) -> str | None:
+    """Why a power is not computed bit by bit."""
+    return "floats" if isinstance(element_type_of(op.operands[0].type), AnyFloat) else None
+
+
+@implements(PowerOp, "power.integers", priority=11, condition=_is_of_floats)
+def build_power(emitter: TopiEmitter) -> Sequence[SSAValue]:
+    """From the highest bit on, the power is squared, and multiplied by the base if the bit is set.
+
+    Products wrap around, so the exponent may be taken as an unsigned number if the base is 1, 0 or -1; other bases
+    have reciprocals that truncate to 0.
+    """
+    lhs, rhs, shape = emitter.operand(0), emitter.operand(1), emitter.result_shape
+    element = element_of(lhs)
+    assert isinstance(element, IntegerType)
+    width = element.width.data
+
+    def fill(b: Body) -> SSAValue:
+        base, exponent = (read_broadcast(b, source, shape) for source in (lhs, rhs))
+        zero, one, (power,) = b.constant(0, element), b.constant(1, element), b.accumulators
+        if not is_unsigned(element):
+            is_small = b.add(CmpiOp(absolute(b, base), one, "eq"))
+            is_whole = b.add(arith.OrIOp(is_small, b.add(CmpiOp(exponent, zero, "sge"))))
+            base = b.add(SelectOp(is_whole, base, zero))
+        place = b.add(IndexCastOp(b.index(b.reduction[0] * -1 + (width - 1)), element))
+        bit = b.add(arith.AndIOp(b.add(arith.ShRUIOp(exponent, place)), one))
+        square = b.times(power, power)
+        return b.add(SelectOp(b.add(CmpiOp(bit, zero, "ne")), b.times(square, base), square))
+
+    spatial = variables("i", shape)
+    return [emitter.compute("power", spatial, element, fill, reduce={"bit": width}, init=[1])]
