@@ -34,7 +34,7 @@ def name_strided_slice(op: RelayOp, code: ShapeCode) -> RelayOp | None:
     count = length(op.begin)
     extents = code.take(code.shape(op.data), range(count))
     names = [code.name_of(dim) for dim in shape_of(op.result.type)[:count]]
-    steps = [element for element in code.elements(3, count) if isinstance(element, int) and element > 0]
+    steps = [element for element in code.elements(3, count) if isinstance(element, int) and 0 < element <= FAR]
     if None not in known_numbers(code.elements(1, count)) and len(steps) == count:
         return _cut_upwards(op, code, extents, names, steps)
     return _cut_anyhow(op, code, extents, names)

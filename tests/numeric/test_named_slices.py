@@ -13,6 +13,7 @@ FAR = (1 << 63) - 1
 Bound = int | str
 SLICES: list[tuple[Bound, Bound, int]] = [
     (1, FAR, 1), (1, -1, 2), (2, 5, 1), (-2, FAR, 1), (-3, -1, 1), (1, "m", 2), ("m", FAR, 1), (-3, "m", 1),
+    (-FAR, FAR, 1), (FAR, -1, 1), (-FAR, "m", FAR),
 ]  # fmt: skip
 DATA = "tensor<?x2xf32, #relay.dims<n>>"
 
@@ -28,7 +29,10 @@ def test_lengths_that_are_expressions() -> None:
         ]
         types = ", ".join([DATA, *(["tensor<1xi64>"] * 3)])
         lines.append(f"%r{number} = relay.dyn.strided_slice(%x, {', '.join(names)}) : ({types}) -> !relay.incomplete")
-    results, types = ", ".join(f"%r{number}" for number in range(len(SLICES))), ", ".join(["!relay.incomplete"] * 8)
+    results, types = (
+        ", ".join(f"%r{number}" for number in range(len(SLICES))),
+        ", ".join(["!relay.incomplete"] * len(SLICES)),
+    )
     body = "\n".join(lines)
     text = f"""func.func @main(%x: {DATA}, %y: tensor<?xf32, #relay.dims<m>>) -> ({types}) {{
         %m = relay.shape_of(%y) : (tensor<?xf32, #relay.dims<m>>) -> tensor<1xi64>
@@ -45,6 +49,14 @@ def test_lengths_that_are_expressions() -> None:
 
 def test_places_that_are_attributes() -> None:
     bounds = [(-3, 3, 1), (-2, FAR, 1), (-1, -FAR, -1), (4, -5, -2), (1, -1, 2), (3, 0, -1)]
+    bounds += [
+        (-FAR - 1, 1 << 62, 1),
+        (FAR, -(1 << 62), -2),
+        (FAR, 0, 1),
+        (-FAR, -FAR, -1),
+        (0, FAR, FAR),
+        (-1, 0, -FAR),
+    ]
     rows = [
         f"%r{number} = relay.strided_slice(%x) {{begin = [{first}], end = [{last}], strides = [{step}]}}"
         f" : ({DATA}) -> !relay.incomplete"

@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.slice_extents import places_of_slice
+from xrelay.dialects.relay.core.slice_extents import places_of_slice, within_reach
 from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -144,7 +144,7 @@ def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple
         lambda: f"what {begin}:{end}:{step} leaves of an axis of extent {extent} is not known",
         help="give the model static shapes",
     )
-    return first, 0 if kept is None else kept, step
+    return first, 0 if kept is None else kept, within_reach(step)
 
 
 @register_relay_op

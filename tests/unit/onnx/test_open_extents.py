@@ -63,6 +63,7 @@ def wanted(proto: onnx.ModelProto, x: NDArray[np.float32]) -> list[NDArray[Any]]
         single("Slice", ("n", 16, "h"), [0, 0], [-1, -1], [-1, 0]),
         single("Slice", ("n", 16, "h"), [0], [LAST], [2]),
         single("Slice", ("n", 16, "h"), [-1], [-LAST], [0], [-1]),
+        single("Slice", ("n", 16, "h"), [-LAST - 1, LAST], [LAST, -LAST - 1], [0, 2], [1, -2]),
         single("Slice", ("n", 16, "h"), opset=9, starts=[1, -3], ends=[3, LAST], axes=[0, 2]),
         single("Flatten", ("n", 16, "h"), axis=0),
         single("Flatten", ("n", 16, "h"), axis=2),

@@ -16,7 +16,9 @@ FAR = (1 << 63) - 1
 @pytest.mark.parametrize("extent", [n, 2 * n + 1, 5], ids=str)
 def test_slices_keep_what_numpy_keeps(extent: Dim) -> None:
     found = 0
-    for begin, end, step in product((0, 2, -2, m, -m - 1), (0, 3, FAR, -1, m, m + 1, -m - 1, n), (1, 2, 3)):
+    for begin, end, step in product(
+        (0, 2, -2, m, -m - 1, FAR, -FAR), (0, 3, FAR, -FAR, -1, m, m + 1, -m - 1, n), (1, 2, FAR)
+    ):
         kept = kept_by_slice(extent, begin, end, step)
         if kept is None:
             continue
@@ -51,7 +53,9 @@ def test_steps_that_are_no_numbers_from_1_on(step: Dim) -> None:
 
 
 def test_places_are_those_of_numpy() -> None:
-    for begin, end, step in product((0, 2, 9, -1, -3, FAR), (0, 1, 5, -2, -9, FAR, -FAR), (1, 3, -1, -2)):
+    for begin, end, step in product(
+        (0, 2, 9, -1, -3, FAR, -FAR), (0, 1, 5, -2, -9, FAR, -FAR), (1, 3, -1, -2, FAR, -FAR)
+    ):
         first, kept = places_of_slice(n, begin, end, step)
         assert kept is not None
         for size in range(8):
