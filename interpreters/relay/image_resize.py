@@ -14,6 +14,8 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 
 Region = tuple[float, float] | None
+F32_ERROR = 2.0**-24
+"""The relative error of a number that is rounded to f32."""
 
 
 def evaluate_resize(op: ResizeOp, data: Array) -> Array:
@@ -121,11 +123,20 @@ def _places(
     if mode == "asymmetric":
         return divided(index)
     if mode == "tf_half_pixel_for_nn":
-        return divided(index + 0.5)
+        return divided(index + 0.5) if (scale or size / extent) != 1 else index
     if mode == "pytorch_half_pixel" and size == 1:
         return np.zeros_like(index)
-    moved = extent * 0.5 * (1 - size / np.float64(width)) if mode == "half_pixel_symmetric" else 0.0
-    return moved + divided(index + 0.5) - 0.5
+    if mode == "half_pixel_symmetric" and scale:
+        return _about_centre(index, size, extent, scale)
+    return divided(index + 0.5) - 0.5
+
+
+def _about_centre(index: Array, size: int, extent: int, scale: float) -> Array:
+    """The places if the centres of axis and result coincide; halves despite a scale that is rounded to f32."""
+    from_centre = (2 * index + 1 - size) / np.float64(scale)
+    doubled = extent - 1 + from_centre
+    whole = np.rint(doubled)
+    return np.where(np.abs(doubled - whole) <= np.abs(from_centre) * F32_ERROR, whole, doubled) * 0.5
 
 
 def _nearest(places: Array, rounding: str) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import f32, f64, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -18,6 +18,8 @@ from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 
 FAR = 1 << 40
 """No axis reaches as far as this."""
+F32_ERROR = 2.0**-24
+"""The relative error of a number that is rounded to f32."""
 
 
 @dataclass(frozen=True)
@@ -86,16 +88,28 @@ def _place(b: Body, index: SSAValue, axis: AxisPlaces, coordinates: str) -> SSAV
         case "asymmetric":
             return axis.divided(b, index)
         case "tf_half_pixel_for_nn":
-            return axis.divided(b, b.plus(index, half))
-        case "half_pixel_symmetric" if axis.scale is not None:
-            missing = b.minus(b.constant(1, f64), b.divide(size, axis.width(b)))
-            moved = b.times(b.times(extent, half), missing)
-            return b.minus(b.plus(moved, axis.divided(b, b.plus(index, half))), half)
+            scale = axis.by_scale(b, b.divide(size, extent), lambda given: given)
+            return _unless_one(b, scale, axis.divided(b, b.plus(index, half)), index)
+        case "half_pixel_symmetric":
+            by_extents = b.minus(b.divide(b.times(b.plus(index, half), extent), size), half)
+            return axis.by_scale(b, by_extents, lambda scale: _about_centre(b, index, axis, scale))
         case _:
             place = b.minus(axis.divided(b, b.plus(index, half)), half)
             if coordinates != "pytorch_half_pixel":
                 return place
             return _unless_one(b, size, place, b.constant(0, f64))
+
+
+def _about_centre(b: Body, index: SSAValue, axis: AxisPlaces, scale: SSAValue) -> SSAValue:
+    """The place if the centres of axis and result coincide; a half despite a scale that is rounded to f32."""
+    extent, size = axis.extents(b)
+    one = b.constant(1, f64)
+    from_centre = b.divide(b.minus(b.plus(b.plus(index, index), one), size), scale)
+    doubled = b.plus(b.minus(extent, one), from_centre)
+    whole = b.add(math.RoundEvenOp(doubled))
+    error = b.times(b.add(math.AbsFOp(from_centre)), b.constant(F32_ERROR, f64))
+    is_whole = b.add(arith.CmpfOp(b.add(math.AbsFOp(b.minus(doubled, whole))), error, "ole"))
+    return b.times(b.add(SelectOp(is_whole, whole, doubled)), b.constant(0.5, f64))
 
 
 def _between_ends(b: Body, index: SSAValue, axis: AxisPlaces, *, crops: bool) -> SSAValue:

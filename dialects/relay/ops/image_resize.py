@@ -92,7 +92,7 @@ class Resampling:
 
     def keeps(self, extent: Dim, size: Dim) -> bool:
         """Whether an axis that is resized by its extents certainly stays as it is."""
-        return extent == size and not self.crops and self.coordinates != "tf_half_pixel_for_nn"
+        return extent == size and not self.crops
 
 
 class ResizingOp(RelayOp):
@@ -281,21 +281,22 @@ class Resize3DOp(ResizeOp):
 class DynResizeOp(ResizingOp):
     """Some axes in another size: each element is a weighted sum of those around its place in the axis as it was.
 
-    `size` has a number for each of `axes`, `scale` too: one of 0 says that the scale is the size divided by the extent,
-    and is exact; any other divides in f32. With o an index of the result, n the extent before, and width the size, or
+    `size` and `scale` have a number for each of `axes`. A scale of 0 means the size divided by the extent, exactly; any
+    other divides in f32. With o an index of the result, n the extent before, and width the size, or
     where a scale is given that times n, the place of o is
 
         half_pixel            (o + 0.5) / scale - 0.5
         pytorch_half_pixel    the same, but 0 where the size is 1
-        half_pixel_symmetric  n / 2 * (1 - size / width) + (o + 0.5) / scale - 0.5
-        tf_half_pixel_for_nn  (o + 0.5) / scale
+        half_pixel_symmetric  n / 2 * (1 - size / width) + (o + 0.5) / scale - 0.5, or the multiple of 0.5
+                              that is no further away than the rounding of the scale to f32 moves a place
+        tf_half_pixel_for_nn  (o + 0.5) / scale, and o where the scale is 1
         asymmetric            o / scale
         align_corners         o * (n - 1) / (width - 1), and 0 where the width is 1
         tf_crop_and_resize    start * (n - 1) + o * (end - start) * (n - 1) / (width - 1), and
                               (start + end) / 2 * (n - 1) where the width is 1
 
-    `roi` has the starts of all axes and then the ends, as parts of their lengths. There, what lies outside of the axis
-    is `extrapolation_value`; in the other modes the outermost element goes on beyond the ends.
+    `roi` has the starts of all axes and then the ends, as parts of their lengths. There, places outside of the axis
+    get `extrapolation_value`; in the other modes the outermost element goes on beyond the ends.
 
     `nearest_neighbor` takes the element that `rounding_method` says. `linear` weighs the two elements around the place
     by their distances d: 1 - d; `cubic` weighs four by the spline with coefficient a = `cubic_alpha`:

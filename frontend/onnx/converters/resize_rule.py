@@ -62,7 +62,7 @@ class ResizeRule:
         if self.crops:
             count = 0 if self.known_region is None else self.known_region.size // 2
             return count > 0 and self.known_regions(count)[at] == (0.0, 1.0)
-        return self.coordinates != "tf_half_pixel_for_nn" or self.repeats
+        return True
 
     def of(self, places: Sequence[int]) -> ResizeRule:
         """The rule for some of the axes; others are left out only where the region is known."""

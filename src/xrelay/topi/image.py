@@ -72,7 +72,8 @@ def resize(
 ) -> Tensor:
     """The images in another size of height and width.
 
-    `rounding_method` is for `nearest_neighbor`: halves go up by default, `asymmetric` places down. `bicubic_exclude`
+    `rounding_method` is for `nearest_neighbor`: by default places of `align_corners` are rounded, halves up, and others
+    are rounded down, as in TVM. `bicubic_exclude`
     leaves out what lies outside, and lets the other weights sum to 1. Raises `InputError` for an unknown method, mode,
     rounding or layout.
     """
@@ -95,7 +96,7 @@ def resize(
 
         i, j = indices[rows], indices[columns]
         if method == "nearest_neighbor":
-            rounding = rounding_method if rounding_method else "floor" if mode == "asymmetric" else "round"
+            rounding = rounding_method if rounding_method else "round" if mode == "align_corners" else "floor"
             value = pixel(y.nearest(i, rounding), x.nearest(j, rounding))
         else:
             weights = _linear if method == "bilinear" else _cubic(bicubic_alpha, bicubic_exclude)

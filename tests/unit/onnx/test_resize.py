@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
 from itertools import product
 from typing import Any, cast
 
@@ -12,6 +14,7 @@ from onnx import ModelProto, helper
 from onnx.reference import ReferenceEvaluator
 from support.onnx_models import model, value
 
+from xrelay.api.compile import compile
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
@@ -85,6 +88,32 @@ def test_modes_by_sizes_and_scales(mode: str, coordinates: str, constant: bool) 
 def test_roundings(rounding: str) -> None:
     for sizes in ([6], [8], [2], [16]):
         check(*resized((4,), sizes=sizes, nearest_mode=rounding))
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("rounding", ["floor", "ceil"])
+def test_places_about_the_centre_are_exact(rounding: str, constant: bool) -> None:
+    words = {"coordinate_transformation_mode": "half_pixel_symmetric", "nearest_mode": rounding}
+    for extent, scale in ((9, Fraction(5, 2)), (10, Fraction(9, 5)), (10, Fraction(3, 5)), (13, Fraction(12, 5))):
+        size = int(extent * scale)
+        places = [Fraction(extent - 1, 2) + Fraction(2 * o + 1 - size) / (2 * scale) for o in range(size)]
+        wanted = [min(max(getattr(math, rounding)(place), 0), extent - 1) for place in places]
+        proto, feeds = resized((extent,), scales=[float(scale)], constant=constant, **words)
+        feeds["x"] = np.arange(extent, dtype=np.float32)
+        for found in (run_relay(import_onnx(proto), [*feeds.values()]), compile(proto).run(feeds)):
+            assert found[0].tolist() == wanted
+
+
+@pytest.mark.parametrize("constant", [True, False])
+@pytest.mark.parametrize("mode", ["linear", "cubic", "nearest"])
+def test_axes_of_scale_one_are_not_moved(mode: str, constant: bool) -> None:
+    words = {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "mode": mode, "nearest_mode": "ceil"}
+    proto, feeds = resized((1, 3, 4, 5), opset=11, roi=[], scales=[1, 1, 1, 2], constant=constant, **words)
+    alone = [resized((5,), opset=11, roi=[], scales=[2], constant=constant, **words)[0]] * 12
+    rows = [compile(each).run({**feeds, "x": row, **({} if constant else {"scales": np.float32([2])})})[0]
+            for each, row in zip(alone, feeds["x"].reshape(12, 5), strict=True)]  # fmt: skip
+    for found in (run_relay(import_onnx(proto), [*feeds.values()]), compile(proto).run(feeds)):
+        np.testing.assert_allclose(found[0].reshape(12, 10), rows, rtol=1e-6)
 
 
 @pytest.mark.parametrize("mode", ["linear", "cubic"])

@@ -202,7 +202,7 @@ def test_the_nearest_element(mode: str, rounding: str) -> None:
     data = te.placeholder((1, 1, 5, 8), name="data")
     values = np.arange(40, dtype=np.float32).reshape(1, 1, 5, 8)
     result = value_of(topi.image.resize(data, (7, 4), "NCHW", "nearest_neighbor", mode, rounding), (data, values))
-    chosen = rounding if rounding else "floor" if mode == "asymmetric" else "round"
+    chosen = rounding if rounding else "round" if mode == "align_corners" else "floor"
     rules = {"floor": np.floor, "ceil": np.ceil, "round_prefer_floor": lambda c: np.ceil(c - 0.5)}
 
     def nearest(count: int, extent: int) -> list[int]:
