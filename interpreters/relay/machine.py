@@ -1,11 +1,11 @@
 """The evaluator of whole graphs: demand-driven and iterative.
 
-A value is computed when someone needs it, once in each environment; environments mirror the nesting of blocks. In
-functions whose form gives position a meaning, the ops of a block run when the block does, in the order of the text.
-What remains to be done stands on an explicit stack, so neither the depth of a graph nor that of recursive functions is
-Python's. Calls are by value, and so is what a closure captures: it is computed when the closure is made. Of a
-`relay.if` only the chosen branch is evaluated, and the body of a `relay.loop` in an environment of its own for each
-iteration.
+A value is computed when another op needs it, once in each environment; environments mirror the nesting of blocks. The
+value of a `relay.let` is computed when the block of the let runs, unless nothing uses it. In functions whose form gives
+position a meaning, the ops of a block run when the block does, in the order of the text. Pending ops are on an explicit
+stack, so neither the depth of a graph nor that of recursive functions is Python's. Calls are by value, and so are the
+captures of a closure: they are computed when the closure is made. Of a `relay.if` only the chosen branch is evaluated,
+and the body of a `relay.loop` in an environment of its own for each iteration.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.environment import call_limit
@@ -109,6 +109,7 @@ class Machine:
         self._stack: list[Task] = []
         self._captured: dict[Operation, Sequence[SSAValue]] = {}
         self._makers = extent_makers(functions.values())
+        self._lets: dict[Block, Sequence[SSAValue]] = {}
         self._call_limit = call_limit()
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
@@ -143,12 +144,21 @@ class Machine:
         return [environment.home(target).values[target] for target in targets]
 
     def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
-        """Put on the stack what computes the values that a block is to give, and in order all of its ops before."""
+        """Puts on the stack what computes the values that a block is to give, and before that its lets, or all ops."""
         last = environment.block.last_op
         self._demand([*targets, *(() if last is None else self._makers.get(last, ()))], environment)
         if environment.in_order:
             ops = reversed(list(environment.block.ops))
             self._demand([op.results[0] for op in ops if op.results], environment)
+        else:
+            self._demand(self._lets_of(environment.block), environment)
+
+    def _lets_of(self, block: Block) -> Sequence[SSAValue]:
+        """Returns the values bound by lets of a block that have uses, the last first."""
+        if block not in self._lets:
+            lets = [op.result for op in block.ops if isinstance(op, LetOp)]
+            self._lets[block] = [value for value in reversed(lets) if value.uses]
+        return self._lets[block]
 
     def _demand(self, values: Sequence[SSAValue], environment: Environment) -> bool:
         """Put what computes `values` on the stack; whether all are there already."""

@@ -1,7 +1,7 @@
 """Moves an op that must not run in vain to where its value is needed first, for `relay-to-basic-block-normal-form`.
 
 The uses lie in branches of several `relay.if`s, or on one side of a nested one, so that no block needs the value for
-all conditions. Each branch that needs it computes it, unless an earlier branch has: a `relay.if` behind which it may be
+all conditions. Each branch that needs it computes it, unless an earlier branch has: a `relay.if` after which it may be
 needed again also yields whether it was computed, and the value.
 
 Before:
@@ -33,10 +33,9 @@ After:
       relay.yield %w
     } else {relay.yield %x}
 
-What serves the op alone moves with it, as far as that is light where it is computed again. A value that zeros cannot
-stand for (a closure, a tensor of unknown extents) is computed again by each branch that needs it; what a closure
-captures is not. So is a value whose op makes extents that others name: these names are known behind the op, in its
-block, and no other value tells them.
+Ops that only this op needs move with it, unless a let binds them; if it is computed again, only light ones do. A value
+without zeros (a closure, a tensor of unknown extents) is computed again by each branch that needs it, the captures of a
+closure are not. So is a value whose op makes extents that others name: the names are bound after the op, in its block.
 """
 
 from __future__ import annotations
@@ -56,7 +55,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
-from xrelay.dialects.relay.structure.scope import IfOp, outside_closures
+from xrelay.dialects.relay.structure.scope import IfOp, LetOp, outside_closures
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.passes.graph.name_uses import NameUses
@@ -284,6 +283,8 @@ def _unit(
     while pending:
         owner = pending.pop().owner
         if not isinstance(owner, Operation) or owner in found or owner in others or owner.parent is not home:
+            continue
+        if isinstance(owner, LetOp):
             continue
         if is_light and isinstance(owner, RelayOp) and owner.fusion_pattern > OpPatternKind.INJECTIVE:
             continue

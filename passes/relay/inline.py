@@ -47,6 +47,8 @@ Such a call that gives a tuple keeps its place, and so does one whose names nobo
 With `marked`, as Relay's `Inline`: only functions with the attribute `relay.inline` are inlined, and no closures. A
 function with the attribute `Compiler` is for a compiler from outside: calls of it and in it stay.
 
+A call in a branch is moved there first if a function has a `relay.let`, which stays in the block of the call.
+
 A private function all of whose calls were inlined goes, with `marked` a public one too, but not `@main`; its ops move
 to the last of them, so that a chain of functions costs no copies.
 
@@ -76,11 +78,13 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.attribute_names import COMPILER, INLINE, PRIMITIVE
 from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
-from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in
+from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.replacements import erase_op
@@ -92,6 +96,7 @@ from xrelay.passes.relay.computed_first import ComputedFirst
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 from xrelay.passes.relay.inline_closures import ClosureInliner
 from xrelay.passes.relay.inlined_demands import can_carry, carried_arguments, carried_results
+from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 from xrelay.passes.types.dim_names import DimNames
 from xrelay.passes.types.infer_type import infer_types
 
@@ -121,6 +126,7 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
 
     Closures are inlined as well, but with `marked`. Gives the number of calls inlined.
     """
+    _place_calls(module)
     calls = (op for op in walk_ops(module) if isinstance(op, NamedCallOp | InvokeOp))
     first = next(calls, None)
     # Without named dimensions no type changes where a body takes the place of a call.
@@ -135,6 +141,20 @@ def inline_calls(module: ModuleOp, *, max_ops: int = MAX_OPS, marked: bool = Fal
         report(remarks.all)
         undo.run()
         return _inline_calls(module, max_ops, marked=marked, named=False)
+
+
+def _place_calls(module: ModuleOp) -> None:
+    """Moves calls to the blocks that need them if a let may be inlined, which is computed in the block of the call."""
+    functions = [op for op in module.body.block.ops if isinstance(op, FuncOp) and not SEALED & op.attributes.keys()]
+    if not any(isinstance(op, LetOp) for function in functions for op in walk_ops(function)):
+        return
+    called = {callee_name(op) for function in functions for op in walk_ops(function) if is_call(op)}
+    callees: list[Operation] = [function for function in functions if function.sym_name.data in called]
+    callees += [op for function in functions for op in function.walk() if isinstance(op, FnOp)]
+    if any(isinstance(op, LetOp) for callee in callees for op in walk_ops(callee)):
+        pure_calls = pure_functions(module)
+        for function in functions:
+            place_ops(function, pure_calls)
 
 
 def _inline_calls(module: ModuleOp, max_ops: int, *, marked: bool, named: bool) -> int:

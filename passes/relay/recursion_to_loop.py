@@ -65,7 +65,7 @@ from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.argument_needs import needed_by_the_end
 from xrelay.passes.relay.recursion_parts import Recursion, Step, write_loops
-from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
+from xrelay.passes.relay.to_basic_block_normal_form import place_ops
 from xrelay.passes.types.infer_type import infer_types
 
 
@@ -98,7 +98,7 @@ def _rewrite(function: FuncOp, remarks: Remarks, pure_calls: Collection[str]) ->
     if not calls or is_ordered or function.sym_name.data not in pure_calls or len(function.body.blocks) != 1:
         return
     if len(calls) == 1 and not _is_needed(calls[0], function):
-        _delay_calls(function, pure_calls)
+        place_ops(function, pure_calls)
         calls = _calls_of_itself(function)
     if not calls:
         return  # Nothing needs the value of the call.
@@ -124,16 +124,6 @@ def _is_needed(call: AnyCall, function: FuncOp) -> bool:
             return True
         op = around
     return False
-
-
-def _delay_calls(function: FuncOp, pure_calls: Collection[str]) -> None:
-    """Bring calls to the branches that need their values; the form stays dataflow."""
-    form = function.attributes.get(FORM)
-    to_basic_block_normal_form(function, pure_calls)
-    if form is None:
-        del function.attributes[FORM]
-    else:
-        function.attributes[FORM] = form
 
 
 def _recursion(function: FuncOp, calls: list[AnyCall]) -> Recursion | str:

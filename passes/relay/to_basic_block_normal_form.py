@@ -1,8 +1,8 @@
 """`relay-to-basic-block-normal-form`: moves each op to the block where its uses meet.
 
-What: an op whose uses all lie in one branch moves there, and the function says `relay.form = "bbnf"`. Why: in dataflow
-form position means nothing, and a pure op runs at most once and only where its value is needed; every later level runs
-what stands before it.
+An op whose uses all lie in one branch moves there, and the function gets `relay.form = "bbnf"`. In dataflow form
+position means nothing, and a pure op runs at most once and only if its value is needed; later levels run ops in the
+order of the text.
 
 Before:
 
@@ -18,20 +18,20 @@ After:
       relay.yield %e : tensor<4xf32>
     } else {…}
 
-The block is the least common ancestor of the uses, closures taken whole: a closure may be called more than once, so
-nothing moves into one, and what it needs from outside is computed where it is made. To name an extent that an op makes
-is a use of it, as in the requirements that inlining leaves: the extent is known behind that op alone. An op that may
-fail or not end (a call, a division of integers, what demands something of extents that only the run tells, a branch
-with such an op), or needs the value of one, must not run in vain: where its uses meet in a block that does not need it
-for all conditions, each branch that needs it computes it, unless an earlier one has (`compute_on_demand.py`). Other ops
-are computed where their uses meet, needed or not, as in Relay.
+A `relay.let` is not moved: its value is computed in the block of the let.
 
-With `bind`, as Relay's `ToBasicBlockNormalForm`, a `relay.let` binds each value that inner blocks alone use, where it
-is computed: an expression, which has no positions, has its scope then. Without it position says as much, and fusion
-sees no lets.
+The block is the least common ancestor of the uses, closures taken whole: a closure may be called more than once, so no
+op moves into one, and its captures are computed in the block of the closure. An op that names an extent uses the op
+that makes the extent. An op that may fail or not end (a call, a division of integers, a requirement on extents that
+are known at run time only, a branch with such an op), or needs the value of one, must not run unless it is needed. If
+its uses meet in a block that does not need it for all conditions, each branch that needs it computes it, unless an
+earlier one has (`compute_on_demand.py`). Other ops are computed in the block where their uses meet, as in Relay.
 
-One reverse walk finds the places: the users of an op have found theirs before it looks for its own. Ops without a use
-go. Left alone: kernels, fused groups, functions of several blocks, calls of functions with side effects.
+With `bind`, as Relay's `ToBasicBlockNormalForm`, a `relay.let` binds each value that only inner blocks use: expressions
+have no positions, so a let keeps the scope. Without it fusion sees no lets.
+
+One reverse walk places the ops, users before operands. Ops without a use are erased. Left alone: kernels, fused groups,
+functions of several blocks, calls of functions with side effects.
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import IsTerminator
 
 from xrelay.dialects.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.passes.graph.effects import ops_run_on_demand, pure_functions, side_effect_free_ops
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.graph.replacements import erase_op
@@ -95,19 +96,29 @@ def to_basic_block_normal_form(function: FuncOp, pure_calls: Collection[str]) ->
     _delay(function, scopes, free)
 
 
+def place_ops(function: FuncOp, pure_calls: Collection[str]) -> None:
+    """Moves the ops of a function in dataflow form to the blocks where their uses meet; the form stays dataflow."""
+    form = function.attributes.get(FORM)
+    to_basic_block_normal_form(function, pure_calls)
+    if form is None:
+        function.attributes.pop(FORM, None)
+    else:
+        function.attributes[FORM] = form
+
+
 def _place(op: Operation, scopes: Scopes) -> None:
-    """Move `op` to the start of the block where its uses meet, if that is not where it stands; erase it without one."""
+    """Moves `op`, if it is no let, to the start of the block where its uses meet; erases it without one."""
     target = scopes.where_uses_meet(op)
     if target is None:
         erase_op(op)
-    elif target is not op.parent:
+    elif target is not op.parent and not isinstance(op, LetOp):
         op.detach()
         Rewriter.insert_op(op, InsertPoint.at_start(target))
 
 
 def _delay(function: FuncOp, scopes: Scopes, free: Container[Operation]) -> None:
     """Let ops that must not run in vain run where they are needed, in inner blocks before outer ones."""
-    delayed = ops_run_on_demand(function)
+    delayed = {op for op in ops_run_on_demand(function) if not isinstance(op, LetOp)}
     # Branches have moved: the blocks of `scopes` may no longer stand outer before inner.
     for block in reversed(fusable_blocks(function)):
         for op in reversed([op for op in block.ops if op in delayed and op in free]):

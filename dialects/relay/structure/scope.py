@@ -1,10 +1,11 @@
 """`relay.let` and `relay.if`: where values are computed.
 
-A function says in `relay.form` how position is to be read:
+The attribute `relay.form` of a function specifies the meaning of position:
 
 - `dataflow` (the default): position means nothing. A pure op runs at most once and only when its value is needed, in
-  whatever region it stands; so an op before a `relay.if` that one branch alone uses runs only in that branch.
-- `bbnf`, basic block normal form: every op stands in the block where all its uses meet, and runs when that block does.
+  whatever region it is; so an op before a `relay.if` that one branch alone uses runs only in that branch. The value of
+  a `relay.let` is computed in the block of the let.
+- `bbnf`, basic block normal form: every op is in the block where all its uses meet, and runs when that block does.
 - `anf`, A-normal form: as bbnf, and every value is named by a `relay.let`.
 """
 
@@ -46,6 +47,7 @@ FORMS = ("dataflow", "bbnf", "anf")
 class LetOp(RelayOp):
     """A value bound to a name: Relay's `let %v = value; …`, flat, its body being the rest of the block.
 
+    The value is computed in the block of the let, unless nothing uses it.
     Fusion and other rewrites of the graph do not look through it; passes to and from A-normal form make and remove it.
 
     Constraints:

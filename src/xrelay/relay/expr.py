@@ -32,7 +32,8 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp, fiel
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
-from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, variable_name
+from xrelay.relay.copies import copy_into
+from xrelay.relay.graph import VarBlock, detached, free_variables, variable_name
 from xrelay.relay.type_views import TypeView, as_plain, plain_type, type_view
 from xrelay.relay.types import Extent, tensor
 

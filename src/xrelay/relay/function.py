@@ -19,8 +19,9 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
+from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
-from xrelay.relay.graph import VarBlock, copy_into, detached, free_variables, lifted, variable_name
+from xrelay.relay.graph import VarBlock, detached, free_variables, lifted, variable_name
 from xrelay.relay.type_views import FuncTypeView, TypeView, as_plain_or_none, type_view
 
 RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}

@@ -1,12 +1,12 @@
-"""Expressions as values of ops that are in no block: their order, their free variables, and copies of them into blocks.
+"""Expressions as values of ops that are in no block: their order and their free variables.
 
-A variable is the argument of a block of its own. A let binding with its body is an op of the builder alone, which
-copying replaces by `relay.let` and what follows it.
+A variable is the argument of a block of its own. A let with its body is an op of the builder, which copying replaces by
+a `relay.let` and the ops of the body.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from typing import TypeVar
 
 from xdsl.dialects.builtin import StringAttr
@@ -128,21 +128,6 @@ def free_variables(*roots: SSAValue) -> list[SSAValue]:
         elif variable_name(value) is not None:
             found[value] = None
     return [value for value in found if value not in bound]
-
-
-def copy_into(block: Block, values: Sequence[SSAValue], mapping: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
-    """Copy what `values` need to the end of `block`, with what `mapping` replaces; gives the copies of `values`."""
-    known = dict(mapping)
-    for op, done in steps(*values):
-        if not isinstance(op, LetScopeOp):
-            block.add_op(detached(op.clone(known)))
-        elif done:
-            known[op.result] = known.get(op.scope, op.scope)
-        else:
-            binding = let_binding(op, known.get(op.bound, op.bound))
-            block.add_op(binding)
-            known[op.variable] = binding.results[0]
-    return [known.get(value, value) for value in values]
 
 
 def let_binding(scope: LetScopeOp, value: SSAValue) -> LetOp:

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
 from xrelay.errors import InputError
+from xrelay.relay.branch_scopes import Scope
 from xrelay.relay.expr import Expr, Var
 from xrelay.relay.function import Function
 from xrelay.relay.nodes import Constant, GlobalVar, If, Let, parts
-
-
-class _Scope:
-    """The body of a function, a branch, or the whole; `around` is the scope that it stands in."""
-
-    def __init__(self, around: _Scope | None = None):
-        self.around = around
-        self.depth: int = 0 if around is None else around.depth + 1
 
 
 def check_basic_block_normal_form(expr: Expr) -> bool:
@@ -27,10 +21,10 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
     """
     nodes = _parts_first(expr)
     bound = _bound(nodes)
-    uses: dict[Expr, list[_Scope]] = {expr: [_Scope()]}
+    uses: dict[Expr, list[Scope]] = {expr: [Scope()]}
     for node in reversed(nodes):
         used = uses[node]
-        scope = _meeting(used)
+        scope = reduce(Scope.common, used)
         if scope not in used and node not in bound and not isinstance(node, Constant | GlobalVar):
             raise InputError(
                 f"{node!r} is used in several scopes and in none of its own",
@@ -67,30 +61,14 @@ def _bound(nodes: list[Expr]) -> set[Expr]:
     return bound
 
 
-def _scopes_of_parts(node: Expr, scope: _Scope) -> Iterator[tuple[Expr, _Scope]]:
+def _scopes_of_parts(node: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
     """What `node`, in `scope`, consists of, with the scope that it is used in."""
     if isinstance(node, If):
         yield node.cond, scope
-        yield node.true_branch, _Scope(scope)
-        yield node.false_branch, _Scope(scope)
+        yield node.true_branch, scope.inner()
+        yield node.false_branch, scope.inner()
     elif isinstance(node, Function):
-        inner = _Scope(scope)
+        inner = scope.inner()
         yield from ((part, inner) for part in parts(node))
     else:
         yield from ((part, scope) for part in parts(node))
-
-
-def _meeting(scopes: list[_Scope]) -> _Scope:
-    """The innermost scope that is, or has in it, all of `scopes`."""
-    meeting = scopes[0]
-    for scope in scopes[1:]:
-        other = scope
-        while meeting is not other:
-            deeper_around = meeting.around if meeting.depth >= other.depth else other.around
-            if deeper_around is None:
-                break
-            if meeting.depth >= other.depth:
-                meeting = deeper_around
-            else:
-                other = deeper_around
-    return meeting

@@ -11,8 +11,9 @@ from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.errors import TypeInferenceError, XRelayError
 from xrelay.passes.types.infer_type import infer_types
+from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import ExprLike, as_value, block_for
-from xrelay.relay.graph import copy_into, detached, free_variables, post_order
+from xrelay.relay.graph import detached, free_variables, post_order
 from xrelay.relay.type_views import TypeView, type_view
 
 

@@ -12,6 +12,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.types import is_complete
 from xrelay.errors import InputError
+from xrelay.relay.branch_scopes import scopes_of_inner_lets
 from xrelay.relay.expr import Expr, view
 from xrelay.relay.graph import LetScopeOp, captured, let_binding, steps
 
@@ -67,7 +68,11 @@ def _insert(
     op: Operation, value: SSAValue, point: InsertPoint, dependent: set[SSAValue], copies: dict[SSAValue, SSAValue]
 ) -> SSAValue:
     """Insert at `point` what `value` needs: itself the ops that use what is `dependent`, of others a copy."""
-    for needed, done in steps(value):
+    order = list(steps(value))
+    if scopes_of_inner_lets(order, [value]) is not None:
+        hint = "bind it outside of the branch, or use the value instead"
+        raise InputError("an expression that stands for an op binds a variable in a branch", help=hint)
+    for needed, done in order:
         if isinstance(needed, LetScopeOp):
             if done:
                 copies[needed.result] = copies.get(needed.scope, needed.scope)

@@ -83,3 +83,19 @@ func.func @groups(%x: tensor<4xf32>) -> tensor<4xf32> {
   }
   func.return %g : tensor<4xf32>
 }
+
+// A let fixes the block of its value.
+// CHECK-LABEL: func.func @lets
+// CHECK-NEXT:    %[[L:.*]] = relay.log(%x)
+// CHECK-NEXT:    %v = relay.let "v" = %[[L]]
+// CHECK-NEXT:    relay.if
+func.func @lets(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %l = relay.log(%x) : (tensor<4xf32>) -> tensor<4xf32>
+  %v = relay.let "v" = %l : tensor<4xf32>
+  %r = relay.if %c : tensor<i1> -> tensor<4xf32> {
+    relay.yield %v : tensor<4xf32>
+  } else {
+    relay.yield %x : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}

@@ -23,6 +23,32 @@ func.func @branches(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
   func.return %r : tensor<4xf32>
 }
 
+// A let fixes the block of its value, also of one that may fail; what uses it moves.
+// CHECK-LABEL: func.func @lets
+// CHECK-NEXT:    %[[Q:.*]] = relay.floor_divide(%x, %y)
+// CHECK-NEXT:    %[[V:.*]] = relay.let "v" = %[[Q]]
+// CHECK-NEXT:    relay.if %c
+// CHECK-NEXT:      %[[W:.*]] = relay.add(%[[V]], %[[V]])
+// CHECK-NEXT:      relay.yield %[[W]]
+// CHECK-NEXT:    } else {
+// CHECK-NEXT:      %[[N:.*]] = relay.negative(%x)
+// CHECK-NEXT:      %[[B:.*]] = relay.let "b" = %[[N]]
+// CHECK-NEXT:      relay.yield %[[B]]
+func.func @lets(%c: tensor<i1>, %x: tensor<4xi32>, %y: tensor<4xi32>) -> tensor<4xi32> {
+  %q = relay.floor_divide(%x, %y) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %v = relay.let "v" = %q : tensor<4xi32>
+  %u = relay.let "unused" = %q : tensor<4xi32>
+  %w = relay.add(%v, %v) : (tensor<4xi32>, tensor<4xi32>) -> tensor<4xi32>
+  %n = relay.negative(%x) : (tensor<4xi32>) -> tensor<4xi32>
+  %r = relay.if %c : tensor<i1> -> tensor<4xi32> {
+    relay.yield %w : tensor<4xi32>
+  } else {
+    %b = relay.let "b" = %n : tensor<4xi32>
+    relay.yield %b : tensor<4xi32>
+  }
+  func.return %r : tensor<4xi32>
+}
+
 // Nested branches: the innermost block that holds all uses. A recursive call sinks too, or it would never end.
 // CHECK-LABEL: func.func @nested
 // CHECK-NEXT:    relay.if %c
