@@ -82,6 +82,15 @@ class Split(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class Guard(SchedulePrimitive):
+    """Blocks inside of the loop skip iterations beyond its extent, so that a split need not divide it."""
+
+    primitive: ClassVar[str] = "guard"
+    loop: str = field(metadata=names("the loop whose extent is guarded"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class Fuse(SchedulePrimitive):
     """`outer` and `inner`, directly inside it, become one loop `name` (`<outer>_<inner>` by default)."""
 
@@ -145,6 +154,13 @@ class Vectorize(SchedulePrimitive):
 
     primitive: ClassVar[str] = "vectorize"
     loop: str = field(metadata=names("the loop whose iterations become lanes"))
+    access: str = field(
+        default="rows", metadata={"help": "rows: lanes are neighbours in memory; any: other lanes are accessed singly"}
+    )
+
+    @override
+    def problem(self) -> str | None:
+        return None if self.access in ("rows", "any") else f"access is 'rows' or 'any', got {self.access!r}"
 
 
 @register_primitive

@@ -77,6 +77,7 @@ FOLDERS: dict[str, str] = {
     "topi-add-versions": "topi",
     "loop-apply-schedules": "loop",
     "loop-split": "loop",
+    "loop-guard": "loop",
     "loop-fuse": "loop",
     "loop-reorder": "loop",
     "loop-tile": "loop",

@@ -135,6 +135,7 @@ EXACT: frozenset[str] = frozenset(
         "scf-simplify",
         "loop-contract",
         "loop-disable-unroll",
+        "loop-guard",
         "loop-merge-kernels",
         "loop-compute-in-place",
         "loop-place-parts",

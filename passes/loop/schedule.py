@@ -19,6 +19,7 @@ from xrelay.dialects.loop.schedule import (
     Contract,
     DisableUnroll,
     Fuse,
+    Guard,
     Parallelize,
     Reorder,
     SetTail,
@@ -74,6 +75,7 @@ class Schedule:
     split = _Method(Split)
     fuse = _Method(Fuse)
     tile = _Method(Tile)
+    guard = _Method(Guard)
     unroll = _Method(Unroll)
     vectorize = _Method(Vectorize)
     contract = _Method(Contract)

@@ -85,7 +85,7 @@ def check_split(kernel: func.FuncOp, loop: ForOp, step: Split) -> bool:
                 f"{step.factor} does not divide its extent {loop.extent}, and iterations {beyond[0]} to {beyond[1]} "
                 f"would still be inside the domain of block {block.block_name!r}"
             )
-            raise refusal(step, subject, reason, f"choose a divisor of {loop.extent}")
+            raise refusal(step, subject, reason, f"choose a divisor of {loop.extent}, or guard the loop before")
     if step.tail is Tail.OVERLAP:
         if step.factor > loop.extent:
             reason = f"a tile of {step.factor} cannot be moved back inside an extent of {loop.extent}"

@@ -31,7 +31,8 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
       loop.block "b" (…, %v : spatial 16 = %c_i) reads(%X) writes(%Y) {…}
     ```
 
-    Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes.
+    Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes. With
+    `access = any` others are made for one lane after another, and branches and computed indices may differ by lane.
     Refuses a reduction, a loop that is not innermost, accesses with another stride or computed indices that differ
     between lanes, conditions and computations that depend on the lane, a sort, more than 1024 iterations, and extents
     known only at run time.
@@ -51,13 +52,13 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
         if reduces_over(block, loop):
             reason = f"block {block.block_name!r} reduces over it: its iterations add to the same element"
             raise refusal(step, subject, reason, "vectorize a loop of a spatial variable")
-        if (problem := _lane_problem(block, loop)) is not None:
+        if (problem := _lane_problem(block, loop, step.access)) is not None:
             reason = f"block {block.block_name!r} {problem}"
             raise refusal(step, subject, reason, "vectorize another loop, or change the layout")
     loop.kind = LoopKind.VECTORIZED
 
 
-def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
+def _lane_problem(block: BlockOp, loop: ForOp, access: str) -> str | None:
     """Why the body cannot be run for all lanes at once; `None` if it can."""
     bindings = block.bindings
     variables = {v for k, v in enumerate(block.variables) if loop.index in bindings[k].operands}
@@ -70,14 +71,14 @@ def _lane_problem(block: BlockOp, loop: ForOp) -> str | None:
         if is_kind(type(op), (RowOp,)):
             return "works on whole rows"
         if type(op) is LoadOp or type(op) is StoreOp:
-            problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed)
+            problem = _access_problem(op, loop, lanes - {loop.index} - variables, fixed, access)
             if problem is not None:
                 return problem
         elif any(operand in lanes for operand in op.operands):
-            if isinstance(op, scf.IfOp):
+            if isinstance(op, scf.IfOp) and access == "rows":
                 return "runs different branches in different lanes"
             lanes.update(op.results)
-            if _is_index(op):
+            if access == "any" or _is_index(op):
                 continue
             return f"computes with its index in '{op.name}'"
     return None
@@ -88,18 +89,21 @@ def _is_index(op: Operation) -> bool:
     return all(str(result.type) in ("index", "i1") for result in op.results)
 
 
-def _access_problem(op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], fixed: set[SSAValue]) -> str | None:
+def _access_problem(
+    op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], fixed: set[SSAValue], access: str
+) -> str | None:
     """Why the access cannot be one of a vector; `computed` differs from lane to lane, `fixed` is the same in all."""
     word = "reads" if isinstance(op, LoadOp) else "writes"
     index = op.index
-    if any(operand in computed for operand in index.operands):
+    is_computed = any(operand in computed for operand in index.operands)
+    if is_computed and access == "rows":
         return f"{word} at an index that is computed for each lane"
     strides = [
         0 if fixed.issuperset(index[k].operands) else index_stride(index[k], loop.index) for k in range(len(index))
     ]
-    if any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1)):
+    if access == "rows" and (any(s != 0 for s in strides[:-1]) or (strides and strides[-1] not in (0, 1))):
         return f"{word} with strides {strides} in its buffer's dimensions, not 0 before the last and 0 or 1 in it"
-    if isinstance(op, StoreOp) and strides and strides[-1] == 0:
+    if isinstance(op, StoreOp) and strides and not is_computed and all(s == 0 for s in strides):
         return "writes the same element from every lane"
     return None
 

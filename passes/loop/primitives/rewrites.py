@@ -24,7 +24,7 @@ RewriteT = TypeVar("RewriteT", bound=Rewrite)
 
 _OWN = (
     "split", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "parallelize", "cache_read", "cache_write",
-    "compute_at", "set_tail", "disable_unroll",
+    "compute_at", "set_tail", "disable_unroll", "guard",
 )  # fmt: skip
 
 REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.{name}" for name in _OWN}

@@ -6,7 +6,7 @@ computed at an axis has the extents that are needed there.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from xdsl.dialects import func
 
@@ -15,6 +15,7 @@ from xrelay.dialects.loop.schedule import (
     CacheWrite,
     ComputeAt,
     Fuse,
+    Guard,
     Parallelize,
     Reorder,
     Split,
@@ -29,7 +30,7 @@ from xrelay.te.schedule import CacheOp, Schedule, Stage, Step
 Loops = dict[IterVar, str | None]
 """The loop of each axis; None for one of a single iteration."""
 
-_MARKS = {"vectorize": Vectorize, "parallel": Parallelize, "unroll": Unroll}
+_MARKS = {"parallel": Parallelize, "unroll": Unroll}
 
 
 def stage_loops(kernel: func.FuncOp, schedule: Schedule, labels: Mapping[object, str]) -> Loops:
@@ -66,8 +67,10 @@ def bind_steps(
     for stage in reversed(schedule.stages):
         if stage.op in binder.blocks and not stage.is_inlined:
             binder.attach(stage)
+            leaves = [*stage.op.axis, *stage.op.reduce_axis]
             for step in stage.steps:
-                binder.step(stage, step)
+                binder.step(stage, step, leaves)
+                leaves = step.applied(leaves)
     return binder.target.primitives
 
 
@@ -99,8 +102,8 @@ class _Binder:
         if loop is not None:
             self._apply(stage.op.name, ComputeAt(self.blocks[stage.op], loop))
 
-    def step(self, stage: Stage, step: Step) -> None:
-        """Apply one step of a stage."""
+    def step(self, stage: Stage, step: Step, leaves: list[IterVar]) -> None:
+        """Applies one step of a stage whose axes are `leaves`, outermost first."""
         names = [self._loop(axis) for axis in step.taken]
         found = [name for name in names if name is not None]
         if step.kind == "split":
@@ -112,10 +115,31 @@ class _Binder:
                 name = f"{name}_{other}"
             self.loops[step.made[0]] = name
         elif step.kind == "reorder":
-            if len(found) > 1:
-                self._apply(stage.op.name, Reorder(tuple(found)))
+            self._reorder(stage.op.name, step, leaves)
+        elif found and step.kind == "vectorize":
+            self._vectorize(stage.op.name, found[0])
         elif found:
             self._apply(stage.op.name, _MARKS[step.kind](found[0]))
+
+    def _reorder(self, stage: str, step: Step, leaves: list[IterVar]) -> None:
+        """Reorders the loops of the axes. Axes without a loop have places too, so other loops may move with them."""
+        before, after = (self._loops_of(axes) for axes in (leaves, step.applied(leaves)))
+        moved = tuple(self._loops_of(step.taken))
+        places = iter(moved)
+        if [next(places) if name in moved else name for name in before] != after:
+            moved = tuple(after)
+        if len(moved) > 1:
+            self._apply(stage, Reorder(moved))
+
+    def _loops_of(self, axes: Iterable[IterVar]) -> list[str]:
+        return [name for axis in axes if (name := self._loop(axis)) is not None]
+
+    def _vectorize(self, stage: str, loop: str) -> None:
+        """Makes the iterations of a loop lanes, which need not be neighbours in memory."""
+        try:
+            self.target.apply(Vectorize(loop))
+        except ScheduleError:
+            self._apply(stage, Vectorize(loop, access="any"))
 
     def _split(self, stage: Stage, step: Step, name: str | None) -> None:
         outer, inner = step.made
@@ -128,8 +152,16 @@ class _Binder:
         elif step.factor == 1:
             self.loops[outer] = name
         else:
-            self._apply(stage.op.name, Split(name, step.factor))
+            self._apply_guarded(stage.op.name, Split(name, step.factor))
             self.loops[outer], self.loops[inner] = f"{name}_o", f"{name}_i"
+
+    def _apply_guarded(self, stage: str, split: Split) -> None:
+        """Splits a loop; if its blocks do not skip the iterations beyond its extent, with a guard."""
+        try:
+            self.target.apply(split)
+        except ScheduleError:
+            self._apply(stage, Guard(split.loop))
+            self._apply(stage, split)
 
     def _loop(self, axis: IterVar) -> str | None:
         """The loop of an axis, where the kernel has it."""

@@ -111,7 +111,7 @@ class _Emitter:
 
     def _needs(self, expr: PrimExpr) -> list[PrimExpr]:
         """The operands whose values the value of `expr` needs."""
-        if self._affine[expr] is not None:
+        if self._affine[expr] is not None or self._sides(expr) is not None:
             return []
         if isinstance(expr, Choice):
             return [expr.condition]
@@ -147,6 +147,13 @@ class _Emitter:
             case _:
                 return None
 
+    def _sides(self, expr: PrimExpr) -> tuple[AffineExpr, AffineExpr] | None:
+        """The sides of a comparison of affine expressions."""
+        if not isinstance(expr, Binary) or expr.operator not in _COMPARISONS:
+            return None
+        left, right = self._affine.get(expr.a), self._affine.get(expr.b)
+        return None if left is None or right is None else (left, right)
+
     def _emit(self, expr: PrimExpr) -> SSAValue:
         b, affine = self.body, self._affine[expr]
         match expr:
@@ -160,6 +167,9 @@ class _Emitter:
                 return convert_scalar(b, self._values[expr.x], element_type(expr.dtype))
             case Unary():
                 return b.add(FUNCTIONS[expr.function](self._values[expr.x]))
+            case Binary() if (sides := self._sides(expr)) is not None:
+                # Of indices, so that a vector of lanes has a mask.
+                return _compare(b, _COMPARISONS[expr.operator], b.index(sides[0]), b.index(sides[1]))
             case Binary():
                 return _binary(b, expr.operator, self._values[expr.a], self._values[expr.b])
             case Choice():

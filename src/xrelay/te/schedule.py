@@ -32,6 +32,17 @@ class Step:
     made: tuple[IterVar, ...] = ()
     factor: int = 0
 
+    def applied(self, leaves: Sequence[IterVar]) -> list[IterVar]:
+        """Returns the axes of a stage after the step, of those before it."""
+        new = list(leaves)
+        if self.kind == "reorder":
+            for place, axis in zip(sorted(map(new.index, self.taken)), self.taken, strict=True):
+                new[place] = axis
+        elif self.made:
+            at = new.index(self.taken[0])
+            new[at : at + len(self.taken)] = self.made
+        return new
+
 
 class CacheOp(Operation):
     """The compute of another op, into a buffer of its own, that `cache_write` makes."""
@@ -66,8 +77,7 @@ class Stage:
         inner_extent = max(1, inner_extent)
         outer = IterVar(f"{parent.name}.outer", -(-parent.extent // inner_extent), is_reduction=parent.is_reduction)
         inner = IterVar(f"{parent.name}.inner", inner_extent, is_reduction=parent.is_reduction)
-        self._replace([parent], [outer, inner])
-        self.steps.append(Step("split", (parent,), (outer, inner), inner_extent))
+        self._record(Step("split", (parent,), (outer, inner), inner_extent))
         return outer, inner
 
     def fuse(self, *args: IterVar) -> IterVar:
@@ -83,8 +93,7 @@ class Stage:
         for axis in args:
             extent *= axis.extent
         fused = IterVar(".".join(axis.name for axis in args) + ".fused", extent, is_reduction=args[0].is_reduction)
-        self._replace(list(args), [fused])
-        self.steps.append(Step("fuse", args, (fused,)))
+        self._record(Step("fuse", args, (fused,)))
         return fused
 
     def reorder(self, *args: IterVar) -> None:
@@ -92,10 +101,7 @@ class Stage:
         self._check(*args)
         if len(set(args)) != len(args):
             raise self._error("reorder names an axis twice", "name each axis once")
-        places = sorted(self.leaf_iter_vars.index(axis) for axis in args)
-        for place, axis in zip(places, args, strict=True):
-            self.leaf_iter_vars[place] = axis
-        self.steps.append(Step("reorder", args))
+        self._record(Step("reorder", args))
 
     def tile(
         self, x_parent: IterVar, y_parent: IterVar, x_factor: int, y_factor: int
@@ -161,9 +167,10 @@ class Stage:
             if axis not in self.leaf_iter_vars:
                 raise self._error(f"{axis.name!r} is none of its axes", f"they are {names}")
 
-    def _replace(self, old: list[IterVar], new: list[IterVar]) -> None:
-        at = self.leaf_iter_vars.index(old[0])
-        self.leaf_iter_vars[at : at + len(old)] = new
+    def _record(self, step: Step) -> None:
+        """Records a step that changes the axes."""
+        self.leaf_iter_vars = step.applied(self.leaf_iter_vars)
+        self.steps.append(step)
 
     def _error(self, message: str, help: str) -> ScheduleError:
         return ScheduleError(f"stage {self.op.name!r}: {message}", help=help)

@@ -1,6 +1,8 @@
 // RUN: xrelay-opt %s -p 'loop-reorder{loops=k,j},loop-vectorize{loop=j}' | filecheck %s
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=k}' 2>&1 | filecheck %s --check-prefix REDUCE
 // RUN: not xrelay-opt %s -p 'loop-vectorize{loop=wide}' 2>&1 | filecheck %s --check-prefix WIDE
+// RUN: xrelay-opt %s -p 'loop-vectorize{loop=col access=any}' | filecheck %s --check-prefix ANY
+// RUN: not xrelay-opt %s -p 'loop-vectorize{loop=col}' 2>&1 | filecheck %s --check-prefix ROWS
 
 // CHECK: loop.for "j" %j to 64 vectorized {
 // CHECK-NEXT: loop.block "gemm"
@@ -32,6 +34,20 @@ func.func private @wide(%X: memref<8589934592xf32>) attributes {loop.kernel} {
     loop.block "fill" (%v : spatial 8589934592 = %i) writes(%X) {
       %zero = arith.constant 0.0 : f32
       loop.store %zero, %X[%v] : memref<8589934592xf32>
+    }
+  }
+  func.return
+}
+
+// ANY: loop.for "col" %{{.*}} to 8 vectorized {
+// ROWS: error: vectorize("col"): loop 'col': block 'flip' reads with strides [1, 0] in its buffer's dimensions, not 0 before the last and 0 or 1 in it; help: vectorize another loop, or change the layout
+func.func private @flip(%X: memref<8x4xf32>, %Y: memref<4x8xf32>) attributes {loop.kernel} {
+  loop.for "row" %i to 4 {
+    loop.for "col" %j to 8 {
+      loop.block "flip" (%vi : spatial 4 = %i, %vj : spatial 8 = %j) reads(%X) writes(%Y) {
+        %x = loop.load %X[%vj, %vi] : memref<8x4xf32>
+        loop.store %x, %Y[%vi, %vj] : memref<4x8xf32>
+      }
     }
   }
   func.return
