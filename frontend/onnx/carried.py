@@ -1,4 +1,4 @@
-"""Constants of types that tensors here lack: integers of 2 and 4 bits, floats of 4 and 8.
+"""Values of types that tensors here lack: integers of 2 and 4 bits, floats of 4 and 8.
 
 Such a number is carried by the next type that holds all of them: `int4` by i8, `float8_e4m3fn` by f16. ONNX computes
 nothing with them. They are moved, converted to another type, or dequantised, and that means the same for what carries
@@ -32,7 +32,8 @@ _MOVED = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
 """Ops whose result is of the type of their first input, which they take as it comes."""
 
 _READ: dict[str, tuple[int, ...]] = {
-    **dict.fromkeys((*_MOVED, "Cast", "CastLike", "Shape", "Size"), (0,)),
+    **dict.fromkeys((*_MOVED, "Cast", "Shape", "Size"), (0,)),
+    "CastLike": (0, 1),
     "DequantizeLinear": (0, 1, 2),
     "QuantizeLinear": (2,),
 }

@@ -30,6 +30,7 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import LoadedModel, ModelSource, load_model
 from xrelay.frontend.onnx.signature import (
+    CAST_INSIDE,
     check_declared,
     check_names,
     declared_types,
@@ -211,7 +212,8 @@ def _module(
             raise ModelImportError("it is defined nowhere in the model", location=f"output {output.name!r}")
         dtype = builder.carried.of(value)
         if dtype is not None:
-            raise ModelImportError(f"element type {dtype} is not supported", location=f"output {output.name!r}")
+            place = f"output {output.name!r}"
+            raise ModelImportError(f"element type {dtype} is not supported", location=place, help=CAST_INSIDE)
         check_declared(output, value.type)
         held = without_containers(value)
         results.append(held[0] if len(held) == 1 else builder.insert(TupleOp.call(*held), output.name).results[0])

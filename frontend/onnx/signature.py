@@ -20,6 +20,9 @@ from xrelay.frontend.onnx.carried import bits_of, carrier_of
 from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 
+CAST_INSIDE = "declare FLOAT or INT8 here, and convert by a Cast node inside the model"
+"""What to do about inputs and outputs whose numbers are of a type that the importer only carries."""
+
 _LOG = logging.getLogger(__name__)
 
 
@@ -94,16 +97,20 @@ def _element_type(number: int, dtype: str | None, place: str) -> Attribute:
     try:
         return element_type(numpy_type(number))
     except ModelImportError as error:
-        raise ModelImportError(error.message, location=place) from error
+        raise ModelImportError(error.message, location=place, help=error.help) from error
 
 
 def numpy_type(number: int) -> np.dtype[Any]:
     """The dtype of ONNX's element type `number`; `ModelImportError` for one that tensors here do not have."""
     try:
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
-        element_type(dtype)
-    except (KeyError, TypeInferenceError) as error:
+    except KeyError as error:
         raise ModelImportError(f"element type {type_name(number)} is not supported") from error
+    try:
+        element_type(dtype)
+    except TypeInferenceError as error:
+        help = None if carrier_of(dtype) is None else CAST_INSIDE
+        raise ModelImportError(f"element type {type_name(number)} is not supported", help=help) from error
     return dtype
 
 

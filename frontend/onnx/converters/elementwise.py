@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx
@@ -10,7 +11,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
+from xrelay.frontend.onnx.converters.carried_cast import carried_cast, carried_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
@@ -198,15 +201,21 @@ def convert_identity(node: NodeView) -> SSAValue:
     "Cast",
     since=6,
     attributes=("to", "saturate", "round_mode"),
-    limits="no strings; from, not to, numbers of 2 and 4 bits and floats of 8",
+    limits="no strings; to numbers of 2 and 4 bits and floats of 8 only where the model converts them back",
 )
 def convert_cast(node: NodeView) -> SSAValue:
-    """`cast`; `saturate` and `round_mode` concern 8-bit floats alone."""
+    """`cast`, or `carried_cast` to a type that tensors lack; `saturate` concerns floats of 8 bits alone."""
     target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
-    return node.emit("cast", node.input(0), dtype=asked_dtype(node, "to", target))
+    return _cast(node, carried_dtype(target) or asked_dtype(node, "to", target))
 
 
 @converts("CastLike", since=15, attributes=("saturate", "round_mode"))
 def convert_cast_like(node: NodeView) -> SSAValue:
-    """`cast` to the element type of the second input."""
-    return node.emit("cast", node.input(0), dtype=numpy_dtype(node.element_type(1)))
+    """`convert_cast` to the element type of the second input."""
+    return _cast(node, node.graph.carried.of(node.input(1)) or numpy_dtype(node.element_type(1)))
+
+
+def _cast(node: NodeView, dtype: np.dtype[Any]) -> SSAValue:
+    if carrier_of(dtype) is None:
+        return node.emit("cast", node.input(0), dtype=dtype)
+    return carried_cast(node, node.input(0), dtype, saturate=bool(node.attribute_int("saturate", 1)))

@@ -1,11 +1,11 @@
 """QuantizeLinear and DequantizeLinear: one scale for a tensor, for each place along an axis, or for each block of one.
 
-Quotients are rounded to the even one of two, the zero point is added, and what the type does not hold is saturated.
-Where scales are f32 and not in blocks, that is what `qnn.quantize` and `qnn.dequantize` mean, bit by bit, so passes
-about quantised numbers know it. In half precision and in blocks it is written in plain operators.
+Quotients are rounded to the even one of two, the zero point is added, and numbers beyond the type are saturated.
+With scales of f32 that are not in blocks these are `qnn.quantize` and `qnn.dequantize`, bit by bit, which passes about
+quantised numbers transform. In half precision and in blocks they are written in plain operators.
 
-Integers of 2 and 4 bits are carried by those of 8, within their own limits; floats of 4 and 8 bits, which weights may
-be, by f16 (`frontend/onnx/carried.py`).
+Integers of 2 and 4 bits are carried by those of 8, within their own limits; floats of 4 and 8 bits by f16
+(`frontend/onnx/carried.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
+from xrelay.frontend.onnx.converters.carried_cast import carried_cast, carried_dtype
 from xrelay.frontend.onnx.converters.cut import cut_open
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.converters.halves import in_f32
@@ -30,7 +31,7 @@ from xrelay.index_algebra.dims import certainly_differ, shape_text
 
 _INT32, _FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 _NARROW = tuple(map(np.dtype, ("int8", "uint8", "int16", "uint16")))
-_LIMITS = "integers; of 2 and 4 bits, and floats of 4 and 8, only where the model dequantises them"
+_LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 only where the model dequantises them"
 
 
 @converts("QuantizeLinear", since=10, until=12, limits=_LIMITS)
@@ -48,6 +49,9 @@ def convert_quantize_linear(node: NodeView) -> SSAValue:
     scale, zero = _factor(node, 1), _factor(node, 2) if node.optional_input(2) is not None else None
     precision = _dtype_attribute(node, "precision") or numpy_dtype(node.element_type(1))
     quotient = node.emit("divide", converted(node, node.input(0), precision), converted(node, scale, precision))
+    carrier = carrier_of(dtype)
+    if carrier is not None and carrier.kind == "f":
+        return _quantized_to_floats(node, quotient, zero, dtype)
     # What is not a number becomes the zero point, as `qnn.quantize` says it.
     known = node.emit("where", node.emit("isnan", quotient), node.scalar(0.0, quotient), quotient)
     return quantized(node, known, zero, dtype)
@@ -68,6 +72,14 @@ def convert_dequantize_linear(node: NodeView) -> SSAValue:
     wide = in_f32(node, scale)
     product = node.emit("multiply", converted(node, distance, numpy_dtype(element_type_of(wide.type))), wide)
     return converted(node, product, result)
+
+
+def _quantized_to_floats(node: NodeView, quotient: SSAValue, zero: SSAValue | None, dtype: np.dtype) -> SSAValue:
+    """The quotients, plus the zero point unless that is known to be 0, as floats of 4 or 8 bits."""
+    known = node.constant(2)
+    if zero is not None and (known is None or known.any()):
+        quotient = node.emit("add", quotient, converted(node, zero, numpy_dtype(element_type_of(quotient.type))))
+    return carried_cast(node, quotient, dtype, saturate=bool(node.attribute_int("saturate", 1)))
 
 
 def _quantized_type(node: NodeView) -> np.dtype:
@@ -184,24 +196,11 @@ def _dtype_attribute(node: NodeView, name: str) -> np.dtype | None:
     number = node.attribute_int(name, TensorProto.UNDEFINED)
     if number == TensorProto.UNDEFINED:
         return None
-    if number not in _KINDS:
+    dtype = carried_dtype(number)
+    if dtype is None and number not in _KINDS:
         raise node.error(f"attribute {name!r} asks for {type_name(number)}, which is not supported")
-    return np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
+    return dtype or np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
 
 
-_NAMES = (
-    "INT2",
-    "UINT2",
-    "INT4",
-    "UINT4",
-    "INT8",
-    "UINT8",
-    "INT16",
-    "UINT16",
-    "FLOAT",
-    "FLOAT16",
-    "BFLOAT16",
-    "DOUBLE",
-)
-_KINDS = frozenset(number for name, number in TensorProto.DataType.items() if name in _NAMES)
-"""Those of them that the installed onnx has: it has integers of 2 bits from 1.20 on."""
+_NAMES = ("INT8", "UINT8", "INT16", "UINT16", "FLOAT", "FLOAT16", "BFLOAT16", "DOUBLE")
+_KINDS = frozenset(TensorProto.DataType.Value(name) for name in _NAMES)

@@ -1,10 +1,10 @@
-"""Constants of integers of 2 and 4 bits and of floats of 4 and 8: what they stand for, and who may read them."""
+"""Integers of 2 and 4 bits and floats of 4 and 8: constants, conversions, and the nodes that may read them."""
 
 from __future__ import annotations
 
 import tracemalloc
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import ml_dtypes
 import numpy as np
@@ -127,6 +127,63 @@ def test_there_and_back(name: str, by_attribute: bool) -> None:
         np.testing.assert_array_equal(found, expected)
 
 
+def nearest(x: Array, dtype: np.dtype[Any], *, saturate: bool) -> Array:
+    """`x` as numbers of a float type, by ml_dtypes, which has no saturation for 8 bits."""
+    limits = cast(Any, ml_dtypes).finfo(dtype)
+    limit = float(limits.max)
+    with np.errstate(all="ignore"):
+        if limits.bits == 4:
+            x, saturate = np.nan_to_num(x, nan=0.0), True
+        return (np.clip(x, -limit, limit) if saturate else x).astype(dtype).astype(np.float32)
+
+
+@pytest.mark.parametrize("saturate", [True, False])
+@pytest.mark.parametrize("name", [name for name in KINDS if name.startswith("FLOAT")])
+def test_floats_are_rounded_to_even(name: str, saturate: bool) -> None:
+    """All numbers of f16, which are numbers of the type, ties between them, and numbers beyond."""
+    number, dtype = kind(name)
+    halves = np.arange(1 << 16, dtype=np.uint16).view(np.float16).astype(np.float32)
+    with np.errstate(all="ignore"):
+        after = np.nextafter(halves, np.float32(1e9))
+    x = np.concatenate([halves, after, np.array([1e9, -1e-9], np.float32)]).reshape(2, -1)
+    cast = helper.make_node("Cast", ["x"], ["q"], to=number, saturate=int(saturate))
+    proto = with_weights([cast, helper.make_node("Cast", ["q"], ["y"], to=TensorProto.FLOAT)], [], "y", opset=23)
+    expected = nearest(x, np.dtype(dtype), saturate=saturate)
+    for found in both(proto, x):
+        np.testing.assert_array_equal(found, expected)
+        if not name.startswith("FLOAT4"):
+            known = ~np.isnan(expected)
+            np.testing.assert_array_equal(np.signbit(found[known]), np.signbit(expected[known]))
+
+
+def test_floats_are_quantised_to_floats() -> None:
+    weights = [onnx.numpy_helper.from_array(np.array(0.5, np.float32), "s")]
+    weights += [helper.make_tensor("z", TensorProto.FLOAT8E4M3FN, [], [0.0])]
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "s", "z"], ["q"]),
+        helper.make_node("DequantizeLinear", ["q", "s"], ["y"]),
+    ]
+    proto, x = with_weights(nodes, weights, "y"), np.array([[0.1, -300, np.nan], [np.inf, 17, 3.3]], np.float32)
+    theirs = onnxruntime_outputs(proto, {"x": x})
+    assert theirs is not None
+    for found in both(proto, x):
+        np.testing.assert_array_equal(found, theirs[0])
+
+
+@pytest.mark.parametrize("name", ["INT2", "UINT2", "INT4", "UINT4"])
+def test_integers_keep_their_low_bits(name: str) -> None:
+    number, dtype = kind(name)
+    x = np.arange(-40, 40).reshape(2, -1)
+    nodes = [
+        helper.make_node("Cast", ["x"], ["q"], to=number),
+        helper.make_node("Cast", ["q"], ["y"], to=TensorProto.INT64),
+    ]
+    proto = with_weights(nodes, [], "y", opset=25)
+    proto.graph.input[0].CopyFrom(value("x", (2, "n"), TensorProto.INT64))
+    for found in both(proto, x):
+        np.testing.assert_array_equal(found, x.astype(dtype).astype(np.int64))
+
+
 def test_scales_may_be_powers_of_two_in_8_bits() -> None:
     numbers = dict(TensorProto.DataType.items())
     if "FLOAT8E8M0" not in numbers:
@@ -141,7 +198,11 @@ def test_scales_may_be_powers_of_two_in_8_bits() -> None:
 @pytest.mark.parametrize(
     ("nodes", "words"),
     [
-        ([helper.make_node("CastLike", ["x", "w"], ["y"])], "input #1 is of int4"),
+        ([helper.make_node("CastLike", ["x", "w"], ["y"])], "output 'y': element type int4 is not supported"),
+        (
+            [helper.make_node("Cast", ["x"], ["y"], to=TensorProto.FLOAT8E5M2)],
+            "element type float8_e5m2 is not supported",
+        ),
         ([helper.make_node("Add", ["w", "w"], ["y"])], "input #0 is of int4, which is only moved"),
         ([helper.make_node("Transpose", ["w"], ["t"]), helper.make_node("Relu", ["t"], ["y"])], "input #0 is of int4"),
         ([helper.make_node("Identity", ["w"], ["y"])], "output 'y': element type int4 is not supported"),
