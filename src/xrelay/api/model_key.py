@@ -72,7 +72,7 @@ def _module_key(source: object) -> str | None:
     from xdsl.dialects.builtin import ModuleOp
 
     from xrelay.dialects.relay.structure.weights import weights_of
-    from xrelay.passes.infra.printing import module_digest_text
+    from xrelay.passes.infra.module_digest import module_digest_text
 
     if not isinstance(source, ModuleOp):
         return None  # no source: loading it says so

@@ -1,0 +1,47 @@
+"""Texts that identify modules, of a length that is linear in the number of attribute objects."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import Final
+
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
+from xdsl.printer import Printer
+
+from xrelay.passes.infra.function_results import bracket_function_results
+from xrelay.passes.infra.printing import TextPrinter
+from xrelay.runtime.digests import content_key
+
+_LONG: Final = 256
+"""The characters from which on a digest replaces an attribute."""
+
+
+def module_digest_text(module: ModuleOp) -> str:
+    """Returns the text of a module with a digest in place of each long attribute.
+
+    Each attribute object is printed once: attributes that share parts, as aliases in a text do, may print as text of
+    exponential length. Weights are names and keys, as in the text.
+    """
+    bracket_function_results(module)
+    stream = StringIO()
+    _DigestPrinter(stream, generic=False, debuginfo=False).print_op(module)
+    return stream.getvalue()
+
+
+class _DigestPrinter(TextPrinter):
+    """Prints each attribute object once, and a digest in place of a long one."""
+
+    def print_attribute(self, attribute: Attribute) -> None:
+        """An attribute, in at most `_LONG` characters."""
+        known = self.printed.get(id(attribute))
+        if known is None:
+            start = self.text.tell()
+            Printer.print_attribute(self, attribute)
+            self.text.seek(start)
+            text = self.text.read()
+            known = attribute, text if len(text) <= _LONG else f"#{content_key([text])}"
+            self.printed[id(attribute)] = known
+            self.text.seek(start)
+            self.text.truncate()
+        self.print_string(known[1])
