@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final, NamedTuple
 
 from xrelay.runtime.cores import default_num_threads
@@ -46,8 +47,6 @@ def sources_key(sources: Iterable[Source]) -> str:
     ]
     if len(pieces) <= 1:
         return content_key(map(_piece_digest, pieces))
-    from concurrent.futures import ThreadPoolExecutor  # which processes that help to compile do without
-
     with ThreadPoolExecutor(min(len(pieces), default_num_threads())) as pool:
         return content_key(pool.map(_piece_digest, pieces))
 

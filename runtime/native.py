@@ -25,6 +25,7 @@ from importlib import import_module, resources
 from typing import Final, NamedTuple
 
 from xrelay.errors import ExecutionError, LoweringError
+from xrelay.forking import forks_wait
 from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
@@ -367,4 +368,5 @@ class NativeLibrary:
 
 def _unload(tracker: llvm.ResourceTracker, linker: llvm.LLJIT) -> None:
     """Unload a library before its linker, which lives as long as anything refers to it, may go."""
-    tracker.close()
+    with forks_wait(is_short=True):  # run by the collector, in any thread
+        tracker.close()

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from xrelay.errors import ExecutionError, InputError
+from xrelay.forking import forks_wait
 from xrelay.runtime.abi import Context
 from xrelay.runtime.arena import Pool, address_of, aligned_bytes
 from xrelay.runtime.memory import MemoryNeeds
@@ -108,7 +109,7 @@ class PlanCache:
         if found is not None:
             return found
         made = self._make(sizes)
-        with self._lock:
+        with forks_wait(is_short=True), self._lock:
             while len(self._plans) >= KEPT:
                 del self._plans[next(iter(self._plans))]
             return self._plans.setdefault(sizes, made)

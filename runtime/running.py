@@ -18,6 +18,7 @@ import functools
 import os
 import signal
 import threading
+import weakref
 from collections.abc import Callable
 from typing import Final
 
@@ -57,6 +58,11 @@ class Running:
     """The runs of a model that go on."""
 
     def __init__(self) -> None:
+        self.forget()
+        _MODELS.add(self)
+
+    def forget(self) -> None:
+        """Begin anew without runs, in the child of a fork: those of other threads do not go on there."""
         self._runs: set[Run] = set()
         self._lock = threading.Lock()
 
@@ -87,6 +93,14 @@ class Running:
             runs = list(self._runs)
         for run in runs:
             run.end("the run was cancelled")
+
+
+_MODELS: Final = weakref.WeakSet[Running]()
+
+
+def _forget_runs() -> None:
+    for model in _MODELS:
+        model.forget()
 
 
 def checked_timeout(timeout: object) -> float | None:
@@ -169,3 +183,4 @@ def _interrupts() -> _Interrupts | None:
 
 
 os.register_at_fork(after_in_child=_started_interrupts.cache_clear)
+os.register_at_fork(after_in_child=_forget_runs)

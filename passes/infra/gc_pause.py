@@ -2,7 +2,7 @@
 
 `compile`, `parse_module`, `run_pipeline` and every pass that is called from Python, a `Sequential` above all, run
 inside of `gc_pause`, as does the import of a public name; outside, the thresholds are those that the user of the
-library set.
+library set. Forks of other threads wait meanwhile, see `xrelay.forking`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import gc
 import threading
 from collections.abc import Generator
 from contextlib import contextmanager
+
+from xrelay.forking import forks_wait
 
 YOUNG_OBJECTS = 100_000
 """How many new objects start a collection meanwhile.
@@ -28,11 +30,12 @@ _usual = (0, 0, 0)
 @contextmanager
 def gc_pause() -> Generator[None]:
     """Raises the collector's first threshold inside of `with`, also where several threads compile at once."""
-    _enter()
-    try:
-        yield
-    finally:
-        _leave()
+    with forks_wait():
+        _enter()
+        try:
+            yield
+        finally:
+            _leave()
 
 
 def _enter() -> None:

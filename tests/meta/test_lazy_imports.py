@@ -34,7 +34,6 @@ LAZY: dict[str, str] = {
     "dialects/relay/core/attribute_values.py": "a process that helps to compile does without numpy",
     "lowering/to_llvm/convert_arith_to_llvm.py": "a process that helps to compile does without numpy",
     "runtime/cache.py": "the user's folder is asked for where none is given",
-    "runtime/digests.py": "threads are for contents of many megabytes",
     "runtime/trust.py": "pwd and grp, which only POSIX has, are asked about folders of other owners",
     "target": "llvmlite and platform are imported where the host is asked for",
 }

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from xrelay.arguments import checked_path
 from xrelay.errors import InputError
+from xrelay.forking import forks_wait
 from xrelay.runtime.arena import address_of
 from xrelay.runtime.artifact import Artifact
 from xrelay.runtime.cores import check_num_threads, default_num_threads
@@ -268,7 +269,7 @@ class CompiledModel:
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
 
     def _load(self) -> Executable:
-        with self._loading:
+        with forks_wait(), self._loading:
             if self._executable is None:
                 from xrelay.runtime.executable import Executable
 
@@ -354,5 +355,6 @@ def load(
     or where somebody other than the user and root may write it; `trust` loads such a file all the same.
     """
     place, limit = checked_path("path", path), check_memory_limit(memory_limit)
-    artifact = Artifact.load(place, verify=verify, mmap=mmap, trust=trust)
+    with forks_wait():
+        artifact = Artifact.load(place, verify=verify, mmap=mmap, trust=trust)
     return CompiledModel(artifact, num_threads=num_threads, memory_limit=limit)

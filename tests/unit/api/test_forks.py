@@ -1,0 +1,64 @@
+"""Forks beside threads that compile: the child has no lock that it waits for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from xrelay.forking import forks_wait
+
+HANGS = 600
+"""Seconds after which a process hangs; it takes a few."""
+COMPILE = """
+import os
+import threading
+
+import numpy as np
+import xrelay
+from xrelay import relay
+
+
+def compile_one() -> None:
+    x = relay.var("x", shape=(4, 8))
+    model = xrelay.compile(relay.Module.from_expr(relay.nn.softmax(x)), cache=False, threads=2)
+    assert model.run([np.ones((4, 8), np.float32)])[0].shape == (4, 8)
+
+
+def compile_on(begun: threading.Event, over: threading.Event) -> None:
+    while not over.is_set():
+        begun.set()
+        compile_one()
+
+
+begun, over = threading.Event(), threading.Event()
+thread = threading.Thread(target=compile_on, args=(begun, over))
+thread.start()
+begun.wait()
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        compile_one()
+        os._exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+over.set()
+thread.join()
+"""
+
+
+def test_a_fork_beside_a_thread_that_imports_and_compiles(tmp_path: Path) -> None:
+    environment = {**os.environ, "XRELAY_CACHE_DIR": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", COMPILE], env=environment, timeout=HANGS, stderr=subprocess.PIPE)
+    assert done.returncode == 0, done.stderr.decode()
+
+
+def test_a_fork_inside_of_a_section_does_not_wait_for_itself() -> None:
+    with forks_wait(), forks_wait(is_short=True):
+        child = os.fork()
+        if child == 0:
+            with forks_wait():
+                os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+    with forks_wait():
+        pass
