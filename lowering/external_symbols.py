@@ -12,6 +12,7 @@ from typing import Final
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
 
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
@@ -43,7 +44,7 @@ def registered_symbols() -> frozenset[str]:
 def check_external_symbols(module: ModuleOp, known: Collection[str]) -> None:
     """Raises `LoweringError` for a function or variable of the process that a module in the llvm dialect may not use.
 
-    `known` are the symbols of other object files of the model. Pointers made of numbers are refused as well.
+    `known` are the symbols of other object files of the model. Pointers made of constants are refused as well.
     """
     for op in module.ops:
         if isinstance(op, llvm.FuncOp | llvm.GlobalOp) and _is_external(op) and not _is_allowed(op, known):
@@ -54,8 +55,24 @@ def check_external_symbols(module: ModuleOp, known: Collection[str]) -> None:
                 help="define it, or register it with xrelay.extend.symbols.register_external_symbol",
             )
     for op in walk_ops(module):
-        if type(op) is llvm.IntToPtrOp:
-            raise LoweringError("llvm.inttoptr makes a pointer of a number", location=describe_place(op))
+        if type(op) is llvm.IntToPtrOp and _is_constant(op.operands[0]):
+            raise LoweringError("llvm.inttoptr makes a pointer of a constant", location=describe_place(op))
+
+
+def _is_constant(value: SSAValue) -> bool:
+    """Whether a value is computed from constants alone."""
+    pending, seen = [value], set[SSAValue]()
+    while pending:
+        if (each := pending.pop()) in seen:
+            continue
+        seen.add(each)
+        owner = each.owner
+        if isinstance(owner, llvm.ConstantOp):
+            continue
+        if not isinstance(owner, Operation) or not owner.operands or isinstance(owner, llvm.LoadOp | llvm.CallOp):
+            return False
+        pending += owner.operands
+    return True
 
 
 def _is_external(op: llvm.FuncOp | llvm.GlobalOp) -> bool:

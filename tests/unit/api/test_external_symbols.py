@@ -74,7 +74,7 @@ def _compiled(text: str) -> xrelay.CompiledModel:
         ("", "llvm.mlir.global internal @llvm.used(0 : i64) : i64", "external variable @llvm.used"),
         ('%r = llvm.call_intrinsic "puts"(%x) : (!llvm.ptr) -> i32', "", "llvm."),
         ('%r = llvm.call_intrinsic "llvm.f() declare void @g"(%x) : (!llvm.ptr) -> i32', "", "no intrinsic"),
-        ("%p = llvm.inttoptr %n : i32 to !llvm.ptr", "", "llvm.inttoptr"),
+        ("%k = llvm.mlir.constant(4096 : i64) : i64\n %p = llvm.inttoptr %k : i64 to !llvm.ptr", "", "inttoptr"),
         ('"llvm.inline_asm"(%x) <{asm_string = "nop", constraints = "r"}> : (!llvm.ptr) -> ()', "", "inline_asm"),
         (
             "",
