@@ -2,77 +2,95 @@
 
 from __future__ import annotations
 
-from math import prod
-
 import numpy as np
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.converters.extents import static_shape
+from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
-from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
+from xrelay.index_algebra.dims import certainly_differ, shape_text
 
 _ATTRIBUTES = ("dilations", "group", "kernel_shape", "offset_group", "pads", "strides")
 
 
-@converts("DeformConv", since=19, attributes=_ATTRIBUTES, limits="images of known extents")
+@converts("DeformConv", since=19, attributes=_ATTRIBUTES, limits="weights of known extents")
 def convert_deform_conv(node: NodeView) -> SSAValue:
     """`image.grid_sample` at the window's places, zeros outside, and one product with the weights for each group."""
-    shape, weight, moved = (static_shape(node, node.input(index)) for index in range(3))
-    parts, group = _positive(node, "offset_group"), _positive(node, "group")
-    if not len(shape) == len(weight) == len(moved) == 4:
-        raise node.error(f"images are expected, found {node.input(0).type}")
-    (n, c, h, w), (filters, depth, rows, columns) = shape, weight
-    taps, (height, width) = rows * columns, moved[2:]
-    if (c, moved[1]) != (depth * group, 2 * parts * taps) or c % parts or filters % group:
-        raise node.error(f"{group} groups and {parts} offset groups of {list(shape)}, {list(weight)} and {list(moved)}")
-    dtype = numpy_dtype(node.element_type(0))
-    offsets = node.reshape(node.input(2), (n * parts, taps, 2, height, width))
-    places = node.emit("add", offsets, node.emit_constant(_places(node, weight[2:], moved[2:]).astype(dtype), "window"))
-    # From numbers of elements to the grid's places, whose -1 and 1 are the outermost elements; of one element alone
-    # there would be no way between them, so that a zero follows, as outside.
-    one, sizes = node.scalar(1, places), node.emit_constant(_ways(h, w).astype(dtype), "sizes")
-    grid = node.emit("subtract", node.emit("divide", node.emit("multiply", places, node.scalar(2, places)), sizes), one)
-    backwards = node.emit_constant(np.array([1, 0]), "backwards")
-    grid = node.emit("transpose", node.emit("take", grid, backwards, axis=2, mode="fast"), axes=(0, 2, 1, 3, 4))
-    grid = node.reshape(grid, (n * parts, 2, taps * height, width))
-    data = node.reshape(node.input(0), (n * parts, c // parts, h, w))
-    if 1 in (h, w):
-        widths = (0, 0, 0, 0, 0, int(h == 1), 0, int(w == 1))
-        data = node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths)
-    found = node.emit("image.grid_sample", data, grid)
+    weight, numbers = _checked_weight(node), Numbers(node)
+    (filters, depth, rows, columns), group, parts = weight, _positive(node, "group"), _positive(node, "offset_group")
+    n, height, width = (numbers.extent(node.input(2), axis) for axis in (0, 2, 3))
+    c, taps, images = depth * group, rows * columns, numbers.of("multiply", n, parts)
+    places = _places(node, numbers, weight[2:], (height, width))
+    offsets = numbers.shaped(node.input(2), (images, taps, 2, height, width))
+    at = node.emit("add", offsets, node.emit("cast", places, dtype=numpy_dtype(node.element_type(0))))
+    data, sizes = _with_an_edge(node, numbers)
+    grid = _grid(node, at, node.emit("cast", sizes, dtype=numpy_dtype(node.element_type(0))))
+    plane = numbers.of("multiply", taps, height)
+    grid = numbers.shaped(grid, (images, 2, plane, width))
+    rest = [numbers.extent(data, axis) for axis in (2, 3)]
+    found = node.emit("image.grid_sample", numbers.shaped(data, (images, c // parts, *rest)), grid)
     if node.optional_input(4) is not None:
-        found = node.emit("multiply", found, node.reshape(node.input(4), (n * parts, 1, taps * height, width)))
-    found = node.reshape(found, (n, group, depth * taps, height * width))
+        found = node.emit("multiply", found, numbers.shaped(node.input(4), (images, 1, plane, width)))
+    found = numbers.shaped(found, (n, group, depth * taps, numbers.of("multiply", height, width)))
     matrix = node.reshape(node.input(1), (1, group, filters // group, depth * taps))
     result = node.emit("nn.batch_matmul", matrix, found, transpose_b=False)
-    result = node.reshape(result, (n, filters, height, width))
+    result = numbers.shaped(result, (n, filters, height, width))
     return result if node.optional_input(3) is None else node.emit("nn.bias_add", result, node.input(3), axis=1)
 
 
-def _ways(height: int, width: int) -> Array:
-    """How far the outermost elements lie apart along rows and columns, beside the axes of the places."""
-    return np.maximum(np.array([height, width]) - 1, 1).reshape(1, 1, 2, 1, 1)
+def _checked_weight(node: NodeView) -> tuple[int, int, int, int]:
+    """The extents of the weight; an error if those of data and offsets do not fit."""
+    shape, weight, moved = node.shape(0), static_shape(node, node.input(1)), node.shape(2)
+    group, parts = _positive(node, "group"), _positive(node, "offset_group")
+    if not len(shape) == len(weight) == len(moved) == 4:
+        raise node.error(f"images are expected, found {node.input(0).type}")
+    filters, depth, rows, columns = weight
+    wanted = ((shape[0], moved[0]), (shape[1], depth * group), (moved[1], 2 * parts * rows * columns))
+    if any(certainly_differ(*pair) for pair in wanted) or (depth * group) % parts or filters % group:
+        shapes = f"{shape_text(shape)}, {list(weight)} and {shape_text(moved)}"
+        raise node.error(f"{group} groups and {parts} offset groups of {shapes}")
+    return filters, depth, rows, columns
+
+
+def _with_an_edge(node: NodeView, numbers: Numbers) -> tuple[SSAValue, SSAValue]:
+    """The data, and how far its outermost elements lie apart along rows and columns, beside the axes of the places.
+
+    Between the outermost elements of one row or column there would be no way: a zero follows, as outside.
+    """
+    extents = [numbers.extent(node.input(0), axis) for axis in (2, 3)]
+    edges = [int(not isinstance(extent, int) or extent == 1) for extent in extents]
+    data, widths = node.input(0), (0, 0, 0, 0, 0, edges[0], 0, edges[1])
+    if any(edges):
+        data = node.emit("nn.pad", data, node.scalar(0, data), pad_width=widths)
+    ways = [numbers.of("add", extent, edge - 1) for extent, edge in zip(extents, edges, strict=True)]
+    return data, node.reshape(numbers.stacked(ways), (1, 1, 2, 1, 1))
+
+
+def _grid(node: NodeView, places: SSAValue, sizes: SSAValue) -> SSAValue:
+    """The places of elements as those of `image.grid_sample`, whose -1 and 1 are the outermost elements."""
+    grid = node.emit("divide", node.emit("multiply", places, node.scalar(2, places)), sizes)
+    grid = node.emit("subtract", grid, node.scalar(1, places))
+    backwards = node.emit_constant(np.array([1, 0]), "backwards")
+    return node.emit("transpose", node.emit("take", grid, backwards, axis=2, mode="fast"), axes=(0, 2, 1, 3, 4))
 
 
 def _positive(node: NodeView, name: str) -> int:
     return node.attribute_int(name, 1, check=lambda value: value > 0)
 
 
-def _places(node: NodeView, window: tuple[int, ...], extents: tuple[int, ...]) -> Array:
+def _places(node: NodeView, numbers: Numbers, window: tuple[int, int], extents: tuple[Number, Number]) -> SSAValue:
     """Row and column of each tap at each place of the window, before they are moved: (1, taps, 2, height, width)."""
     pads = node.attribute_ints("pads", (0, 0, 0, 0)) or ()
     strides, dilations = (node.attribute_ints(name, (1, 1)) or () for name in ("strides", "dilations"))
     if (len(pads), len(strides), len(dilations)) != (4, 2, 2):
         raise node.error(f"pads {list(pads)}, strides {list(strides)} and dilations {list(dilations)} of images")
-    problem = check_size((*window, 2, *extents), np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
-    if problem is not None:
-        raise node.error(problem)
-    axes = [
-        np.arange(taps)[:, None] * dilation + np.arange(extent) * stride - pad
-        for taps, dilation, extent, stride, pad in zip(window, dilations, extents, strides, pads[:2], strict=True)
-    ]
-    rows, columns = np.broadcast_arrays(axes[0][:, None, :, None], axes[1][None, :, None, :])
-    return np.stack([rows, columns], 2).reshape(1, prod(window), 2, *extents)
+    taps = np.indices(window).reshape(2, -1).T * np.array(dilations) - np.array(pads[:2])
+    at = node.emit_constant(taps.reshape(1, -1, 2, 1, 1).astype(np.int64), "taps")
+    for axis, (extent, stride) in enumerate(zip(extents, strides, strict=True)):
+        along = np.zeros((1, 1, 2, 1, 1), np.int64)
+        along[0, 0, axis] = stride
+        steps = node.emit("expand_dims", numbers.arange(0, extent), axis=1, num_newaxis=1 - axis)
+        at = node.emit("add", at, node.emit("multiply", steps, node.emit_constant(along, "strides")))
+    return at

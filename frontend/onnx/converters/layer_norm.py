@@ -11,6 +11,7 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute, covers, joined_axes, known_extent
+from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
@@ -81,10 +82,19 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
     groups = node.attribute_int("num_groups", 0, check=lambda number: number >= 1)
     vectors = [node.input(1), node.input(2)]
     if node.opset < 21:
-        share = known_extent(node, node.input(0), 1) // groups
-        vectors = [node.emit("repeat", value, repeats=share, axis=0) for value in vectors]
+        vectors = _shared_by_channels(node, vectors, groups)
     epsilon = node.attribute_float("epsilon", 1e-5)
     return node.emit("nn.group_norm", node.input(0), *vectors, num_groups=groups, epsilon=epsilon)
+
+
+def _shared_by_channels(node: NodeView, vectors: list[SSAValue], groups: int) -> list[SSAValue]:
+    """Vectors with an element for each group as vectors with an element for each channel."""
+    numbers, channels = Numbers(node), Numbers(node).extent(node.input(0), 1)
+    share = numbers.of("floor_divide", channels, groups)
+    if isinstance(share, int):
+        return [node.emit("repeat", value, repeats=share, axis=0) for value in vectors]
+    group = node.emit("floor_divide", numbers.arange(0, channels), share)
+    return [node.emit("take", value, group, axis=0) for value in vectors]
 
 
 @converts("LpNormalization", attributes=("axis", "p"))

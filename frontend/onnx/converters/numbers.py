@@ -91,6 +91,13 @@ class Numbers:
             return self.node.emit("reshape", value, newshape=tuple(known))
         return self.node.emit("dyn.reshape", value, self.stacked(extents), allowzero=False)
 
+    def shaped(self, value: SSAValue, extents: Sequence[Number]) -> SSAValue:
+        """`value` in the shape of these extents, of which any may be 0."""
+        known = [extent for extent in extents if isinstance(extent, int)]
+        if len(known) == len(extents):
+            return self.node.reshape(value, known)
+        return self.node.emit("dyn.reshape", value, self.stacked(extents), allowzero=True)
+
     def stacked(self, numbers: Sequence[Number]) -> SSAValue:
         """The numbers as a list."""
         return self.node.emit("stack", self.node.make_tuple([self.value(number) for number in numbers]), axis=0)

@@ -46,10 +46,11 @@ def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:
 
 
 def _nothing(node: NodeView, axis: int) -> Sequence[SSAValue]:
-    """The results where nothing is kept, which relay's `topk` has no k for."""
+    """The results for a k of 0, with which relay's `topk` keeps all; constants if the shape is known."""
     extents = [extent for extent in node.shape(0) if isinstance(extent, int)]
     if len(extents) < len(node.shape(0)):
-        raise node.error("k is 0 and the shape is not known", help="fix the model's input shapes with shapes={…}")
+        values = node.emit("strided_slice", node.input(0), begin=(0,), end=(0,), axes=(axis,))
+        return [values, node.emit("cast", values, dtype="int64")]
     extents[axis] = 0
     dtype = numpy_dtype(node.element_type(0))
     return [

@@ -8,7 +8,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.errors import TypeInferenceError
-from xrelay.frontend.onnx.converters.extents import known_axis, static_shape
+from xrelay.frontend.onnx.converters.extents import known_axis
+from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.frontend.onnx.tensors import check_size
@@ -25,24 +26,34 @@ def convert_trilu(node: NodeView) -> SSAValue:
     return node.emit("trilu", node.input(0), k, upper=bool(upper))
 
 
-@converts("EyeLike", since=9, attributes=("dtype", "k"), limits="known extents")
+@converts("EyeLike", since=9, attributes=("dtype", "k"))
 def convert_eye_like(node: NodeView) -> SSAValue:
-    """Ones on a diagonal, as a constant: the shape of the input says all."""
-    shape = static_shape(node, node.input(0))
-    if len(shape) != 2:
-        raise node.error(f"a matrix is expected, found a tensor of rank {len(shape)}")
-    number = node.attribute_int("dtype", TensorProto.UNDEFINED)
-    dtype = numpy_dtype(node.element_type(0))
-    if number != TensorProto.UNDEFINED:
-        try:
-            dtype = np.dtype(helper.tensor_dtype_to_np_dtype(number))
-            element_type(dtype)
-        except (KeyError, TypeInferenceError) as error:
-            raise node.illegal("dtype", number) from error
-    problem = check_size(shape, dtype.itemsize)
+    """Ones on a diagonal: a constant if the extents of the input are known."""
+    node.require_rank(0, 2)
+    dtype, k = _eye_dtype(node), node.attribute_int("k", 0)
+    numbers = Numbers(node)
+    rows, columns = (numbers.extent(node.input(0), axis) for axis in (0, 1))
+    if not (isinstance(rows, int) and isinstance(columns, int)):
+        first = node.emit("add", numbers.arange(0, rows), numbers.value(k))
+        is_one = node.emit("equal", node.emit("expand_dims", first, axis=1), numbers.arange(0, columns))
+        return node.emit("cast", is_one, dtype=dtype)
+    problem = check_size((rows, columns), dtype.itemsize)
     if problem is not None:
         raise node.error(problem)
-    return node.emit_constant(np.eye(*shape, k=node.attribute_int("k", 0), dtype=dtype), "eye")
+    return node.emit_constant(np.eye(rows, columns, k=k, dtype=dtype), "eye")
+
+
+def _eye_dtype(node: NodeView) -> np.dtype:
+    """The element type that the attribute `dtype` names, or that of the input."""
+    number = node.attribute_int("dtype", TensorProto.UNDEFINED)
+    if number == TensorProto.UNDEFINED:
+        return numpy_dtype(node.element_type(0))
+    try:
+        dtype = np.dtype(helper.tensor_dtype_to_np_dtype(number))
+        element_type(dtype)
+    except (KeyError, TypeInferenceError) as error:
+        raise node.illegal("dtype", number) from error
+    return dtype
 
 
 @converts("ReverseSequence", since=10, attributes=("batch_axis", "time_axis"))

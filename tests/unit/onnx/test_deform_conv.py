@@ -1,4 +1,4 @@
-"""DeformConv by the interpreter against onnx's reference."""
+"""DeformConv against onnx's reference."""
 
 from __future__ import annotations
 
@@ -11,11 +11,29 @@ from onnx import helper
 from onnx.reference import ReferenceEvaluator
 from support.onnx_models import model, value
 
+from xrelay.api.compile import compile
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
 from xrelay.interpreters.relay import run_relay
 
 RNG = np.random.default_rng(31)
+
+
+@pytest.mark.parametrize("pads", [[0, 0, 0, 0], [1, 0, 1, 0]])
+def test_images_of_open_extents(pads: list[int]) -> None:
+    weight = RNG.standard_normal((4, 2, 3, 2)).astype(np.float32)
+    words: dict[str, Any] = {"kernel_shape": [3, 2], "group": 2, "offset_group": 2, "strides": [2, 1], "pads": pads}
+    node = helper.make_node("DeformConv", ["x", "w", "o", "", "m"], ["y"], **words)
+    given = {"x": ("n", 4, "h", "w"), "o": ("n", 24, "a", "b"), "m": ("n", 12, "a", "b")}
+    proto = model([node], [value(*each) for each in given.items()], ["y"], initializers={"w": weight}, opset=22)
+    compiled, evaluator = compile(proto, cache=False), cast(Any, ReferenceEvaluator(proto))
+    for n, h, w in ((1, 7, 8), (2, 3, 2), (0, 5, 5)):
+        places = (h + 2 * pads[0] - 3) // 2 + 1, w - 1
+        shapes = (n, 4, h, w), (n, 24, *places), (n, 12, *places)
+        arrays = [RNG.standard_normal(shape).astype(np.float32) for shape in shapes]
+        (expected,) = evaluator.run(None, dict(zip("xom", arrays, strict=True))) if n else (np.empty((0, 4, *places)),)
+        for found in run_relay(import_onnx(proto), arrays)[0], compiled.run(arrays)[0]:
+            np.testing.assert_allclose(np.asarray(found), expected, rtol=1e-3, atol=1e-4)
 
 
 def evaluate(shapes: list[tuple[int, ...]], **words: Any) -> tuple[NDArray[Any], NDArray[Any]]:

@@ -78,6 +78,8 @@ def wanted(proto: onnx.ModelProto, x: NDArray[np.float32]) -> list[NDArray[Any]]
         single("Pad", ("n", "h"), [0, -1, 1, 2], opset=13),
         single("Pad", ("n", "h"), [-1, 1, -1, -2], opset=13, mode="edge"),
         single("Pad", ("n", "h"), [1, 2, 0, 5], opset=19, mode="wrap"),
+        single("EyeLike", ("n", "h"), k=-1),
+        single("EyeLike", ("n", 2), k=2),
     ],
     ids=lambda proto: "-".join(
         (proto.graph.node[0].op_type, *(str(tuple(a.ints) or a.i or a.s) for a in proto.graph.node[0].attribute))
@@ -116,3 +118,30 @@ def test_even_parts_of_an_open_axis(opset: int, rows: Sequence[int]) -> None:
                 np.testing.assert_array_equal(ours, part, strict=True)
     with pytest.raises(XRelayError, match="the_node"):
         compiled.run([np.zeros((4 if opset == 13 else 1, 2), np.float32)])
+
+
+@pytest.mark.parametrize(("opset", "axis"), [(9, 1), (21, 0)])
+def test_none_of_the_greatest(opset: int, axis: int) -> None:
+    """TopK with a k of 0 keeps nothing of an axis, whatever its extent."""
+    setting, attribute = ([], {"k": 0}) if opset < 10 else ([[0]], {})
+    proto = single("TopK", ("n", "m"), *setting, opset=opset, axis=axis, **attribute)
+    proto.graph.node[0].output.append("places")
+    proto.graph.output.append(value("places", ("a", "b"), onnx.TensorProto.INT64))
+    compiled = compile(proto, cache=False)
+    for shape in ((3, 5), (0, 5), (1, 0)):
+        values, places = compiled.run([np.ones(shape, np.float32)])
+        assert values.shape == places.shape == tuple(0 if at == axis else extent for at, extent in enumerate(shape))
+        assert (values.dtype, places.dtype) == (np.float32, np.int64)
+
+
+def test_scale_and_bias_of_groups_of_open_channels() -> None:
+    proto = single("GroupNormalization", ("n", "c", "w"), [1, 3], [-1, 2], dtype=np.float32, opset=18, num_groups=2)
+    check(proto, [(2, 4, 3), (1, 2, 1), (1, 6, 5)])
+
+
+def test_blocks_of_pixels_after_each_channel() -> None:
+    proto = single("SpaceToDepth", ("n", "c", "h", "w"), blocksize=2, mode="CRD")
+    x = np.arange(144, dtype=np.float32).reshape(2, 3, 4, 6)
+    expected = x.reshape(2, 3, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 12, 2, 3)
+    for found in run_relay(import_onnx(proto), [x])[0], compile(proto, cache=False).run([x])[0]:
+        np.testing.assert_array_equal(np.asarray(found), expected)
