@@ -39,6 +39,7 @@ from xrelay.lowering.loop_to_scf.conditions import Condition, compare
 from xrelay.lowering.loop_to_scf.dot_products import write_dot_products
 from xrelay.lowering.loop_to_scf.elementwise import elementwise, logic
 from xrelay.lowering.loop_to_scf.emitter import Emitter
+from xrelay.lowering.loop_to_scf.empty_buffers import bounded, is_long
 from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers
 from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, both, invert, is_vector, splat
 from xrelay.lowering.loop_to_scf.local_buffers import LocalLayout, becomes_lanes, layout_of, on_stack
@@ -279,10 +280,9 @@ class KernelWriter:
             new.attributes[LOOP_ANNOTATION] = UNROLL_DISABLE
 
     def _extent(self, loop: ForOp) -> SSAValue:
-        if loop.dynamic_extent is not None:
-            return self._values.get(loop.dynamic_extent)
-        assert loop.extent is not None
-        return self._emitter.index(loop.extent)
+        known = loop.dynamic_extent
+        extent = self._emitter.index(loop.extent or 0) if known is None else self._values.get(known)
+        return bounded(loop, extent, self._values, self._emitter)
 
     def _name_index(self, loop: ForOp, index: SSAValue) -> None:
         index.name_hint = loop.index.name_hint
@@ -293,7 +293,11 @@ class KernelWriter:
         """One `scf.parallel` over the iterations of a perfect nest of parallel loops."""
         nest = parallel_nest(loop)
         emit, body = self._emitter, Block(arg_types=[IndexType()])
-        extent = self._extent(loop) if len(nest) == 1 else emit.affine(product(map(self._count, nest)))
+        if len(nest) == 1:
+            extent = self._extent(loop)
+        else:
+            extent = emit.affine(product(map(self._count, nest)))
+            extent = bounded(next(filter(is_long, nest), loop), extent, self._values, emit)
         with emit.scope(body):
             self._in_parallel = True
             self._bind_nest(nest, body.args[0])

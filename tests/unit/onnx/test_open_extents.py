@@ -145,3 +145,9 @@ def test_blocks_of_pixels_after_each_channel() -> None:
     expected = x.reshape(2, 3, 2, 2, 3, 2).transpose(0, 1, 3, 5, 2, 4).reshape(2, 12, 2, 3)
     for found in run_relay(import_onnx(proto), [x])[0], compile(proto, cache=False).run([x])[0]:
         np.testing.assert_array_equal(np.asarray(found), expected)
+
+
+@pytest.mark.parametrize("node", [single("Relu", ("n", "m")), single("Softmax", (1 << 45, "m"))])
+def test_many_rows_without_columns(node: onnx.ModelProto) -> None:
+    x = np.empty((1 << 45, 0), np.float32)
+    assert compile(node, cache=False).run([x])[0].shape == x.shape

@@ -6,7 +6,10 @@
 // CHECK-LABEL: @square(%X: memref<?x?xf32> {llvm.noalias}, %Y: memref<?x?xf32>, %n: index, %m: index)
 // CHECK: %[[size:[0-9]+]] = arith.muli %m, %n overflow<nsw,nuw>
 // CHECK-NEXT: %[[X:X_1]] = memref.reinterpret_cast %X to offset: [0], sizes: [%[[size]]], strides: [1] : memref<?x?xf32> to memref<?xf32>
-// CHECK: "scf.parallel"(%{{[0-9]+}}, %n, %{{[0-9]+}})
+// Without columns there is nothing to store, however many rows there are.
+// CHECK: %[[none:[0-9]+]] = arith.cmpi eq, %m, %{{[0-9]+}} : index
+// CHECK-NEXT: %[[rows:n_[0-9]+]] = arith.select %[[none]], %{{[0-9]+}}, %n : index
+// CHECK: "scf.parallel"(%{{[0-9]+}}, %[[rows]], %{{[0-9]+}})
 // CHECK: ^bb0(%i: index):
 // CHECK: scf.for %j_o
 // CHECK-NEXT: %[[row:[0-9]+]] = arith.muli %i, %m overflow<nsw,nuw>
