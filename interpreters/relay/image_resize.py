@@ -1,6 +1,10 @@
-"""Resizing: one axis after the other."""
+"""Resizing: one axis after the other, or two at once by linear interpolation."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
@@ -14,19 +18,28 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 
 Region = tuple[float, float] | None
+
+
+class _Axis(NamedTuple):
+    """An axis that is resized, and by what."""
+
+    axis: int
+    size: int
+    scale: float
+    region: Region
+
+
 F32_ERROR = 2.0**-24
 """The relative error of a number that is rounded to f32."""
 
 
 def evaluate_resize(op: ResizeOp, data: Array) -> Array:
     """The spatial axes, wherever the layout has them."""
-    rule, layout, work = op.resampling, op.data_layout, _widened(op.resampling, data)
-    for letter, size, region in zip(op.AXES, ints(op.size), op.spans(), strict=True):
-        axis = str(layout.primal).index(letter)
-        # The neighbours of an element, with weights of 0, would make NaN of infinities beside it.
-        if not rule.keeps(work.shape[axis], size):
-            work = resized_axis(work, axis, size, 0.0, region, rule)
-    return _finished(op, work)
+    rule, letters = op.resampling, str(op.data_layout.primal)
+    rows = zip(map(letters.index, op.AXES), ints(op.size), op.spans(), strict=True)
+    # The neighbours of an element, with weights of 0, would make NaN of infinities beside it.
+    axes = [_Axis(axis, size, 0.0, region) for axis, size, region in rows if not rule.keeps(data.shape[axis], size)]
+    return _finished(op, _resized(_widened(rule, data), axes, rule))
 
 
 for _op in RESIZES:
@@ -36,14 +49,14 @@ for _op in RESIZES:
 @evaluates(DynResizeOp)
 def evaluate_dyn_resize(op: DynResizeOp, data: Array, size: Array, scale: Array, roi: Array) -> Array:
     """The axes in the order in which they are named."""
-    rule, work, axes = op.resampling, _widened(op.resampling, data), ints(op.axes)
-    for number, axis in enumerate(axes):
+    rule, axes = op.resampling, list[_Axis]()
+    for number, axis in enumerate(ints(op.axes)):
         wanted = int(size[number])
         if wanted < 0:
             raise InterpreterError(f"[{op.name} C7] size {number} is {wanted}")
-        region = (float(roi[number]), float(roi[number + len(axes)]))
-        work = resized_axis(work, axis, wanted, float(scale[number]), region, rule)
-    return _finished(op, work)
+        region = (float(roi[number]), float(roi[number + len(size)]))
+        axes.append(_Axis(axis % data.ndim, wanted, float(scale[number]), region))
+    return _finished(op, _resized(_widened(rule, data), axes, rule))
 
 
 def _widened(rule: Resampling, data: Array) -> Array:
@@ -68,28 +81,49 @@ def clipped_integers(values: Array, target: np.dtype) -> Array:
     return np.where(rounded >= float(limits.max), target.type(limits.max), np.nan_to_num(inside).astype(target))
 
 
-def resized_axis(data: Array, axis: int, size: int, scale: float, region: Region, rule: Resampling) -> Array:
-    """The data with one axis in another size."""
-    extent = data.shape[axis]
-    places = places_of(size, extent, scale, region, rule)
-    shape = [1] * data.ndim
-    shape[axis] = size
-    if not size:
-        return np.take(data, np.zeros(0, np.int64), axis)
-    if not rule.reach:
-        result = np.take(data, np.clip(_nearest(places, rule.rounding), 0, extent - 1).astype(np.int64), axis)
-    else:
-        taps, weights = _weights(places, extent, size, scale, rule)
-        result = np.zeros((), data.dtype)
-        with np.errstate(all="ignore"):
-            for tap, weight in zip(taps, weights, strict=True):
-                term = weight.astype(data.dtype).reshape(shape) * np.take(data, np.clip(tap, 0, extent - 1), axis)
-                result = term if result.ndim == 0 else result + term
-    if rule.crops:
-        inside = ((places >= 0) & (places <= extent - 1)).reshape(shape)
-        with np.errstate(all="ignore"):
-            result = np.where(inside, result, np.array(rule.extrapolation).astype(data.dtype))
+def _resized(data: Array, axes: Sequence[_Axis], rule: Resampling) -> Array:
+    """The data with some axes in another size: two together by linear interpolation, else one after the other."""
+    if rule.is_plain_linear and len(axes) == 2:
+        return _resized_axes(data, sorted(axes), rule)
+    for axis in axes:
+        data = _resized_axes(data, [axis], rule)
+    return data
+
+
+def _resized_axes(data: Array, axes: Sequence[_Axis], rule: Resampling) -> Array:
+    """The sum, over the elements of each axis that take part, of their products with all of their weights."""
+    places = [places_of(each.size, data.shape[each.axis], each.scale, each.region, rule) for each in axes]
+    taps = [_taps(data, each, own, rule) for each, own in zip(axes, places, strict=True)]
+    result: Array | None = None
+    with np.errstate(all="ignore"):
+        for chosen in product(*taps):
+            term, factor = data, np.ones((), data.dtype)
+            for each, (indices, weight) in zip(axes, chosen, strict=True):
+                term, factor = np.take(term, indices, each.axis), factor * weight
+            term = term * factor if rule.reach else term
+            result = term if result is None else result + term
+        assert result is not None, "an axis has at least one element that takes part"
+        for each, own in zip(axes, places, strict=True):
+            if rule.crops:
+                inside = _along(data, each.axis, (own >= 0) & (own <= data.shape[each.axis] - 1))
+                result = np.where(inside, result, np.array(rule.extrapolation).astype(data.dtype))
     return result
+
+
+def _taps(data: Array, axis: _Axis, places: Array, rule: Resampling) -> list[tuple[Array, Array]]:
+    """The indices of the elements that take part, and their weights in the shape of the result."""
+    extent = data.shape[axis.axis]
+    if not rule.reach:
+        nearest = np.clip(_nearest(places, rule.rounding), 0, extent - 1).astype(np.int64)
+        return [(nearest, np.ones((), data.dtype))]
+    taps, weights = _weights(places, extent, axis.size, axis.scale, rule)
+    pairs = zip(taps, weights, strict=True)
+    return [(np.clip(tap, 0, extent - 1), _along(data, axis.axis, weight.astype(data.dtype))) for tap, weight in pairs]
+
+
+def _along(data: Array, axis: int, values: Array) -> Array:
+    """A list along one axis of the data."""
+    return values.reshape([-1 if number == axis else 1 for number in range(data.ndim)])
 
 
 def places_of(size: int, extent: int, scale: float, region: Region, rule: Resampling) -> Array:
@@ -152,6 +186,13 @@ def _nearest(places: Array, rounding: str) -> Array:
             return np.floor(places + 0.5)
 
 
+def _linear(places: Array, extent: int) -> list[Array]:
+    """The weights of the elements below and above the places; one half each at the end of the axis."""
+    places = np.clip(places, 0, extent - 1)
+    above = places - np.floor(places)
+    return [np.where(places == extent - 1, 0.5, weight) for weight in (1 - above, above)]
+
+
 def _weights(places: Array, extent: int, size: int, scale: float, rule: Resampling) -> tuple[list[Array], list[Array]]:
     """For each element that takes part its index, which may be outside, and its weight."""
     half = rule.half_window(extent, size, by_scale=bool(scale))
@@ -161,6 +202,8 @@ def _weights(places: Array, extent: int, size: int, scale: float, rule: Resampli
     assert isinstance(half, int), "of known extents"
     steps = range(1 - half, half + 1)
     taps = [below.astype(np.int64) + step for step in steps]
+    if rule.is_plain_linear:
+        return taps, _linear(places, extent)
     with np.errstate(all="ignore"):
         weights = [_kernel(np.abs((below + step - places) * ratio), rule) for step in steps]
         if rule.excludes:

@@ -1,12 +1,13 @@
-"""Resizing, one axis after the other.
+"""Resizing, one axis after the other, or two at once by linear interpolation.
 
-For each axis three small computes tell the places of the result's indices, the elements that take part there, and their
-weights; the axis itself is a sum of so many reads. Places are exact in f64, which no element of an image has to divide.
+For each axis three small computes make tables: the places of the result's indices, the elements that take part there,
+and their weights. The axis itself is a sum of reads. Places are exact in f64; no element of an image divides.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import product
 from typing import cast
 
 from xdsl.dialects import arith, math
@@ -77,12 +78,43 @@ def _resized(emitter: TopiEmitter, rule: Resampling, axes: dict[int, AxisPlaces]
     data, target = emitter.operand(0), emitter.result_type.element_type
     real = element_of(data) if not rule.reach else _weighed_in(element_of(data))
     changed = {axis: at for axis, at in axes.items() if at.scale is not None or not rule.keeps(at.extent, at.size)}
+    if rule.is_plain_linear and len(changed) == 2:
+        return [_bilinear(emitter, data, _kept_shape(emitter, data, axes), rule, dict(sorted(changed.items())))]
     for number, (axis, at) in enumerate(changed.items()):
         last = number == len(changed) - 1
         shape, taps = _kept_shape(emitter, data, axes), taps_of(emitter, at, rule, real)
         shape[axis] = taps.size
         data = _resized_axis(emitter, data, shape, axis, taps, real, target if last else real)
     return [data if changed else _converted(emitter, data, _kept_shape(emitter, data, axes), target)]
+
+
+def _bilinear(
+    emitter: TopiEmitter, data: SSAValue, shape: list[Dim], rule: Resampling, axes: dict[int, AxisPlaces]
+) -> SSAValue:
+    """Two axes at once: each of four elements by the product of its weights, as onnxruntime sums them."""
+    target, real = emitter.result_type.element_type, _weighed_in(element_of(data))
+    taps = {axis: taps_of(emitter, at, rule, real) for axis, at in axes.items()}
+    for axis, own in taps.items():
+        shape[axis] = own.size
+
+    def term(b: Body, numbers: Sequence[int]) -> SSAValue:
+        place: list[IndexLike] = [*b.spatial]
+        weights: list[SSAValue] = []
+        for (axis, own), number in zip(taps.items(), numbers, strict=True):
+            assert own.weights is not None, "linear interpolation has weights"
+            place[axis] = b.as_index(b.read(own.indices, b.spatial[axis], number))
+            weights.append(b.read(own.weights, b.spatial[axis], number))
+        return b.times(b.times(*weights), convert_scalar(b, b.read(data, *place), real))
+
+    def fill(b: Body) -> SSAValue:
+        total, *others = (term(b, numbers) for numbers in product((0, 1), repeat=2))
+        for other in others:
+            total = b.plus(total, other)
+        for axis, own in taps.items():
+            total = own.extrapolated(b, total, b.spatial[axis])
+        return finished(b, total, target)
+
+    return emitter.compute("resize", variables("i", shape), target, fill)
 
 
 def _kept_shape(emitter: TopiEmitter, data: SSAValue, axes: Collection[int]) -> list[Dim]:

@@ -96,6 +96,8 @@ def _nearest(b: Body, place: SSAValue, rounding: str) -> SSAValue:
 
 def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Resampling) -> SSAValue:
     """The weight of the element so many steps above that below a place."""
+    if rule.is_plain_linear:
+        return _linear_weight(b, place, step, at.extent)
     steps = convert_scalar(b, b.add(arith.IndexCastOp(b.index(step), i64)), f64)
     tap = b.plus(b.add(math.FloorOp(place)), steps)
     distance = b.add(math.AbsFOp(b.times(b.minus(tap, place), at.shrinking(b, rule))))
@@ -103,6 +105,15 @@ def _weight(b: Body, place: SSAValue, step: AffineExpr, at: AxisPlaces, rule: Re
     if not rule.excludes:
         return value
     return b.add(SelectOp(is_inside(b, tap, at.extent), value, b.constant(0, f64)))
+
+
+def _linear_weight(b: Body, place: SSAValue, step: AffineExpr, extent: Dim) -> SSAValue:
+    """The weight of the element below a place, for step 0, or above it; one half each at the end of the axis."""
+    zero, one, last = b.constant(0, f64), b.constant(1, f64), b.size(extent - 1, f64)
+    place = b.add(SelectOp(b.add(arith.CmpfOp(place, zero, "ogt")), place, zero))
+    above = b.minus(place, b.add(math.FloorOp(place)))
+    weight = b.add(SelectOp(b.in_bounds([step], [1]), b.minus(one, above), above))
+    return b.add(SelectOp(b.add(arith.CmpfOp(place, last, "oge")), b.constant(0.5, f64), weight))
 
 
 def _normalized(emitter: TopiEmitter, raw: SSAValue, table: dict[str, Dim], real: Attribute) -> SSAValue:

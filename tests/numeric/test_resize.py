@@ -51,6 +51,22 @@ def test_every_rounding(rounding: str, coordinates: str) -> None:
         check(OpCase("image.resize1d", [data.shape], attributes), data)
 
 
+def test_two_linear_axes_are_one_sum_of_four_products() -> None:
+    data = normal((1, 2, 9, 7))
+    case = OpCase("image.resize2d", [data.shape], {"size": (18, 14)})
+    rows, columns = (np.clip((np.arange(2 * n) + 0.5) / 2 - 0.5, 0, n - 1) for n in (9, 7))
+    total = np.zeros((1, 2, 18, 14), np.float32)
+    for row, column in product((0, 1), repeat=2):
+        chosen, weights = [], []
+        for places, step in ((rows, row), (columns, column)):
+            last, above = places == places[-1], places % 1
+            chosen.append(np.minimum(np.floor(places).astype(int) + step, int(places[-1])))
+            weights.append(np.where(last, 0.5, above if step else 1 - above).astype(np.float32))
+        total = total + np.outer(*weights) * data[:, :, chosen[0]][:, :, :, chosen[1]]
+    for found in (outputs(graph_of(case), [data])[0], compile(graph_of(case), cache=False).run([data])[0]):
+        np.testing.assert_array_equal(found, total)
+
+
 @pytest.mark.grid(3)
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize(

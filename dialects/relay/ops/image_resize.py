@@ -1,6 +1,6 @@
 """Images in another size: `relay.image.resize1d`, `image.resize2d`, `image.resize3d` and `dyn.image.resize`.
 
-All resize one axis after the other by the rule that `dyn.image.resize` states.
+All resize by the rule that `dyn.image.resize` states, one axis after the other unless two are linear.
 """
 
 from __future__ import annotations
@@ -73,6 +73,11 @@ class Resampling:
     def crops(self) -> bool:
         """Whether a part of the axis is resized, which a region says."""
         return self.coordinates == CROP
+
+    @property
+    def is_plain_linear(self) -> bool:
+        """Whether an element lies between two, whose weights need no normalisation."""
+        return self.method == "linear" and not self.is_normalized
 
     @property
     def is_normalized(self) -> bool:
@@ -298,12 +303,14 @@ class DynResizeOp(ResizingOp):
     `roi` has the starts of all axes and then the ends, as parts of their lengths. There, places outside of the axis
     get `extrapolation_value`; in the other modes the outermost element goes on beyond the ends.
 
-    `nearest_neighbor` takes the element that `rounding_method` says. `linear` weighs the two elements around the place
-    by their distances d: 1 - d; `cubic` weighs four by the spline with coefficient a = `cubic_alpha`:
-    (a + 2) d³ - (a + 3) d² + 1 up to a distance of 1, and a d³ - 5 a d² + 8 a d - 4 a up to 2. With `cubic_exclude`
-    the weights of places outside are 0, with `antialias` distances in an axis that shrinks are multiplied by the scale,
-    so that more elements take part, at most 2 * ceil(2 * reach * n / (2 * size - 1)); then the weights are divided by
-    their sum. Halves are weighed in f32, integers in f64, and their sums rounded to even and clipped to the type.
+    `nearest_neighbor` takes the element that `rounding_method` names. `linear` weighs the two elements around the
+    place, clamped to the axis, by their distances d: 1 - d; if it changes two axes, it sums the four elements in
+    row-major order, each times the product of its weights. `cubic` weighs four by the spline with coefficient
+    a = `cubic_alpha`: (a + 2) d³ - (a + 3) d² + 1 up to a distance of 1, and a d³ - 5 a d² + 8 a d - 4 a up to 2. With
+    `cubic_exclude` the weights of places outside are 0, with `antialias` distances in an axis that shrinks are
+    multiplied by the scale, so that more elements take part, at most 2 * ceil(2 * reach * n / (2 * size - 1)); then the
+    weights are divided by their sum. Halves are weighed in f32, integers in f64, and their sums rounded to even and
+    clipped to the type.
 
     Constraints:
     - C7: the sizes are a vector of integers, one for each of `axes`, and none is negative.
