@@ -62,6 +62,8 @@ STRATEGIES: Final = "topi.strategies"
 
 VALUE_NAME: Final = "relay.name"
 """The name by which users know an argument or a result; importer and builder set it."""
+VARIABLE: Final = "relay.variable"
+"""The name of a parameter's variable, if `relay.name` differs as an earlier one has it; the builder sets it."""
 FUSE_WITH: Final = "relay.fuse_with"
 """The consumer into whose kernel an op should go (see `passes/fusion/hints.py`); users set it."""
 CALIBRATED: Final = "relay.calibrated"

@@ -29,7 +29,7 @@ def guard(kernel: func.FuncOp, step: Guard) -> None:
       loop.block "b" (%v : spatial 10 = %io * 5 + %ii, %g : spatial 5 = %ii) …
     ```
 
-    A split by 3 has 6 iterations then, of which the block skips the last. Refuses extents known only at run time, and
+    A split by 3 then has 6 iterations, and the block skips the last. Refuses extents known only at run time, and
     a block that depends on the order of the iterations.
     """
     loop = find_loop(kernel, step.loop, step)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from typing import Any, Protocol, cast
+from typing import Any, NamedTuple, Protocol, cast
 
 from xdsl.irdl import VarOperandDef
 
@@ -35,6 +36,14 @@ class OperatorAttribute(Protocol):
         ...
 
 
+class OperatorArgument(NamedTuple):
+    """An operand of an operator."""
+
+    name: str
+    type_info: str
+    description: str
+
+
 @dataclass(frozen=True)
 class Op:
     """An operator: `name` is Relay's, `kind` the class of the dialect.
@@ -52,6 +61,21 @@ class Op:
     def of(kind: type[RelayOp]) -> Op:
         """The operator whose calls are ops of `kind`."""
         return Op(kind.relay_name(), kind)
+
+    @property
+    def description(self) -> str:
+        """The semantics of the operator, without constraints and example."""
+        return inspect.cleandoc(self.kind.__doc__ or "").partition("\n\nConstraints:")[0].partition("\n\nExample:")[0]
+
+    @property
+    def arguments(self) -> list[OperatorArgument]:
+        """Its operands in order; attributes are not among them, as in Relay."""
+        if issubclass(self.kind, UserOperator):
+            return [OperatorArgument(*argument) for argument in self.kind.ARGUMENTS]
+        return [
+            OperatorArgument(name, "Tensor", f"Operand {number} of {self.name}: {name.replace('_', ' ')}.")
+            for number, (name, _) in enumerate(self.kind.get_irdl_definition().operands)
+        ]
 
     @property
     def num_inputs(self) -> int:

@@ -98,13 +98,16 @@ class GraphModule:
         self.set_input(**{name: found[name] for name in self._binder.names if name in found})
 
     def run(self, /, **inputs: object) -> None:
-        """Set inputs given by name and compute; `InputError` where an input has not been set."""
+        """Sets inputs given by name and computes; an input that has not been set is zeros, as in Relay.
+
+        `InputError` if such an input has an open extent.
+        """
         self.set_input(**inputs)
-        values = [value for value in self._values if value is not None]
-        if len(values) != len(self._values):
-            unset = [name for name, value in zip(self._binder.names, self._values, strict=True) if value is None]
-            raise InputError(f"input '{unset[0]}' has not been set", help=f"call set_input('{unset[0]}', …) before run")
-        self._outputs = self._model.run([value.view(np.ndarray) for value in values])
+        values = [self._value(number) for number in range(len(self._values))]
+        for name, value in zip(self._binder.names, values, strict=True):
+            if value is None:
+                raise InputError(f"input '{name}' has not been set", help=f"call set_input('{name}', …) before run")
+        self._outputs = self._model.run([value.view(np.ndarray) for value in values if value is not None])
 
     def get_output(self, index: int, out: NDArray[Any] | None = None) -> Tensor:
         """Output number `index` of the last run, copied to `out` where that is given."""
@@ -125,8 +128,8 @@ class GraphModule:
         return len(self._model.outputs)
 
     def get_input(self, key: str | int) -> Tensor | None:
-        """The value of an input, by name or number; `None` where it has not been set."""
-        return self._values[self._number(key)]
+        """The value of an input, by name or number, zeros before it is set; `None` if that has an open extent."""
+        return self._value(self._number(key))
 
     def get_input_index(self, name: str) -> int:
         """The number of an input, -1 where there is none of that name."""
@@ -162,6 +165,15 @@ class GraphModule:
         self.run(**inputs)
         for index in range(self.get_num_outputs()):
             self.get_output(index).numpy()
+
+    def _value(self, number: int) -> Tensor | None:
+        """Returns the value of an input, which is made of zeros if it has not been set and its shape is known."""
+        if self._values[number] is None:
+            spec = self._model.inputs[number]
+            extents = [extent for extent in spec.shape if isinstance(extent, int)]
+            if len(extents) == len(spec.shape):
+                self._set(number, np.zeros(extents))
+        return self._values[number]
 
     def _set(self, number: int, value: object) -> None:
         self._values[number] = np.array(self._binder.inputs[number].cast(value)).view(Tensor)

@@ -9,6 +9,7 @@ from typing import Any, cast, overload
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.dialects.builtin import TensorType
+from xdsl.ir import Attribute
 
 from xrelay.api.arrays import arrays_by_name
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
@@ -46,10 +47,10 @@ def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr:
 
 
 def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Function:
-    """The function with constants in the place of the parameters of these names; other names say nothing.
+    """Returns the function with its parameters of these names replaced by constants; other names are passed over.
 
-    Python's numbers, and lists of them, take the dtype of the parameter. `InputError` where two parameters have one of
-    the names, or a value is no array of numbers or does not fit.
+    Python's numbers, lists of them, and floats of another dtype take the dtype of the parameter. `InputError` where two
+    parameters have one of the names, or a value is no array of numbers or does not fit.
     """
     arrays = arrays_by_name(params)
     names = Counter(param.name for param in func.params)
@@ -63,7 +64,7 @@ def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Functio
 def _constant(param: Var, given: object, array: NDArray[Any]) -> Expr:
     """The array as a constant: of the parameter's dtype, where numbers were given that have none."""
     if not isinstance(given, int | float | list | tuple):
-        return const(array)
+        return const(as_parameter(array, param.type))
     if not isinstance(param.type, TensorType):
         return const(array.tolist())
     dtype = numpy_dtype(param.type.element_type)
@@ -71,6 +72,13 @@ def _constant(param: Var, given: object, array: NDArray[Any]) -> Expr:
     if dtype.kind in "iub" and not np.array_equal(found, array):
         raise InputError(f"parameter {param.name!r} is {param.type}, its value {given!r}", help="give integers")
     return const(found)
+
+
+def as_parameter(array: NDArray[Any], type: Attribute) -> NDArray[Any]:
+    """Returns the array for a parameter of a type: floats are converted to floats of the parameter's dtype."""
+    dtype = numpy_dtype(type.element_type) if isinstance(type, TensorType) else None
+    are_floats = dtype is not None and dtype.kind == array.dtype.kind == "f"
+    return array.astype(dtype) if are_floats and dtype != array.dtype else array
 
 
 class _Bound(ExprMutator):

@@ -35,7 +35,7 @@ class Scope:
 
 
 class BranchScopes:
-    """The scope of each op of an expression: the innermost one that holds all its uses, closures taken whole.
+    """The scope of each op of an expression: the innermost scope that holds all its uses, closures taken whole.
 
     The scope of a let is that of the let expression.
     """

@@ -22,13 +22,14 @@ from xrelay.api.context import decide
 from xrelay.api.interface import main_function
 from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.stage_runner import StageRunner
-from xrelay.dialects.attribute_names import VALUE_NAME
+from xrelay.dialects.attribute_names import VALUE_NAME, VARIABLE
 from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
-from xrelay.errors import InputError, did_you_mean, with_article
+from xrelay.errors import InputError, with_article
 from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 from xrelay.relay.backend import Executor, Runtime
+from xrelay.relay.binding import as_parameter
 from xrelay.relay.binding import bind_params_by_name as bind_params_by_name
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
@@ -141,13 +142,14 @@ def _module(source: object) -> ModuleOp:
 
 
 def _bind(function: FuncOp, params: Mapping[str, NDArray[Any]]) -> None:
-    """Replace the parameters called so by constants."""
+    """Replaces the parameters of these names by constants; other names are passed over, as in Relay."""
     block, attributes = function.body.block, argument_attrs(function)
     arguments = {_name(argument, attributes): argument for argument in block.args}
-    for name in params:
-        if name not in arguments:
-            hint = did_you_mean(name, arguments, f"they are {', '.join(arguments)}")
-            raise InputError(f"no parameter is called {name!r}", help=hint)
+    params = {name: array for name, array in params.items() if name in arguments}
+    repeated = [given.data for each in attributes if isinstance(given := each.get(VARIABLE), StringAttr)]
+    for name in repeated:
+        if name in params:
+            raise InputError(f"{repeated.count(name) + 1} parameters are called {name!r}", help="use relay.bind")
     constants = [_constant(arguments[name], name, array) for name, array in params.items()]
     kept = [argument for argument in block.args if _name(argument, attributes) not in params]
     set_argument_attrs(function, [attributes[argument.index] for argument in kept])
@@ -166,7 +168,7 @@ def _insert_first(function: FuncOp, constants: Sequence[ConstantOp]) -> None:
 
 
 def _constant(argument: BlockArgument, name: str, array: NDArray[Any]) -> ConstantOp:
-    constant = ConstantOp.of(array, name)
+    constant = ConstantOp.of(as_parameter(array, argument.type), name)
     if merge_types(argument.type, constant.result.type) != constant.result.type:
         raise InputError(f"parameter {name!r} is {argument.type}, its value {constant.result.type}")
     constant.result.name_hint = argument.name_hint

@@ -37,6 +37,7 @@ from xrelay.relay.made_operators import (
     mean_std,
     mean_variance,
     on_device,
+    resize,
     segment_sum,
     sparse_fill_empty_rows,
 )
@@ -52,7 +53,7 @@ OpFunction = Callable[..., Expr]
 
 def op_function(name: str) -> OpFunction:
     """The function that applies the operator `name` (`nn.conv2d`, or a short name); `UnknownOpError` for none."""
-    if name in BESIDE:
+    if name in BESIDE and name not in relay_ops():
         return _guarded(f"relay.{name}", BESIDE[name])
     op = get_relay_op(name)
     return _guarded(op.name, _BY_HAND[op]) if op in _BY_HAND else _function_of(op)
@@ -175,6 +176,7 @@ def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
 
 BESIDE: dict[str, OpFunction] = {
     "annotation.on_device": on_device,
+    "image.resize": resize,
     "mean_std": mean_std,
     "mean_variance": mean_variance,
     "nn.contrib_conv2d_nchwc": contrib_conv2d_nchwc,

@@ -13,10 +13,10 @@ from xrelay.relay.graph import LetScopeOp, detached, let_binding, steps
 
 
 def copy_into(block: Block, values: Sequence[SSAValue], mapping: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
-    """Copies what `values` need to the end of `block`, with what `mapping` replaces; returns the copies of `values`.
+    """Copies the ops that `values` need to the end of `block`; returns the copies of `values`.
 
-    A let inside of a branch stays in the branch. Other ops are copied to the block itself, unless there is such a let:
-    then each is copied to the block where its uses meet.
+    `mapping` replaces values from outside. A let inside of a branch stays in the branch. Other ops are copied to the
+    block itself, unless there is such a let: then each is copied to the block where its uses meet.
     """
     known = dict(mapping)
     order = list(steps(*values))

@@ -344,7 +344,7 @@ def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "cons
     if array.dtype.hasobject or array.dtype.kind in "USMm":
         kind = with_article(type(value).__name__)
         raise InputError(f"{kind} is neither an expression nor a number or array of them: {value!r}")
-    if dtype is None and not isinstance(value, (np.ndarray, np.generic)):
+    if dtype is None and (isinstance(value, float) or not isinstance(value, (np.ndarray, np.generic))):
         array = in_32_bits(array)
     return view(ConstantOp.of(array, name).result)
 

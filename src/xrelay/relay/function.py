@@ -10,7 +10,15 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, FORM, INLINE, SKIP_OPTIMIZATION, VALUE_NAME
+from xrelay.dialects.attribute_names import (
+    COMPILER,
+    COMPILER_INLINE,
+    FORM,
+    INLINE,
+    SKIP_OPTIMIZATION,
+    VALUE_NAME,
+    VARIABLE,
+)
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
 from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.core.types import IncompleteType, is_complete
@@ -21,7 +29,7 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import InputError
 from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views
-from xrelay.relay.graph import VarBlock, detached, free_variables, lifted, variable_name
+from xrelay.relay.graph import detached, free_variables, lifted, note_parameters, variable_name, variables_of
 from xrelay.relay.type_views import FuncTypeView, TypeView, as_plain_or_none, type_view
 
 RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
@@ -122,6 +130,7 @@ class Function(Expr):
                 help="pass relay.analysis.free_vars(body) as parameters",
             )
         block = block_for(params)
+        note_parameters(block, params)
         results = self._results(block, params)
         block.add_op(detached(ReturnOp(*results)))
         outputs = self._outputs
@@ -131,7 +140,7 @@ class Function(Expr):
             name,
             FunctionType.from_lists(list(block.arg_types), [result.type for result in results]),
             Region(block),
-            arg_attrs=_names(_distinct([param.name for param in self.params])),
+            arg_attrs=_argument_names([param.name for param in self.params]),
             res_attrs=_names(outputs),
         )
         ours = {} if COMPILER in self._attributes else RELAY_NAMES
@@ -264,11 +273,10 @@ class Function(Expr):
 
 def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], list[SSAValue]]:
     """Variables for the arguments of a block, by the names given or those in the text, and what the block gives."""
-    known: dict[SSAValue, SSAValue] = {}
-    for number, argument in enumerate(block.args):
-        hint = argument.name_hint if argument.name_hint is not None else f"p{number}"
-        given = names[number] if number < len(names) else None
-        known[argument] = VarBlock(given if given is not None else hint, argument.type).args[0]
+    hints = [argument.name_hint if argument.name_hint is not None else f"p{n}" for n, argument in enumerate(block.args)]
+    given = [*names, *[None] * (len(hints) - len(names))]
+    chosen = [name if name is not None else hint for name, hint in zip(given, hints, strict=True)]
+    known: dict[SSAValue, SSAValue] = dict(zip(block.args, variables_of(block, chosen), strict=True))
     variables = [cast(Var, view(variable)) for variable in known.values()]
     return variables, lifted(block, known)
 
@@ -298,7 +306,9 @@ def with_value(given: str | Mapping[str, AttributeValue], value: AttributeValue 
 
 
 def _given_name(attributes: Attribute) -> str | None:
-    name = attributes.data.get(VALUE_NAME) if isinstance(attributes, DictionaryAttr) else None
+    if not isinstance(attributes, DictionaryAttr):
+        return None
+    name = attributes.data.get(VARIABLE, attributes.data.get(VALUE_NAME))
     return name.data if isinstance(name, StringAttr) else None
 
 
@@ -328,6 +338,15 @@ def _distinct(names: Sequence[str]) -> list[str]:
         seen.add(new)
         result.append(new)
     return result
+
+
+def _argument_names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
+    """Returns the attributes of parameters: distinct names, and the name of the variable if that is another one."""
+    attributes: list[DictionaryAttr] = []
+    for name, distinct in zip(names, _distinct(names), strict=True):
+        variable = {} if name == distinct else {VARIABLE: StringAttr(name)}
+        attributes.append(DictionaryAttr({VALUE_NAME: StringAttr(distinct), **variable}))
+    return ArrayAttr(attributes)
 
 
 def _names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:

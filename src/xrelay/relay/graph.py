@@ -6,8 +6,9 @@ a `relay.let` and the ops of the body.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
+from weakref import WeakKeyDictionary
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import ReturnOp
@@ -26,10 +27,12 @@ class VarBlock(Block):
     """The block of one argument in which a variable lives until a function binds it."""
 
     name: str
+    identity: object
+    """Equal for the variables that stand for one parameter of a function of a module."""
 
-    def __init__(self, name: str, type: Attribute):
+    def __init__(self, name: str, type: Attribute, identity: object | None = None):
         super().__init__(arg_types=[type])
-        self.name = name
+        self.name, self.identity = name, object() if identity is None else identity
         set_name(self.args[0], name)
 
 
@@ -46,6 +49,32 @@ class LetScopeOp(IRDLOperation):
 
     def __init__(self, variable: SSAValue, value: SSAValue, body: SSAValue):
         super().__init__(operands=[variable, value, body], result_types=[body.type])
+
+
+_IDENTITIES: WeakKeyDictionary[Block, list[object]] = WeakKeyDictionary()
+"""The identities of the variables for the arguments of a block."""
+
+
+def identity_of(variable: SSAValue) -> object:
+    """Returns the identity of a variable, which variables read from one parameter share."""
+    owner = variable.owner
+    return owner.identity if isinstance(owner, VarBlock) else variable
+
+
+def note_parameters(block: Block, variables: Sequence[SSAValue]) -> None:
+    """Notes the variables that the arguments of a block were made for."""
+    _IDENTITIES[block] = [identity_of(variable) for variable in variables]
+
+
+def variables_of(block: Block, names: Sequence[str]) -> list[SSAValue]:
+    """Returns new variables for the arguments of a block, with the identities of those they were made for."""
+    known = _IDENTITIES.get(block, [])
+    if len(known) != len(block.args):
+        known = _IDENTITIES[block] = [object() for _ in block.args]
+    return [
+        VarBlock(name, argument.type, identity).args[0]
+        for name, argument, identity in zip(names, block.args, known, strict=True)
+    ]
 
 
 def set_name(value: SSAValue, name: str) -> None:

@@ -12,6 +12,7 @@ from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
+from xrelay.dialects.relay.ops.image_resize import Resize2DOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
@@ -38,6 +39,24 @@ def on_device(
     """The expression itself: there is one device, the CPU, on which everything is."""
     del virtual_device, constrain_result, constrain_body
     return view(as_value(body))
+
+
+def resize(
+    data: ExprLike,
+    size: Sequence[int],
+    layout: str = "NCHW",
+    method: str = "bilinear",
+    coordinate_transformation_mode: str = "half_pixel",
+    out_dtype: str = "",
+) -> Expr:
+    """`image.resize2d` under its older name, with the older names of methods: `bilinear` and `bicubic`."""
+    named: dict[str, AttributeValue] = {
+        "size": size,
+        "layout": layout,
+        "method": {"bilinear": "linear", "bicubic": "cubic"}.get(method, method),
+        "coordinate_transformation_mode": coordinate_transformation_mode,
+    }
+    return call(Resize2DOp, data, **named, **({"out_dtype": out_dtype} if out_dtype else {}))
 
 
 def dropout_raw(data: ExprLike, rate: float = 0.5) -> Expr:

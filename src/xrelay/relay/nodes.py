@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import FunctionType, LocationAttr
+from xdsl.dialects.builtin import FunctionType, LocationAttr, TupleType
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
@@ -112,6 +112,15 @@ class Call(Expr):
         if span is not None:
             op_of(made).location = span
         super().__init__(made.ssa_value)
+
+    def astuple(self) -> Expr:
+        """The tuple that the call returns, which is the call itself."""
+        return self
+
+    @property
+    def size(self) -> int:
+        """The number of fields of the tuple that the call returns."""
+        return len(self)
 
     @property
     def type_args(self) -> list[Attribute]:
@@ -310,9 +319,20 @@ def let(name: str, value: ExprLike) -> Expr:
     return view(op.result)
 
 
-def TupleWrapper(tuple_value: ExprLike, size: int) -> Expr:  # noqa: N802 (Relay's name)
-    """The tuple itself, of `size` fields: expressions here are unpacked and read at numbers without a wrapper."""
-    tuple_expr = view(as_value(tuple_value))
-    if is_complete(tuple_expr.type) and len(tuple_expr) != size:
-        raise InputError(f"the tuple is {tuple_expr.type}, not one of {size} fields")
-    return tuple_expr
+class _TupleWrapperType(type):
+    """The type of `TupleWrapper`, whose instances are calls that return a tuple."""
+
+    def __call__(cls, tuple_value: ExprLike, size: int) -> Expr:
+        """Returns the tuple itself, of `size` fields: it can be unpacked and read at numbers without a wrapper."""
+        tuple_expr = view(as_value(tuple_value))
+        if is_complete(tuple_expr.type) and len(tuple_expr) != size:
+            raise InputError(f"the tuple is {tuple_expr.type}, not one of {size} fields")
+        return tuple_expr
+
+    def __instancecheck__(cls, instance: object) -> bool:
+        """Whether `instance` is the call of an operator that returns a tuple."""
+        return isinstance(instance, Call) and isinstance(instance.type, TupleType)
+
+
+class TupleWrapper(metaclass=_TupleWrapperType):
+    """Relay's wrapper of operators with several results, which here is the call itself."""

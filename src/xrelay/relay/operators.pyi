@@ -211,6 +211,17 @@ class _Image:
     ) -> Expr:
         """Volumes of another depth, height and width; `image.resize2d` states C8 to C10."""
 
+    @staticmethod
+    def resize(
+        data: ExprLike,
+        size: Sequence[int],
+        layout: str = 'NCHW',
+        method: str = 'bilinear',
+        coordinate_transformation_mode: str = 'half_pixel',
+        out_dtype: str = '',
+    ) -> Expr:
+        """`image.resize2d` under its older name, with the older names of methods: `bilinear` and `bicubic`."""
+
 
 image: _Image
 

@@ -27,7 +27,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.relay.attrs import Attrs
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.graph import LetScopeOp
+from xrelay.relay.graph import LetScopeOp, identity_of
 from xrelay.relay.nodes import GlobalVar
 
 
@@ -122,7 +122,7 @@ class _Walk:
 
     def _free(self, variable: SSAValue) -> Hashable:
         if not self._map_free_vars:
-            return "free", variable
+            return "free", identity_of(variable)
         self._number(variable)
         return "free", self._numbers[variable], variable.type
 
