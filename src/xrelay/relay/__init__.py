@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from xrelay.relay import loops as loops
     from xrelay.relay import op as op
     from xrelay.relay import quantize as quantize
+    from xrelay.relay import testing as testing
     from xrelay.relay import types as ty
     from xrelay.relay import visitor as expr_functor
     from xrelay.relay import vm as vm
@@ -119,6 +120,7 @@ __all__ = [
     "random",
     "save_param_dict",
     "scalar_type",
+    "testing",
     "transform",
     "ty",
     "var",
@@ -143,6 +145,7 @@ _LATE = {
     "optimize": ("xrelay.relay.build_module", "optimize"),
     "quantize": ("xrelay.relay.quantize", ""),
     "save_param_dict": ("xrelay.api.param_dict", "save_param_dict"),
+    "testing": ("xrelay.relay.testing", ""),
     "transform": ("xrelay.relay.transform", ""),
     "ty": ("xrelay.relay.types", ""),
     "vm": ("xrelay.relay.vm", ""),

@@ -14,9 +14,12 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 
+from xdsl.ir import Attribute
+
 from xrelay.errors import InputError
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, view
 from xrelay.relay.nodes import If, Let
+from xrelay.relay.type_views import TypeView
 
 
 class _Scope:
@@ -43,11 +46,12 @@ class ScopeBuilder:
     def __init__(self) -> None:
         self._scopes = [_Scope()]
 
-    def let(self, var: Var | str, value: ExprLike) -> Var:
-        """Bind `value` to a variable, or to a new one of that name, from here on."""
+    def let(self, var: Var | str | tuple[str, Attribute | TypeView], value: ExprLike) -> Var:
+        """Binds `value` to a variable, or to a new one of a name, or of a name and a type, from here on."""
         scope = self._open()
         bound = view(as_value(value))
-        variable = Var(var, bound.type) if isinstance(var, str) else var
+        name, type = var if isinstance(var, tuple) else (var, bound.type)
+        variable = Var(name, type) if isinstance(name, str) else name
         scope.bindings.append((variable, bound))
         return variable
 

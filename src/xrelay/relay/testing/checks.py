@@ -1,0 +1,106 @@
+"""Helpers of tests: a pass on an expression, gradients against differences, random arrays, counts of operators."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+from xrelay.nd import array
+from xrelay.relay.analysis import post_order_visit
+from xrelay.relay.executor import create_executor
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.nodes import Call
+from xrelay.relay.testing.init import tensor_type
+from xrelay.relay.transform import InferType, gradient
+
+
+def run_opt_pass(expr: Expr, opt_pass: Callable[[IRModule], Any], import_prelude: bool = False) -> Expr:
+    """Returns the expression or function after inference and a pass."""
+    if import_prelude:
+        raise InputError("there is no prelude", help="leave import_prelude out")
+    function: Function = opt_pass(InferType()(IRModule.from_expr(expr)))["main"]
+    return function if isinstance(expr, Function) else function.body
+
+
+def run_infer_type(expr: Expr) -> Expr:
+    """Returns the expression or function with types."""
+    return run_opt_pass(expr, InferType())
+
+
+def check_grad(
+    func: Function,
+    inputs: Sequence[NDArray[Any]] | None = None,
+    test_inputs: Sequence[NDArray[Any]] | None = None,
+    eps: float = 1e-6,
+    atol: float = 1e-5,
+    rtol: float = 1e-3,
+    scale: float | None = None,
+    mean: float = 0,
+    mode: str = "higher_order",
+    target_devices: Sequence[tuple[Any, Any]] | None = None,
+    executor_kind: str = "debug",
+) -> None:
+    """Compares the gradients of a function with differences; raises `AssertionError` if they differ.
+
+    The differences are those of `eps` to both sides of each element of `test_inputs`, by default of all `inputs`;
+    without inputs they are random, with the standard deviation `scale` (10 eps by default). Take float64, or a greater
+    `eps`.
+    """
+    forward = run_infer_type(func)
+    if not isinstance(forward, Function):
+        raise InputError(f"{func!r} is no function", help="give a relay.Function")
+    if inputs is None:
+        inputs = [_random(param, 10 * eps if scale is None else scale, mean) for param in forward.params]
+    tested = list(inputs) if test_inputs is None else list(test_inputs)
+    for target, device in target_devices if target_devices is not None else (("llvm", None),):
+        executor = create_executor(executor_kind, device=device, target=target)
+        backward = executor.evaluate(run_infer_type(gradient(forward, mode=mode)))
+        value = executor.evaluate(forward)
+        _, grads = backward(*inputs)
+        found = [grad for given, grad in zip(inputs, grads, strict=True) if any(given is each for each in tested)]
+        for given, grad in zip(tested, found, strict=True):
+            wanted = _differences(value, inputs, given, eps)
+            np.testing.assert_allclose(np.asarray(grad, np.float64), wanted, atol=atol, rtol=rtol)
+
+
+def _random(param: Expr, scale: float, mean: float) -> NDArray[Any]:
+    type = tensor_type(param)
+    return np.asarray(mean + scale * np.random.standard_normal(type.concrete_shape)).astype(type.dtype)
+
+
+def _differences(value: Any, inputs: Sequence[NDArray[Any]], given: NDArray[Any], eps: float) -> NDArray[np.float64]:
+    """Returns how much the sum of the results changes with each element of `given`, one of the inputs."""
+    changes = np.zeros(given.shape)
+    for place in np.ndindex(*given.shape):
+        before = given[place]
+        sides: list[NDArray[np.float64]] = []
+        for moved in (before + eps, before - eps):
+            given[place] = moved
+            sides.append(np.asarray(value(*inputs), np.float64))
+        given[place] = before
+        changes[place] = np.sum((sides[0] - sides[1]) / (2 * eps))
+    return changes
+
+
+def rand(dtype: str, *shape: int) -> NDArray[Any]:
+    """Returns an array of random numbers from 0 to 1."""
+    return array(np.asarray(np.random.rand(*shape)).astype(dtype))
+
+
+def count_ops(expr: Expr) -> Counter[str]:
+    """Returns how often each operator is called in an expression."""
+    counts: Counter[str] = Counter()
+
+    def count(node: Expr) -> None:
+        name = getattr(node.op, "name", None) if isinstance(node, Call) else None
+        counts.update([name] if isinstance(name, str) else [])
+
+    post_order_visit(expr, count)
+    return counts

@@ -1,0 +1,76 @@
+"""The generator of DCGAN, of Radford et al., arXiv:1511.06434."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+from xrelay.relay.analysis import free_vars
+from xrelay.relay.calls import nn
+from xrelay.relay.expr import Expr, var
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.operators import reshape, tanh
+from xrelay.relay.testing import layers
+from xrelay.relay.testing.init import create_workload
+
+_KERNEL_LAYOUTS = {"NCHW": "IOHW", "NHWC": "HWOI"}
+_WINDOW, _SIZE = 4, 64
+
+
+def get_net(
+    batch_size: int,
+    random_len: int = 100,
+    oshape: tuple[int, int, int] = (3, 64, 64),
+    ngf: int = 128,
+    code: Expr | None = None,
+    layout: str = "NCHW",
+    dtype: str = "float32",
+) -> Function:
+    """Returns the network: a dense layer and four transposed convolutions, each of which doubles rows and columns.
+
+    `InputError` for images of another size than 64x64, and for a layout that is neither NCHW nor NHWC.
+    """
+    if layout not in _KERNEL_LAYOUTS:
+        raise InputError(f"the layout is {layout!r}", help="give NCHW or NHWC")
+    rows, columns = (oshape[layout.index(axis) - 1] for axis in "HW")
+    if (rows, columns) != (_SIZE, _SIZE):
+        raise InputError(f"the images are {rows}x{columns}", help="they are 64x64")
+    net = var("data", shape=(batch_size, random_len), dtype=dtype) if code is None else code
+    net = nn.relu(nn.dense(net, var("dense_weight"), units=4 * 4 * ngf * 8))
+    net = reshape(net, newshape=(-1, ngf * 8, 4, 4) if layout == "NCHW" else (-1, 4, 4, ngf * 8))
+    for name, channels in (("g2", ngf * 4), ("g3", ngf * 2), ("g4", ngf)):
+        net = _enlarged(net, channels, layout, name)
+        axis = layout.index("C")
+        net = layers.batch_norm_infer(net, epsilon=1e-5 + 1e-12, scale=False, axis=axis, name=f"{name}_batch_norm")
+        net = nn.relu(net)
+    net = tanh(_enlarged(net, oshape[layout.index("C") - 1], layout, "g5"))
+    return Function(free_vars(net), net)
+
+
+def _enlarged(data: Expr, channels: int, layout: str, name: str) -> Expr:
+    """A transposed convolution to twice as many rows and columns."""
+    return layers.conv2d_transpose(
+        data,
+        channels=channels,
+        kernel_size=(_WINDOW, _WINDOW),
+        strides=(2, 2),
+        padding=(1, 1),
+        data_layout=layout,
+        kernel_layout=_KERNEL_LAYOUTS[layout],
+        name=f"{name}_deconv",
+    )
+
+
+def get_workload(
+    batch_size: int,
+    oshape: tuple[int, int, int] = (3, 64, 64),
+    ngf: int = 128,
+    random_len: int = 100,
+    layout: str = "NCHW",
+    dtype: str = "float32",
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """Returns the network as a module, and its parameters."""
+    return create_workload(get_net(batch_size, random_len, oshape, ngf, layout=layout, dtype=dtype))

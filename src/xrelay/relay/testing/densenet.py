@@ -1,0 +1,80 @@
+"""DenseNet in the form that Relay has: a block joins what its layers compute, of Huang et al., arXiv:1608.06993."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+from xrelay.relay.analysis import free_vars
+from xrelay.relay.calls import nn
+from xrelay.relay.expr import Expr, var
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.operators import concatenate
+from xrelay.relay.testing import layers
+from xrelay.relay.testing.init import create_workload
+
+_SIZES = {
+    121: (64, 32, (6, 12, 24, 16)),
+    161: (96, 48, (6, 12, 36, 24)),
+    169: (69, 32, (6, 12, 32, 32)),
+    201: (64, 32, (6, 12, 48, 32)),
+}
+"""The first number of channels, the channels that a layer adds and the layers of each block; 69 is Relay's."""
+_BOTTLENECK = 4
+"""The convolution of a layer with a 1x1 window has this many times the channels that the layer adds."""
+
+
+def get_net(densenet_size: int, classes: int, batch_size: int, image_shape: tuple[int, ...], dtype: str) -> Function:
+    """Returns the network of 121, 161, 169 or 201 layers; `InputError` for another number."""
+    if densenet_size not in _SIZES:
+        raise InputError(f"densenet_size is {densenet_size}", help=f"give one of {', '.join(map(str, _SIZES))}")
+    features, growth, blocks = _SIZES[densenet_size]
+    net = var("data", shape=(batch_size, *image_shape), dtype=dtype)
+    net = layers.conv2d(net, channels=features, kernel_size=(7, 7), strides=(2, 2), padding=(3, 3), name="conv1")
+    net = nn.relu(layers.batch_norm_infer(net, name="batch1"))
+    net = nn.max_pool2d(net, pool_size=(3, 3), strides=(2, 2), padding=(1, 1))
+    for block, depth in enumerate(blocks):
+        net = _block(net, depth, growth, block)
+        features += depth * growth
+        if block < len(blocks) - 1:
+            features //= 2
+            net = _transition(net, features, block)
+    net = nn.relu(layers.batch_norm_infer(net, name="batch2"))
+    net = nn.batch_flatten(nn.avg_pool2d(net, pool_size=(7, 7)))
+    net = layers.dense_add_bias(net, units=classes, name="dense")
+    return Function(free_vars(net), net)
+
+
+def _block(data: Expr, depth: int, growth: int, block: int) -> Expr:
+    """The results of `depth` layers, each of the one before."""
+    found: list[Expr] = []
+    net = data
+    for number in range(depth):
+        place = f"{block}_{number}"
+        net = nn.relu(layers.batch_norm_infer(net, name=f"batch_1_{place}"))
+        net = layers.conv2d(net, channels=_BOTTLENECK * growth, kernel_size=(1, 1), name=f"conv2d_1_{place}")
+        net = nn.relu(layers.batch_norm_infer(net, name=f"batch_2_{place}"))
+        net = layers.conv2d(net, channels=growth, kernel_size=(3, 3), padding=(1, 1), name=f"conv2d_2_{place}")
+        found.append(net)
+    return concatenate(found, axis=1)
+
+
+def _transition(data: Expr, channels: int, block: int) -> Expr:
+    """Half as many rows and columns, between two blocks."""
+    net = nn.relu(layers.batch_norm_infer(data, name=f"batch_t_{block}"))
+    net = layers.conv2d(net, channels=channels, kernel_size=(1, 1), name=f"conv_t_{block}")
+    return nn.avg_pool2d(net, pool_size=(2, 2), strides=(2, 2))
+
+
+def get_workload(
+    densenet_size: int = 121,
+    classes: int = 1000,
+    batch_size: int = 4,
+    image_shape: tuple[int, ...] = (3, 224, 224),
+    dtype: str = "float32",
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """Returns the network as a module, and its parameters."""
+    return create_workload(get_net(densenet_size, classes, batch_size, image_shape, dtype))

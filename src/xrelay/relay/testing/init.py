@@ -1,0 +1,102 @@
+"""Parameters of the networks for tests: `create_workload(net)` returns a module and arrays by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from xrelay.errors import InputError
+from xrelay.nd import array
+from xrelay.relay.expr import Expr
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.transform import InferType
+from xrelay.relay.type_views import TensorTypeView
+
+INPUT = "data"
+"""The name of inputs, which are no parameters."""
+
+_CONSTANTS = {"bias": 0.0, "gamma": 1.0, "beta": 0.0, "mean": 0.0, "var": 1.0}
+"""The values of parameters by the end of their names."""
+
+FillArray: TypeAlias = Callable[[str, NDArray[Any]], None]
+"""Fills the array of the parameter of a name."""
+
+
+class Initializer:
+    """Fills the arrays of parameters by the end of their names: weights as the subclass does, others by constants."""
+
+    def __init__(self, **kwargs: object):
+        self._kwargs = kwargs
+
+    def __call__(self, desc: str, arr: NDArray[Any]) -> None:
+        """Fills the array of the parameter `desc`; `InputError` if its name does not end in a known word."""
+        if desc.endswith("weight"):
+            self._init_weight(desc, arr)
+            return
+        value = next((number for end, number in _CONSTANTS.items() if desc.endswith(end)), None)
+        if value is None:
+            ends = ", ".join(("weight", *_CONSTANTS))
+            raise InputError(f"the parameter {desc!r} has no initial value", help=f"end its name in one of {ends}")
+        arr[...] = value
+
+    def _init_weight(self, name: str, arr: NDArray[Any]) -> None:
+        raise InputError(f"there are no initial values for the weight {name!r}", help="use Xavier or Constant")
+
+
+class Xavier(Initializer):
+    """Random weights whose scale keeps the variance of activations."""
+
+    def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3):
+        super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
+        if rnd_type != "uniform":
+            raise InputError(f"rnd_type is {rnd_type!r}", help="the only distribution is 'uniform'")
+        if factor_type not in ("avg", "in", "out"):
+            raise InputError(f"factor_type is {factor_type!r}", help="give 'avg', 'in' or 'out'")
+        self.factor_type, self.magnitude = factor_type, float(magnitude)
+
+    def _init_weight(self, name: str, arr: NDArray[Any]) -> None:
+        if arr.ndim < 2:
+            raise InputError(f"the weight {name!r} has rank {arr.ndim}", help="Xavier needs a rank of 2 or more")
+        window = prod(arr.shape[2:])
+        fans = {"in": arr.shape[1] * window, "out": arr.shape[0] * window}
+        factor = fans.get(self.factor_type, (fans["in"] + fans["out"]) / 2)
+        # A channel of a depthwise convolution is connected to one channel.
+        scale = np.sqrt(self.magnitude / (window if "depthwise" in name else factor))
+        arr[...] = np.random.uniform(-scale, scale, size=arr.shape)
+
+
+class Constant(Initializer):
+    """Equal weights, whose sum is 1."""
+
+    def _init_weight(self, name: str, arr: NDArray[Any]) -> None:
+        arr[...] = 1.0 / arr.size
+
+
+def tensor_type(expr: Expr) -> TensorTypeView:
+    """Returns the type of a tensor; `InputError` for another value."""
+    type = expr.checked_type
+    if not isinstance(type, TensorTypeView):
+        raise InputError(f"{expr!r} is no tensor", help="give one")
+    return type
+
+
+def create_workload(
+    net: Function, initializer: FillArray | None = None, seed: int = 0
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """Returns the module of a network, typed, and arrays for its parameters, all but those called `data`."""
+    module = InferType()(IRModule.from_expr(net))
+    np.random.seed(seed)
+    fill = initializer if initializer is not None else Xavier()
+    params: dict[str, NDArray[Any]] = {}
+    for param in module["main"].params:
+        if param.name != INPUT:
+            type = tensor_type(param)
+            values = np.zeros(type.concrete_shape, type.dtype)
+            fill(param.name, values)
+            params[param.name] = array(values)
+    return module, params

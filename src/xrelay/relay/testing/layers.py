@@ -1,0 +1,71 @@
+"""Layers that make variables for the parameters that are not given: `name_weight`, `name_bias`, `name_gamma`, …."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from xrelay.errors import InputError
+from xrelay.relay.calls import nn
+from xrelay.relay.expr import Expr, ExprLike, var
+
+_KERNEL_LAYOUTS = {"NCHW": ("OIHW", "OIHW"), "NHWC": ("HWIO", "HWOI")}
+"""The layouts of filters, and of depthwise ones, by the layout of the data."""
+
+
+def batch_norm_infer(
+    data: ExprLike,
+    gamma: Expr | None = None,
+    beta: Expr | None = None,
+    moving_mean: Expr | None = None,
+    moving_var: Expr | None = None,
+    *,
+    name: str,
+    **attributes: Any,
+) -> Expr:
+    """The normalised data of `nn.batch_norm`."""
+    given = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
+    params = [var(f"{name}_{kind}") if value is None else value for kind, value in given.items()]
+    return nn.batch_norm(data, *params, **attributes)[0]
+
+
+def conv2d(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
+    """`nn.conv2d`."""
+    return nn.conv2d(data, var(f"{name}_weight") if weight is None else weight, **attributes)
+
+
+def conv3d(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
+    """`nn.conv3d`."""
+    return nn.conv3d(data, var(f"{name}_weight") if weight is None else weight, **attributes)
+
+
+def conv2d_transpose(data: ExprLike, weight: Expr | None = None, *, name: str, **attributes: Any) -> Expr:
+    """`nn.conv2d_transpose`."""
+    return nn.conv2d_transpose(data, var(f"{name}_weight") if weight is None else weight, **attributes)
+
+
+def conv2d_bias_relu(data: ExprLike, *, name: str, **attributes: Any) -> Expr:
+    """A convolution with a bias and `nn.relu`."""
+    return nn.relu(nn.bias_add(conv2d(data, name=name, **attributes), var(f"{name}_bias")))
+
+
+def dense_add_bias(
+    data: ExprLike,
+    weight: Expr | None = None,
+    bias: Expr | None = None,
+    units: int | None = None,
+    *,
+    name: str,
+    **attributes: Any,
+) -> Expr:
+    """`nn.dense` with a bias."""
+    weight = var(f"{name}_weight") if weight is None else weight
+    bias = var(f"{name}_bias") if bias is None else bias
+    return nn.bias_add(nn.dense(data, weight, units=units, **attributes), bias, axis=-1)
+
+
+def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
+    """Returns the layout of filters for a layout of the data, NCHW or NHWC; `InputError` for another one."""
+    if data_layout not in _KERNEL_LAYOUTS:
+        known = ", ".join(_KERNEL_LAYOUTS)
+        raise InputError(f"there is no kernel layout for the data layout {data_layout!r}", help=f"give one of {known}")
+    return _KERNEL_LAYOUTS[data_layout][is_depthwise]

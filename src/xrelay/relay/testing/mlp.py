@@ -1,0 +1,33 @@
+"""A perceptron of three layers, for images of digits."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from xrelay.relay.analysis import free_vars
+from xrelay.relay.calls import nn
+from xrelay.relay.expr import var
+from xrelay.relay.function import Function
+from xrelay.relay.module import IRModule
+from xrelay.relay.testing import layers
+from xrelay.relay.testing.init import create_workload
+
+
+def get_net(
+    batch_size: int, num_classes: int = 10, image_shape: tuple[int, ...] = (1, 28, 28), dtype: str = "float32"
+) -> Function:
+    """Returns the network: layers of 128, 64 and `num_classes` units."""
+    net = nn.batch_flatten(var("data", shape=(batch_size, *image_shape), dtype=dtype))
+    for number, units in enumerate((128, 64), start=1):
+        net = nn.relu(layers.dense_add_bias(net, units=units, name=f"fc{number}"))
+    net = nn.softmax(layers.dense_add_bias(net, units=num_classes, name="fc3"))
+    return Function(free_vars(net), net)
+
+
+def get_workload(
+    batch_size: int, num_classes: int = 10, image_shape: tuple[int, ...] = (1, 28, 28), dtype: str = "float32"
+) -> tuple[IRModule, dict[str, NDArray[Any]]]:
+    """Returns the network as a module, and its parameters."""
+    return create_workload(get_net(batch_size, num_classes, image_shape, dtype))
