@@ -18,6 +18,7 @@ FUNCTION_PASSES: frozenset[str] = frozenset(
         "loop-apply-schedules",
         "loop-lower-blocks",
         "loop-split-conditions",
+        "loop-check-accesses",
         "scf-simplify",
         "memref-hoist-allocations",
         "vector-expand-dot-products",

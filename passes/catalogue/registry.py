@@ -92,6 +92,7 @@ FOLDERS: dict[str, str] = {
     "loop-set-tail": "loop",
     "loop-lower-blocks": "loop",
     "loop-split-conditions": "loop",
+    "loop-check-accesses": "loop",
     "loop-plan-memory": "loop",
     "loop-merge-kernels": "loop",
     "loop-compute-in-place": "loop",

@@ -130,6 +130,7 @@ EXACT: frozenset[str] = frozenset(
         "test-print-post-dominators",
         "loop-assign-schedules",
         "loop-split-conditions",
+        "loop-check-accesses",
         "topi-add-versions",
         "scf-select-versions",
         "scf-simplify",

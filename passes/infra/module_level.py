@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import IndexType, ModuleOp
+from xdsl.dialects.func import CallOp
+from xdsl.ir import Operation
 
 from xrelay.dialects.attribute_names import INPUTS, NUM_OUTPUTS
 from xrelay.dialects.levels import level_of
@@ -34,5 +36,14 @@ def module_level(module: ModuleOp) -> str:
 
 
 def is_native_code(module: ModuleOp) -> bool:
-    """Whether a module holds ops that access memory without checks, as texts below the loop level do."""
-    return any(level_of(op) not in _CHECKED_DIALECTS and op.name not in _CHECKED_OPS for op in walk_ops(module))
+    """Whether a module holds ops that access memory without checks, as texts below the loop level do.
+
+    Calls that pass extents count, as kernels rely on them.
+    """
+    return any(not _is_checked(op) for op in walk_ops(module))
+
+
+def _is_checked(op: Operation) -> bool:
+    if isinstance(op, CallOp):
+        return not any(isinstance(type, IndexType) for type in op.operand_types)
+    return level_of(op) in _CHECKED_DIALECTS or op.name in _CHECKED_OPS

@@ -21,8 +21,10 @@ from xrelay.passes.loop.nest_queries import box_of, range_of
 Limits = tuple[ValueMap, ...]
 """Expressions of which all are positive exactly where a comparison holds."""
 
-_SLT, _SLE, _SGT, _SGE, _ULT = 2, 3, 4, 5, 6
+_EQ, _NE, _SLT, _SLE, _SGT, _SGE, _ULT, _UGE = 0, 1, 2, 3, 4, 5, 6, 9
 """Predicates of `arith.cmpi`."""
+_NEGATED: Final = {_NE: _EQ, _SLT: _SGE, _SLE: _SGT, _SGT: _SLE, _SGE: _SLT, _ULT: _UGE, _UGE: _ULT}
+"""Maps a predicate to its negation, if that bounds an operand."""
 _QUOTIENTS: Final[dict[type[Operation], AffineBinaryOpKind]] = {
     arith.DivUIOp: AffineBinaryOpKind.FloorDiv,
     arith.RemUIOp: AffineBinaryOpKind.Mod,
@@ -38,6 +40,19 @@ def limits_of(test: CmpiOp) -> Limits | None:
     if limits is None or any(_is_lane(value) for limit in limits for value in limit.operands):
         return None
     return tuple(map(_reduced, limits))
+
+
+def positive_where(test: arith.CmpiOp, *, holds: bool) -> Limits:
+    """Returns expressions that are positive if a comparison of indices holds, or without `holds` if it fails."""
+    if not isinstance(test.lhs.type, IndexType):
+        return ()
+    predicate = test.predicate.value.data if holds else _NEGATED.get(test.predicate.value.data, _NE)
+    left, right = affine(test.lhs), affine(test.rhs)
+    if predicate == _EQ:
+        return left.plus(right, -1).plus(1), right.plus(left, -1).plus(1)
+    if predicate == _UGE and all((known := range_of(side)) is not None and known[0] >= 0 for side in (left, right)):
+        predicate = _SGE
+    return _positive(predicate, left, right) or ()
 
 
 def _positive(predicate: int, left: ValueMap, right: ValueMap) -> Limits | None:

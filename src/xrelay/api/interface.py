@@ -61,7 +61,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
     does not follow from the names of the module, and `UnresolvedWeightError` for a weight whose bytes are missing.
     """
     interface = read_interface(module)
-    arrays = tuple(_array(entry) for entry in interface.weights)
+    arrays = tuple(_checked_array(entry) for entry in interface.weights)
     return ModelTables(
         tuple(_spec("input", entry, interface.dims) for entry in interface.inputs),
         tuple(_spec("output", entry, None) for entry in interface.outputs),
@@ -156,6 +156,15 @@ def _open_shape(subject: str, type_: Attribute, location: str | None) -> Lowerin
         location=location,
         help="fix it with shapes= or --shapes",
     )
+
+
+def _checked_array(entry: TensorEntry) -> NDArray[Any]:
+    """The bytes of a weight; `LoweringError` if they are not those of the buffer that native code reads."""
+    array, type = _array(entry), entry.type
+    fits = isinstance(type, TensorType) and array.dtype.itemsize == numpy_dtype(type.element_type).itemsize
+    if not fits or array.shape != shape_of(type):
+        raise LoweringError(f"weight {entry.name!r} is {array.dtype}{list(array.shape)}, its buffer is {type}")
+    return array
 
 
 def _array(entry: TensorEntry) -> NDArray[Any]:

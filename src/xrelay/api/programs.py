@@ -46,6 +46,7 @@ from xrelay.interpreters.at_level import values_at_level
 from xrelay.interpreters.loop.named_sizes import NamedSizes
 from xrelay.interpreters.relay.run import Given
 from xrelay.passes.infra.module_level import module_level
+from xrelay.passes.loop.declared_outputs import check_declared_outputs
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.types.infer_type import RelayInferTypePass
 from xrelay.runtime.metadata import TensorSpec, function_spec
@@ -111,6 +112,7 @@ class ModuleProgram(Program):
         elif self.level == "loop" and function == "main":
             module = module.clone()
             call_single_kernel(module)
+            check_declared_outputs(module)
         self._module = module
         found = _function(module, function)
         if self.level == "loop":

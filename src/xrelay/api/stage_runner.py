@@ -26,6 +26,7 @@ from xrelay.passes.infra.source import full_context
 from xrelay.passes.instruments.time_tree import TimeTree
 from xrelay.passes.instruments.timing import PassTiming
 from xrelay.passes.instruments.verify import Verify
+from xrelay.passes.loop.declared_outputs import check_declared_outputs
 from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 
@@ -64,18 +65,21 @@ class StageRunner:
         Raises what their passes raise, `InputError` for a module without an entry and for one that cannot be compiled
         from its level, `LoweringError` for an input with an extent that is open, or from which no size follows.
         """
-        stages = remaining_stages(self._stages, module)
-        if any(stage.phase is Phase.SCHEDULED for stage in stages):
+        remaining = {stage.phase: stage for stage in remaining_stages(self._stages, module)}
+        if Phase.SCHEDULED in remaining:
             call_single_kernel(module)
             main_function(module)
+            if Phase.LOOP not in remaining:
+                check_declared_outputs(module)
         if self._dump is not None:
             self._dump.write(0, "imported", module)
         instruments: list[PassInstrument] = [PassTiming(self.clock)]
         if environment.debug():
             instruments.insert(0, Verify(before=False))
         instruments += context_instruments()
-        for number, stage in enumerate(self._stages, start=1):
-            if stage not in stages:
+        for number, each in enumerate(self._stages, start=1):
+            stage = remaining.get(each.phase)
+            if stage is None:
                 continue
             self.tell(number - 1, stage.name)
             if kernels is not None and stage.phase is Phase.LOOP:

@@ -19,6 +19,7 @@ from xrelay.api.worker_messages import code_identity
 from xrelay.dialects.levels import level_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.lowering.pipelines import Stage, all_passes
+from xrelay.lowering.remaining_stages import remaining_stages
 from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.runtime.cache import ObjectCache
@@ -48,7 +49,7 @@ def kernel_stream(
     kernels have left, and for another architecture, whose objects nobody may join here. Only what is compiled with a
     cache for `objects`, by code that the files of this machine tell, is known again.
     """
-    own = kernel_stages(stages)
+    own = kernel_stages(remaining_stages(stages, module))
     names = {spec.partition("{")[0] for spec in all_passes(own)}
     if shapes_compilation() or target.triple is not None or not names.isdisjoint(registered_passes()):
         return None

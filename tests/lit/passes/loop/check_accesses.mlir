@@ -1,0 +1,98 @@
+// RUN: xrelay-opt -p loop-check-accesses --split-input-file --verify-diagnostics %s | filecheck %s
+
+// A condition shows that a read is inside: nothing is checked. The other branch has the comparison's negation.
+// CHECK-LABEL: @guarded
+// CHECK-NOT: loop.checked_index
+func.func private @guarded(%x: memref<4xf32>, %y: memref<6xf32>) attributes {loop.num_outputs = 1 : i64, loop.kernel} {
+  %one = arith.constant 1 : index
+  %five = arith.constant 5 : index
+  loop.for "i" %i to 6 {
+    %low = arith.cmpi sge, %i, %one : index
+    %high = arith.cmpi ult, %i, %five : index
+    %inside = arith.andi %low, %high : i1
+    %v = scf.if %inside -> (f32) {
+      %0 = loop.load %x[%i - 1] : memref<4xf32>
+      scf.yield %0 : f32
+    } else {
+      %c = arith.constant 0.0 : f32
+      scf.yield %c : f32
+    }
+    scf.if %high {
+      loop.store %v, %y[%i] : memref<6xf32>
+    } else {
+      loop.store %v, %y[%i - 5] : memref<6xf32>
+    }
+  }
+  func.return
+}
+
+// -----
+
+// What a condition does not show is checked while the program runs.
+// CHECK-LABEL: @unguarded
+func.func private @unguarded(%x: memref<4xf32>, %y: memref<4xf32>, %k: memref<4xi64>)
+    attributes {loop.num_outputs = 1 : i64, loop.kernel} {
+  %two = arith.constant 2 : index
+  loop.for "i" %i to 4 {
+    %c = arith.cmpi ult, %i, %two : index
+    scf.if %c {
+      // CHECK: %[[A:.*]] = loop.checked_index %{{.*}} of 4
+      // CHECK-NEXT: loop.load %{{.*}}[%[[A]]] : memref<4xf32>
+      %0 = loop.load %x[%i + 3] : memref<4xf32>
+      // CHECK-NEXT: loop.store %{{.*}}, %{{.*}}[%i] : memref<4xf32>
+      loop.store %0, %y[%i] : memref<4xf32>
+    }
+    // CHECK: loop.load %{{.*}}[%i] : memref<4xi64>
+    %n = loop.load %k[%i] : memref<4xi64>
+    %p = arith.index_cast %n : i64 to index
+    // CHECK: %[[P:.*]] = loop.checked_index %{{.*}} of 4
+    // CHECK-NEXT: loop.load %{{.*}}[%[[P]]] : memref<4xf32>
+    %1 = loop.load %x[%p] : memref<4xf32>
+    %q = loop.checked_index %p of 4
+    // CHECK: %[[Q:.*]] = loop.checked_index %{{.*}} of 4
+    // CHECK-NEXT: loop.store %{{.*}}, %{{.*}}[%[[Q]]] : memref<4xf32>
+    loop.store %1, %y[%q] : memref<4xf32>
+  }
+  func.return
+}
+
+// -----
+
+// Extents that are values.
+// CHECK-LABEL: @open
+func.func private @open(%x: memref<?xf32> {loop.extents = array<i64: 0>}, %y: memref<?xf32> {loop.extents = array<i64: 1>},
+    %n: index, %m: index) attributes {loop.num_outputs = 1 : i64, loop.kernel} {
+  loop.for "i" %i to %n {
+    // CHECK: loop.load %{{.*}}[%i] : memref<?xf32>
+    %0 = loop.load %x[%i] : memref<?xf32>
+    // CHECK: %[[C:.*]] = loop.checked_index %i of %m
+    // CHECK-NEXT: loop.store %{{.*}}, %{{.*}}[%[[C]]] : memref<?xf32>
+    loop.store %0, %y[%i] : memref<?xf32>
+  }
+  func.return
+}
+
+// -----
+
+func.func private @unknown(%x: memref<?xf32>) attributes {loop.num_outputs = 0 : i64, loop.kernel} {
+  loop.for "i" %i to 4 {
+    // expected-error @+1 {{the buffer that loop.load accesses has an unknown extent}}
+    %0 = loop.load %x[%i] : memref<?xf32>
+  }
+  func.return
+}
+
+// -----
+
+// Arithmetic that wraps around would let ranges lie.
+func.func private @wraps(%x: memref<4xf32>) attributes {loop.num_outputs = 0 : i64, loop.kernel} {
+  %large = arith.constant 6917529027641081856 : index
+  %three = arith.constant 3 : index
+  loop.for "i" %i to 4 {
+    // expected-error @+1 {{an index of arith.muli may run from 0 to 20752587082923245568; help: keep indices below 2 ** 62}}
+    %a = arith.muli %i, %large : index
+    %b = arith.remui %a, %three : index
+    %0 = loop.load %x[%b] : memref<4xf32>
+  }
+  func.return
+}
