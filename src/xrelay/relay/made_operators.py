@@ -159,8 +159,8 @@ def sparse_fill_empty_rows(
 ) -> Expr:
     """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none.
 
-    The places are in the order of their rows. Gives the tuple of all places, row by row, their values, and a vector
-    that has 1 for each row that was empty, else 0, as i64. `default_value` has one element.
+    The places are in the order of their rows. Returns the tuple of all places, row by row, their values, and a vector
+    of booleans, true for each row that was empty. `default_value` has one element.
     """
     places, values = view(as_value(sparse_indices)), view(as_value(sparse_values))
     if not (is_complete(places.type) and len(places.shape) == 2 and isinstance(places.shape[1], int)):
@@ -179,4 +179,4 @@ def sparse_fill_empty_rows(
     all_values = call(ConcatenateOp, tuple_of((values, defaults)), axis=0)
     order = call(ArgsortOp, call(TakeOp, all_places, const(0), axis=1))
     in_order = (call(TakeOp, each, order, axis=0) for each in (all_places, all_values))
-    return tuple_of((*in_order, is_empty))
+    return tuple_of((*in_order, call(CastOp, is_empty, dtype="bool")))

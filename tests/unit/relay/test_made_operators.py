@@ -81,7 +81,7 @@ def test_empty_rows_of_sparse_tensors(places: list[list[int]], wanted: Any, take
     data = [matrix, np.arange(1, len(places) + 1, dtype=np.float32)]
     for found in (run_relay(module, data), xrelay.compile(module, cache=False, threads=1).run(data)):
         assert [each.tolist() for each in found] == [wanted, [float(digit) for digit in taken], empty]
-        assert [each.dtype.name for each in found] == ["int64", "float32", "int64"]
+        assert [each.dtype.name for each in found] == ["int64", "float32", "bool"]
 
 
 def test_loops_repeat_while_a_condition_holds() -> None:
