@@ -45,7 +45,8 @@ def build_lrn(emitter: TopiEmitter) -> Sequence[SSAValue]:
 
     def normalize(b: Body) -> SSAValue:
         base = b.plus(b.times(b.read(total, *b.spatial), b.constant(scale, element)), b.constant(bias, element))
-        if bias <= 0 or scale < 0:
+        # The logarithm of an infinite base times 0 is NaN.
+        if bias <= 0 or scale < 0 or beta == 0:
             return b.divide(b.read(data, *b.spatial), b.add(math.PowFOp(base, b.constant(beta, element))))
         power = b.times(b.add(math.LogOp(base)), b.constant(-beta, element))
         return b.times(b.read(data, *b.spatial), b.add(math.ExpOp(power)))

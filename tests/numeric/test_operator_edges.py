@@ -123,6 +123,13 @@ def test_the_root_of_a_zero_has_no_sign() -> None:
     np.testing.assert_array_equal(found[0].reshape(-1), [-np.inf, np.inf])
 
 
+@pytest.mark.parametrize(("beta", "first"), [(0.75, 0.0), (0.0, 1e25)])
+def test_squares_that_overflow_are_infinite(beta: float, first: float) -> None:
+    x = np.array([[[[1e25]], [[1.0]], [[2.0]]]], np.float32)
+    found = check(program("nn.lrn", x, size=1, beta=beta), [x])
+    np.testing.assert_allclose(found[0].reshape(-1)[0], first, rtol=1e-6)
+
+
 @pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "uint32", "float16"])
 @pytest.mark.parametrize("extent", ["n", 300])
 def test_extents_as_numbers_of_a_type_that_may_lack_them(dtype: str, extent: str | int) -> None:
