@@ -16,6 +16,7 @@ from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
+from xrelay.dialects.relay.structure.failure import FailOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
@@ -37,6 +38,7 @@ LANGUAGE = (
     *OPTIONAL_OPS,
     *CLOSURE_OPS,
     *EXTENT_OPS,
+    FailOp,
     LetOp,
     IfOp,
     LoopOp,

@@ -1,4 +1,4 @@
-"""Sequences and optionals: tuples of values, whose number only the run says."""
+"""Sequences and optionals, which are tuples of values, and `relay.fail`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import cast
 
 import numpy as np
 
+from xrelay.dialects.relay.structure.failure import FailOp
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp, OptionalHasElementOp
 from xrelay.dialects.relay.structure.sequences import (
     ConcatFromSequenceOp,
@@ -107,6 +108,12 @@ def evaluate_optional_get_element(op: OptionalGetElementOp, data: OptionalValue)
     if not data:
         raise InterpreterError("the optional has no value", help="ask relay.optional_has_element first")
     return data[0]
+
+
+@evaluates(FailOp)
+def evaluate_fail(op: FailOp) -> Value:
+    """Raises the error."""
+    raise InterpreterError(op.message.data)
 
 
 def _place(at: Array, count: int, last: int) -> int:

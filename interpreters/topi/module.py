@@ -15,11 +15,9 @@ from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType
 from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
-from xrelay.dialects.relay.structure.closures import ClosureOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
-from xrelay.dialects.relay.structure.optionals import OptionalOp
-from xrelay.dialects.relay.structure.sequences import SequenceOp
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit
@@ -193,7 +191,7 @@ class _Runner:
                 note_extents(op, value, self._sizes[-1])
                 self._note_sizes(op.result.type, cast(Array, value))
                 return [cast(Array, value)]
-            case SequenceOp() | OptionalOp() | ClosureOp():
+            case GraphOp():
                 value = evaluate_op(op, [self._value(values, operand) for operand in op.operands])
                 self._note_sizes(op.results[0].type, cast(Array, value))
                 return [cast(Array, value)]

@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects import arith, cf
-from xdsl.dialects.builtin import IntegerType, Signedness, i64
+from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, i64
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.attribute_names import SOURCES
@@ -45,13 +45,14 @@ from xrelay.dialects.loop.list_ops import (
     ListType,
 )
 from xrelay.dialects.relay.core.types import dims_in, element_type_of, shape_of
-from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp, ClosureOp
+from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
+from xrelay.dialects.relay.structure.failure import FailOp
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import COUNT
 from xrelay.dialects.relay.structure.optionals import (
     OptionalConstructOp,
     OptionalGetElementOp,
     OptionalHasElementOp,
-    OptionalOp,
 )
 from xrelay.dialects.relay.structure.sequences import (
     SequenceAtOp,
@@ -60,20 +61,19 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceEraseOp,
     SequenceInsertOp,
     SequenceLengthOp,
-    SequenceOp,
 )
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import symbol
 from xrelay.index_algebra.requirement import LHS, RHS
-from xrelay.lowering.topi_to_loop.function_lowering import holder_of
+from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container
 from xrelay.lowering.topi_to_loop.graph_calls import CallLowering
 from xrelay.lowering.topi_to_loop.graph_regions import made_names
 from xrelay.passes.infra.conversion import describe_place
 
 
 class ListLowering(CallLowering):
-    """Lowers ops on sequences, optionals and closures."""
+    """Lowers ops on sequences, optionals and closures, and `relay.fail`."""
 
     def lower(self, op: Operation) -> None:
         """Adds what an op becomes."""
@@ -110,12 +110,14 @@ class ListLowering(CallLowering):
                 )
             case ClosureCapturedOp():
                 self._taken_out(op, self._buffers[op.data], self._constant(op.index.value.data + 1, op))
+            case FailOp():
+                self._fail(op)
             case _:
                 super().lower(op)
 
     def _is_made_here(self, value: SSAValue) -> bool:
         """What comes out of sequences, optionals and closures can be put where it is wanted."""
-        return isinstance(value.owner, SequenceOp | OptionalOp | ClosureOp) or super()._is_made_here(value)
+        return isinstance(value.owner, GraphOp) or super()._is_made_here(value)
 
     # --- lists -------------------------------------------------------------------------------------------------------
 
@@ -170,6 +172,17 @@ class ListLowering(CallLowering):
         return self._add(SelectOp(self._compare("slt", given, zero, op), behind, given), op).results[0]
 
     # --- sizes -------------------------------------------------------------------------------------------------------
+
+    def _fail(self, op: FailOp) -> None:
+        """Adds an assertion that never holds. Extents that the op makes are 0."""
+        never = self._add(arith.ConstantOp.from_int_and_width(0, 1), op).results[0]
+        self._assert_that(never, op.message.data, op)
+        if is_container(op.result.type):
+            self._buffers[op.result] = self._empty(op)
+            return
+        zero = self._add(arith.ConstantOp.from_int_and_width(0, IndexType()), op)
+        self._sizes.bind_behind(zero, dict.fromkeys(made_names(op), zero.results[0]))
+        self._buffer(op.result, op)
 
     def _bind(self, op: Operation, extents: Sequence[SSAValue]) -> None:
         """Notes what the extents of the result of `op` are, and asserts what its type says of them."""

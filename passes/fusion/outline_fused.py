@@ -60,15 +60,13 @@ from xrelay.dialects.relay.core.types import function_type
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, StopFusionOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
-from xrelay.dialects.relay.structure.closures import ClosureOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.relay.structure.optionals import OptionalOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
-from xrelay.dialects.relay.structure.sequences import SequenceOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
 from xrelay.errors import PassError
@@ -177,7 +175,7 @@ class _Outliner:
             self._outline_loop(op)
         elif isinstance(op, YieldOp):
             self._flatten_yield(op)
-        elif isinstance(op, ExtentsOp | CutOp | SequenceOp | OptionalOp | ClosureOp):
+        elif isinstance(op, ExtentsOp | CutOp | GraphOp):
             op.operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         elif isinstance(op, FnOp | InvokeOp):
             raise PassError(

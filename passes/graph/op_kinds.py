@@ -15,15 +15,13 @@ from xdsl.ir import Operation
 from xrelay.dialects.op_lists import is_kind
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
-from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import LoopOp
-from xrelay.dialects.relay.structure.optionals import OPTIONAL_OPS
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
-from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 
 
@@ -47,7 +45,7 @@ class OpKind(Enum):
     GROUP = auto()
     """`relay.fused`."""
     OTHER = auto()
-    """A call of a function, an op on sequences, optionals or closures, or that names extents, or a foreign op."""
+    """A call of a function, an op that stays in the graph function, an op that names extents, or a foreign op."""
 
 
 CALLS = (OpKind.OPERATOR, OpKind.WALL, OpKind.INVOCATION, OpKind.GROUP, OpKind.OTHER)
@@ -69,7 +67,6 @@ _KINDS: dict[type[Operation], OpKind] = {
     FusedOp: OpKind.GROUP,
     ExtentsOp: OpKind.OTHER,
     CutOp: OpKind.OTHER,
-    **dict.fromkeys((*SEQUENCE_OPS, *OPTIONAL_OPS, *CLOSURE_OPS), OpKind.OTHER),
 }
 
 
@@ -113,4 +110,4 @@ def _kind_of_class(op: type[Operation]) -> OpKind:
     known = _KINDS.get(op)
     if known is not None:
         return known
-    return OpKind.OPERATOR if is_kind(op, (RelayOp,)) else OpKind.OTHER
+    return OpKind.OPERATOR if is_kind(op, (RelayOp,)) and not is_kind(op, (GraphOp,)) else OpKind.OTHER

@@ -207,23 +207,23 @@ def _joined_containers(first: SequenceType | OptionalType, types: Sequence[Attri
     elements = [type.element for type in types if isinstance(type, SequenceType | OptionalType)]
     if any(type.name != first.name for type in types):
         return None
-    if isinstance(first, SequenceType):
-        return sequence_of(elements)
-    element = common_type(elements)
-    return None if element is None else OptionalType(element)
+    element = common_element(elements)
+    if element is None:
+        return None
+    return SequenceType(element) if isinstance(first, SequenceType) else OptionalType(element)
 
 
-def sequence_of(types: Sequence[Attribute]) -> SequenceType | None:
-    """The type of a sequence of values of any of `types`, whose rank is open where they have several.
+def common_element(types: Sequence[Attribute]) -> Attribute | None:
+    """The element type of a container of values of any of `types`: an unranked tensor if they differ in rank.
 
-    `None` where they differ in more than extents and rank.
+    `None` if they differ in more than extents and rank.
     """
     element = common_type(types)
-    if element is None:
-        found = {element_of_any_rank(type) for type in types}
-        same = found.pop() if len(found) == 1 else None
-        element = None if same is None else UnrankedTensorType(same)
-    return None if element is None else SequenceType(element)
+    if element is not None:
+        return element
+    found = {element_of_any_rank(type) for type in types}
+    same = found.pop() if len(found) == 1 else None
+    return None if same is None else UnrankedTensorType(same)
 
 
 def common_type(types: Sequence[Attribute]) -> Attribute | None:

@@ -6,29 +6,22 @@ the loop level, where a closure is a list.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 
 from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 
 CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)
 """The kinds of values that a closure may hold."""
 
 
-class ClosureOp(RelayOp):
+class ClosureOp(GraphOp):
     """Base of the ops on closures."""
-
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     def require_closure(self, facts: Facts) -> None:
         """Operand 0 is a closure; C1."""

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from xdsl.dialects.builtin import i1
+from xdsl.dialects.builtin import UnrankedTensorType, i1
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, var_operand_def
 
 from xrelay.dialects.relay.core.container_types import OptionalType
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import common_type, tensor_type
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 
 
-class OptionalOp(RelayOp):
+class OptionalOp(GraphOp):
     """Base of the ops on optionals."""
-
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     def held_type(self, facts: Facts) -> Attribute:
         """The type of the value of operand 0; C1."""
@@ -87,10 +80,11 @@ class OptionalHasElementOp(OptionalOp):
 
 @irdl_op_definition
 class OptionalGetElementOp(OptionalOp):
-    """The value of an optional; of one that has none it is an error where the program runs.
+    """The value of an optional. An optional without a value is an error of the run.
 
     Constraints:
     - C1: the operand is an optional.
+    - C2: its value has one rank.
 
     Example:
     ```mlir
@@ -109,8 +103,10 @@ class OptionalGetElementOp(OptionalOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The value's type, with names for the extents that the op makes; C1."""
-        return facts.with_new_extents(self.held_type(facts))
+        """The value's type, with names for the extents that the op makes; C1 and C2."""
+        type = self.held_type(facts)
+        facts.require(not isinstance(type, UnrankedTensorType), "C2", f"the value must have one rank, found {type}")
+        return facts.with_new_extents(type)
 
 
 OPTIONAL_OPS = (OptionalConstructOp, OptionalHasElementOp, OptionalGetElementOp)

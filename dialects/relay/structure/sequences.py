@@ -15,19 +15,15 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 from xrelay.dialects.relay.core.axes import require_axis
 from xrelay.dialects.relay.core.container_types import SequenceType
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
-from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property
-from xrelay.dialects.relay.core.types import sequence_of, tensor_type
+from xrelay.dialects.relay.core.types import common_element, tensor_type
+from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.index_algebra.dims import ANY, Dim
 
 
-class SequenceOp(RelayOp):
+class SequenceOp(GraphOp):
     """Base of the ops on sequences; constraints that several share have the same ids."""
 
-    PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
-    MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     IS_TOTAL: ClassVar[bool] = False
     """Whether no place and no extent of parts may be wrong."""
 
@@ -61,12 +57,12 @@ class SequenceOp(RelayOp):
     def joined(self, facts: Facts, types: Sequence[Attribute]) -> Attribute:
         """The sequence's type whose values have any of `types`; C3."""
         tensors = all(isinstance(type, TensorType | UnrankedTensorType) for type in types)
-        sequence = sequence_of(types) if tensors else None
-        if sequence is None:
+        element = common_element(types) if tensors else None
+        if element is None:
             found = ", ".join(map(str, types))
             facts.require(False, "C3", f"tensors of one element type make a sequence, found {found}")
             return types[0]
-        return sequence
+        return SequenceType(element)
 
 
 @irdl_op_definition

@@ -56,3 +56,17 @@ func.func @optionals(%x: tensor<4xf32>) -> !relay.incomplete {
   %y = relay.optional_get_element(%o) : (!relay.incomplete) -> !relay.incomplete
   func.return %y : !relay.incomplete
 }
+
+// An optional may hold a value of any rank.
+// CHECK-LABEL: @optional_of_any_rank(
+func.func @optional_of_any_rank(%x: tensor<4xf32>, %z: tensor<1x4xf32>, %c: tensor<i1>) -> !relay.incomplete {
+  // TYPED: relay.if %c : tensor<i1> -> !relay.optional<tensor<*xf32>> {
+  %y = relay.if %c : tensor<i1> -> !relay.incomplete {
+    %o = relay.optional_construct(%x) : (tensor<4xf32>) -> !relay.incomplete
+    relay.yield %o : !relay.incomplete
+  } else {
+    %p = relay.optional_construct(%z) : (tensor<1x4xf32>) -> !relay.incomplete
+    relay.yield %p : !relay.incomplete
+  }
+  func.return %y : !relay.incomplete
+}

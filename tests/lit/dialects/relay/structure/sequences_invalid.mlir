@@ -160,6 +160,14 @@ func.func @get(%x: tensor<4xf32>) {
 
 // -----
 
+func.func @get_any_rank(%o: !relay.optional<tensor<*xf32>>) {
+  // expected-error@below {{[relay.optional_get_element C2] the value must have one rank, found tensor<*xf32>}}
+  %r = relay.optional_get_element(%o) : (!relay.optional<tensor<*xf32>>) -> !relay.incomplete
+  func.return
+}
+
+// -----
+
 // expected-error@below {{[relay.sequence C1] tensor<?xf32, #relay.dims<n>> in a relay.sequence names an extent; write ? in its place}}
 func.func @named_sequence(%s: !relay.sequence<tensor<?xf32, #relay.dims<n>>>) {
   func.return
