@@ -18,6 +18,7 @@ from xrelay.api.param_dict import load_param_dict
 from xrelay.api.tensor import Tensor
 from xrelay.errors import InputError, with_article
 from xrelay.runtime.inputs import InputBinder
+from xrelay.runtime.metadata import OPTIONAL
 
 
 @dataclass(frozen=True)
@@ -66,8 +67,12 @@ class GraphModule:
     """
 
     def __init__(self, model: CompiledModel):
-        """A module on a model; `InputError` where that takes or gives sequences or optionals."""
-        for spec in (*model.inputs, *model.outputs):
+        """A module on a model; `InputError` if that takes or gives sequences, or takes optionals.
+
+        The value of an optional output is an output like others.
+        """
+        outputs = [spec for spec in model.outputs if spec.containers != (OPTIONAL,)]
+        for spec in (*model.inputs, *outputs):
             if spec.containers:
                 raise InputError(
                     f"a GraphModule has arrays alone, '{spec.name}' is {spec}", help="use the model: model.run([…])"
@@ -75,7 +80,7 @@ class GraphModule:
         self._model = model
         self._binder = InputBinder(model.inputs)
         self._values: list[Tensor | None] = [None] * len(model.inputs)
-        self._outputs: list[NDArray[Any]] | None = None
+        self._outputs: list[NDArray[Any] | None] | None = None
         metadata = model.artifact.metadata
         self._bound = {*metadata.bound_params, *(spec.name for spec in metadata.weights)} - set(self._binder.names)
 
@@ -110,10 +115,17 @@ class GraphModule:
         self._outputs = self._model.run([value.view(np.ndarray) for value in values if value is not None])
 
     def get_output(self, index: int, out: NDArray[Any] | None = None) -> Tensor:
-        """Output number `index` of the last run, copied to `out` where that is given."""
+        """Output number `index` of the last run, copied to `out` if that is given.
+
+        `InputError` for an optional without a value.
+        """
         if self._outputs is None:
             raise InputError("the model has not run", help="call run() before get_output()")
-        result = self._outputs[_check_index(index, len(self._outputs), "output")]
+        number = _check_index(index, len(self._outputs), "output")
+        result = self._outputs[number]
+        if result is None:
+            name = self._model.outputs[number].name
+            raise InputError(f"output '{name}' is an optional that has no value in this run")
         if out is None:
             return result.view(Tensor)
         copy_to(out, result)

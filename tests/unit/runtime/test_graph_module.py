@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import xrelay
 from xrelay.api.graph_module import BenchmarkResult, GraphModule
 from xrelay.api.model import CompiledModel
 from xrelay.errors import InputError
@@ -163,6 +165,27 @@ def test_an_input_may_take_the_output(module: GraphModule):
     module.get_output(0, inside)
     module.run()
     np.testing.assert_array_equal(module.get_output(0), EXPECTED + X + np.arange(100))
+
+
+def test_an_optional_output_is_its_value(tmp_path: Path):
+    path = tmp_path / "optional.mlir"
+    path.write_text("""
+func.func @main(%x: tensor<2xf32>, %c: tensor<i1>) -> !relay.optional<tensor<2xf32>> {
+  %y = relay.if %c : tensor<i1> -> !relay.optional<tensor<2xf32>> {
+    %o = relay.optional_construct(%x) : (tensor<2xf32>) -> !relay.optional<tensor<2xf32>>
+    relay.yield %o : !relay.optional<tensor<2xf32>>
+  } else {
+    %n = relay.optional_construct() {of = tensor<2xf32>} : () -> !relay.optional<tensor<2xf32>>
+    relay.yield %n : !relay.optional<tensor<2xf32>>
+  }
+  return %y : !relay.optional<tensor<2xf32>>
+}""")
+    module = GraphModule(xrelay.compile(path))
+    module.run(x=np.ones(2, np.float32), c=np.array(True))
+    np.testing.assert_array_equal(module.get_output(0), [1, 1])
+    module.run(c=np.array(False))
+    with pytest.raises(InputError, match="output 'output0' is an optional that has no value in this run"):
+        module.get_output(0)
 
 
 def test_models_with_sequences_are_refused():
