@@ -15,7 +15,8 @@ from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
 from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
 from xrelay.dialects.relay.structure.yields import YieldOp
-from xrelay.frontend.onnx.conversion import convert_nodes, define_initializer, define_sparse_initializer
+from xrelay.frontend.onnx.conversion import convert_nodes
+from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 

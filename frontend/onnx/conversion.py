@@ -9,7 +9,7 @@ from enum import Enum
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.errors import ConstraintError, DimensionError, ModelImportError, TypeInferenceError, XRelayError
+from xrelay.errors import ConstraintError, DimensionError, ModelImportError, TypeInferenceError
 from xrelay.frontend.onnx.carried import moves, reads
 from xrelay.frontend.onnx.folding import fold_ops, known_arrays
 from xrelay.frontend.onnx.functions import (
@@ -21,10 +21,22 @@ from xrelay.frontend.onnx.functions import (
     standard_function,
 )
 from xrelay.frontend.onnx.graph import GraphBuilder
-from xrelay.frontend.onnx.node import DependentNodeError, NodeView, UnsupportedNodeError
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.node_list import NodeList
+from xrelay.frontend.onnx.problems import (
+    BranchRanksError,
+    DependentNodeError,
+    MalformedGraphError,
+    OutputRanksError,
+    ReplacedNodeError,
+    UnsupportedNodeError,
+    UntypedNodeError,
+)
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
-from xrelay.frontend.onnx.sparse_tensors import dense_array
-from xrelay.frontend.onnx.tensors import tensor_array
+from xrelay.frontend.onnx.uses import Uses
+
+_AS_THEY_ARE = (UnsupportedNodeError, DependentNodeError, MalformedGraphError, BranchRanksError, ReplacedNodeError)
+"""Errors of nodes with another reason than the types of the inputs."""
 
 
 class Way(Enum):
@@ -33,19 +45,6 @@ class Way(Enum):
     CONVERTER = "converter"
     FUNCTION = "function of the model"
     DEFINITION = "definition of the standard"
-
-
-def define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder) -> None:
-    """Bind the name of a tensor that a graph comes with."""
-    try:
-        graph.define_constant(tensor.name, tensor_array(tensor, graph.tensors))
-    except XRelayError as error:
-        raise ModelImportError(error.message, location=f"tensor {tensor.name!r}", help=error.help) from error
-
-
-def define_sparse_initializer(sparse: onnx.SparseTensorProto, graph: GraphBuilder) -> None:
-    """Bind the name of a sparse tensor that a graph comes with to a dense one."""
-    graph.define_constant(sparse.values.name, dense_array(sparse, graph.tensors))
 
 
 def try_convert(
@@ -70,8 +69,10 @@ def try_convert(
         return node.unsupported(foreign)
     try:
         _convert(node, converter, graph)
-    except ModelImportError as error:
+    except _AS_THEY_ARE as error:
         return error
+    except ModelImportError as error:
+        return UntypedNodeError(error.message, location=error.location, help=error.help)
     return None
 
 
@@ -82,7 +83,8 @@ def report(noted: Iterable[ModelImportError], place: str) -> None:
         return
     unsupported = any(isinstance(problem, UnsupportedNodeError) for problem in problems)
     if len(problems) == 1 and not unsupported:
-        raise problems[0]
+        only = problems[0]
+        raise ModelImportError(only.message, location=only.location, help=only.help) from only
     count = "1 node is" if len(problems) == 1 else f"{len(problems)} nodes are"
     raise ModelImportError(
         f"{count} not supported: " + "; ".join(f"{problem.location}: {problem.message}" for problem in problems),
@@ -97,15 +99,24 @@ def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, wh
     Raises `ModelImportError` for what cannot be converted in it.
     """
     problems: list[ModelImportError] = []
-    for proto in graph.needed_nodes.values():
-        problem = try_convert(proto, graph, problems)
-        if problem is not None:
-            problems.append(problem)
-            graph.missing.update(filter(None, proto.output))
-    _report_of_body(node, problems)
+    protos = list(graph.needed_nodes.values())
+    nodes = NodeList(graph, Uses(protos, [output.name for output in body.output]), try_convert)
+    try:
+        for proto in protos:
+            problem = nodes.convert(proto, problems)
+            if problem is not None:
+                problems.append(problem)
+                graph.missing.update(filter(None, proto.output))
+        _report_of_body(node, problems)
+        nodes.finish()
+    except ModelImportError as error:
+        nodes.abandon()
+        if not isinstance(error, OutputRanksError):
+            raise
+        raise OutputRanksError(f"{what}: {error.message}", location=node.describe(), help=error.help) from error
     for output in body.output:
         if output.name not in graph.values:
-            raise node.error(f"output {output.name!r} of {what} is defined nowhere")
+            raise _malformed(node, f"output {output.name!r} of {what} is defined nowhere")
     return [graph.values[output.name] for output in body.output]
 
 
@@ -116,8 +127,9 @@ def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> Non
         if problems:
             raise node.depends_on_missing()
         return
-    if not all(isinstance(problem, UnsupportedNodeError) for problem in own):
-        raise next(problem for problem in own if not isinstance(problem, UnsupportedNodeError))
+    decided = [problem for problem in own if not isinstance(problem, UnsupportedNodeError)]
+    if decided:
+        raise min(decided, key=lambda problem: isinstance(problem, UntypedNodeError))
     raise node.unsupported("; ".join(f"{problem.location}: {problem.message}" for problem in own))
 
 
@@ -252,4 +264,8 @@ def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[Mo
     if value is not None:
         return value
     report(problems, graph.place)
-    raise node.error(f"input {name!r} is defined nowhere in the model")
+    raise _malformed(node, f"input {name!r} is defined nowhere in the model")
+
+
+def _malformed(node: NodeView, message: str) -> MalformedGraphError:
+    return MalformedGraphError(message, location=node.describe())

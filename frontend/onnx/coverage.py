@@ -26,7 +26,8 @@ from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.importer import ModelImport
 from xrelay.frontend.onnx.load import LoadedModel, open_model
 from xrelay.frontend.onnx.needed import bodies_of
-from xrelay.frontend.onnx.node import DependentNodeError, NodeView
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.problems import DependentNodeError
 
 MOST_READ: Final = 1 << 20
 """The bytes of the largest weight that is read from a file of its own: settings are smaller."""

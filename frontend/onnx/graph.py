@@ -60,6 +60,10 @@ class GraphBuilder:
         """The numbers of the iterations of the loops whose bodies this graph is in, from the outermost."""
         self.draws = count(1)
         """The numbers of the nodes that draw random numbers without a seed."""
+        self.inserted_reads: ChainMap[str, None] = ChainMap()
+        """The names that nodes read which the importer inserted."""
+        self.moves = count(1)
+        """The numbers of the nodes that are moved into branches."""
         self._graph, self._opsets = graph, opsets
 
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
@@ -67,6 +71,8 @@ class GraphBuilder:
         graph = self._graph if body is None else body
         builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions, self.tensors)
         builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
+        if body is None:
+            builder.read_names, builder.inserted_reads = self.read_names, self.inserted_reads.new_child()
         return self._sharing(builder)
 
     def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
@@ -78,7 +84,7 @@ class GraphBuilder:
     def _sharing(self, builder: GraphBuilder) -> GraphBuilder:
         """`builder` with what all graphs of a model know together, and the loops around it."""
         builder.elements, builder.carried = self.elements, self.carried
-        builder.iterations, builder.draws = self.iterations, self.draws
+        builder.iterations, builder.draws, builder.moves = self.iterations, self.draws, self.moves
         return builder
 
     @property
@@ -96,6 +102,10 @@ class GraphBuilder:
         """The names that a needed node or a graph output reads, also from within the bodies of nodes."""
         names = {output.name for output in self._graph.output}
         return frozenset(names.union(*map(names_read, self.needed_nodes.values())))
+
+    def is_read(self, name: str) -> bool:
+        """Whether a node or a graph output reads `name`."""
+        return name in self.read_names or name in self.inserted_reads
 
     def opset(self, domain: str) -> int:
         """The opset of a domain, where `""` and `"ai.onnx"` are the same; 0 where the model imports none."""

@@ -1,9 +1,9 @@
 """An ONNX model as a relay module: one `@main` in dataflow form, located at its source nodes.
 
-The nodes are converted in topological order, also where the file has another; those on which no output depends are left
-out. One that cannot be converted does not end the import: what depends on it is left out, the rest is
-still looked at, and in the end all such nodes are reported together. A node whose inputs are all small constants (shape
-arithmetic) is converted like any other, and the relay interpreter evaluates what it became on the spot.
+The nodes are converted in topological order, whatever their order in the file. Nodes on which no output depends are
+left out. An error does not end the import: the nodes that depend on the wrong one are left out, the others are
+converted, and all errors are reported together. A node whose inputs are all small constants (shape arithmetic) is
+converted like any other, and the relay interpreter evaluates its ops at once.
 """
 
 from __future__ import annotations
@@ -24,11 +24,13 @@ from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.errors import ModelImportError, printable
 from xrelay.frontend.onnx import converters
-from xrelay.frontend.onnx.conversion import define_initializer, define_sparse_initializer, report, try_convert
+from xrelay.frontend.onnx.conversion import report, try_convert
 from xrelay.frontend.onnx.functions import ModelFunctions
 from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.known_containers import without_containers
 from xrelay.frontend.onnx.load import LoadedModel, ModelSource, load_model
+from xrelay.frontend.onnx.node_list import NodeList
 from xrelay.frontend.onnx.signature import (
     CAST_INSIDE,
     check_declared,
@@ -38,6 +40,7 @@ from xrelay.frontend.onnx.signature import (
     input_type,
     name_by_place,
 )
+from xrelay.frontend.onnx.uses import Uses
 
 _LOG = logging.getLogger(__name__)
 
@@ -116,11 +119,14 @@ class ModelImport:
         for sparse in self.model.graph.sparse_initializer:
             if sparse.values.name in needed:
                 self._define(sparse.values.name, partial(define_sparse_initializer, sparse, self.graph))
-        for number, proto in self.graph.needed_nodes.items():
-            error = self._try(proto)
+        protos, outputs = self.graph.needed_nodes, [output.name for output in self.model.graph.output]
+        nodes = NodeList(self.graph, Uses(list(protos.values()), outputs), try_convert, any_rank=True)
+        for number, proto in protos.items():
+            error = self._try(proto, nodes)
             if error is not None:
                 self.problems[number] = error
                 self._leave_out(proto)
+        nodes.finish()
 
     def _define(self, name: str, define: Callable[[], None]) -> None:
         """Bind a weight to its constant, or note what is wrong with it."""
@@ -140,10 +146,10 @@ class ModelImport:
         self.value_problems.append(error)
         self.graph.missing.add(name)
 
-    def _try(self, proto: onnx.NodeProto) -> ModelImportError | None:
-        """Convert a node; gives why it is not converted."""
+    def _try(self, proto: onnx.NodeProto, nodes: NodeList) -> ModelImportError | None:
+        """Converts the next of `nodes`; returns the reason if it cannot be converted."""
         try:
-            return try_convert(proto, self.graph, () if self._goes_on else self.problems.values())
+            return nodes.convert(proto, () if self._goes_on else self.problems.values())
         except ModelImportError as error:
             if not self._goes_on:
                 raise

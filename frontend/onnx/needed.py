@@ -10,7 +10,7 @@ from heapq import heapify, heappop, heappush
 
 import onnx
 
-from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.problems import MalformedGraphError
 
 MOST_SHOWN = 8
 """An error lists at most so many nodes of a cycle."""
@@ -19,7 +19,7 @@ MOST_SHOWN = 8
 def needed_nodes(graph: onnx.GraphProto) -> list[int]:
     """Returns the numbers of the nodes on which outputs of `graph` depend, in topological order.
 
-    A graph that is sorted keeps its order, another one as much of it as it can. Raises `ModelImportError` for a cycle.
+    A graph that is sorted keeps its order, another one what it can of it. Raises `MalformedGraphError` for a cycle.
     """
     makers: dict[str, list[int]] = {}
     for number, node in enumerate(graph.node):
@@ -66,7 +66,7 @@ def _sorted(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> lis
     return order
 
 
-def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> ModelImportError:
+def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> MalformedGraphError:
     """The error that names a cycle; each node of `sources` has a source among them."""
     number, met = min(sources), dict[int, None]()
     while number not in met:
@@ -78,7 +78,7 @@ def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> Mode
     if len(cycle) > MOST_SHOWN:
         names.insert(-1, f"{len(cycle) - MOST_SHOWN} more")
     text = f"the nodes of graph {graph.name!r} depend on themselves: {', which reads from '.join(names)}"
-    return ModelImportError(text, help="ONNX has no cycles; export the model again")
+    return MalformedGraphError(text, help="ONNX has no cycles; export the model again")
 
 
 def _name(node: onnx.NodeProto) -> str:

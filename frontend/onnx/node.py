@@ -22,6 +22,7 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
+from xrelay.frontend.onnx.problems import DependentNodeError, UnsupportedNodeError
 from xrelay.frontend.onnx.signature import value_type
 from xrelay.frontend.onnx.tensors import check_size, tensor_array
 from xrelay.index_algebra.dims import Dim, Shape
@@ -29,14 +30,6 @@ from xrelay.interpreters.relay import evaluate_op
 
 FOLD_LIMIT = 64
 """Of at most so many elements the importer computes what constants give; the compiler folds larger ones."""
-
-
-class UnsupportedNodeError(ModelImportError):
-    """A node for which there is no converter, or none for its opset and attributes."""
-
-
-class DependentNodeError(ModelImportError):
-    """A node that is not converted because a node before it is not."""
 
 
 class NodeView:
@@ -74,7 +67,7 @@ class NodeView:
     @property
     def outputs(self) -> list[str]:
         """The names of the outputs; empty for one that is left out or that nothing reads."""
-        return [name if name in self.graph.read_names else "" for name in self.proto.output]
+        return [name if self.graph.is_read(name) else "" for name in self.proto.output]
 
     def describe(self) -> str:
         """The node for messages: name, op and opset."""

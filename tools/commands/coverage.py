@@ -9,10 +9,12 @@ from pathlib import Path
 
 from xdsl.ir import SSAValue
 
+from xrelay.api.interface import container_spec
+from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.importer import ModelImport
-from xrelay.frontend.onnx.node import DependentNodeError
+from xrelay.frontend.onnx.problems import DependentNodeError
 
 
 @dataclass(frozen=True)
@@ -69,5 +71,7 @@ def _described(name: str, value: SSAValue | None) -> str:
     """`data: float32[n, 3, 224, 224]`; the name alone of a value that is not converted."""
     if value is None:
         return name
+    if isinstance(value.type, SequenceType | OptionalType):
+        return f"{name}: {container_spec(name, value.type)}"
     extents = ", ".join(str(extent) for extent in shape_of(value.type))
     return f"{name}: {numpy_dtype(element_type_of(value.type))}[{extents}]"

@@ -6,53 +6,72 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from xdsl.dialects.builtin import TupleType, i1, i64
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.dialects.builtin import i1, i64
+from xdsl.ir import Attribute, Block, SSAValue
 
-from xrelay.dialects.relay.core.types import element_type_of, joined_types, shape_of
-from xrelay.dialects.relay.structure.scope import IfOp
-from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.relay.core.types import common_element, element_type_of, shape_of
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
+from xrelay.frontend.onnx.branches import Branch, emit_if, joined_type
 from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView, constant_value
+from xrelay.frontend.onnx.problems import BranchRanksError, OutputRanksError, UntypedNodeError
 from xrelay.frontend.onnx.registry import converts
-from xrelay.index_algebra.dims import ANY, AnyDim
+from xrelay.index_algebra.dims import AnyDim
 
+BRANCHES = ("then_branch", "else_branch")
 ENDLESS = np.iinfo(np.int64).max
 """A trip count that models write where the condition alone ends a loop."""
 
 
-@converts("If", since=1, attributes=("then_branch", "else_branch"), limits="branches that differ in more than extents")
+@converts("If", since=1, attributes=("then_branch", "else_branch"), limits="branches of several element types")
 def convert_if(node: NodeView) -> Sequence[SSAValue]:
-    """`relay.if`; of a condition that is known the branch that it takes."""
+    """`relay.if`; of a condition that is known the branch that it takes.
+
+    Raises `BranchRanksError` for results that differ in rank: the importer moves their users into the branches.
+    """
     condition = _scalar(node, node.input(0), i1, "condition")
     known = constant_value(condition)
     if known is not None:
-        return convert_body(node, "then_branch" if known.item() else "else_branch", [])
-    branches = [_branch(node, name) for name in ("then_branch", "else_branch")]
-    first, second = (values for _, values in branches)
-    if len(first) != len(second):
-        raise node.error(f"the branches have {len(first)} and {len(second)} outputs")
-    regions = [_end(inner, values) for inner, values in branches]
-    types = [block.last_op.operands[0].type for block in regions if block.last_op is not None]
-    type = joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 else ANY)
-    if type is None:
-        raise node.error(f"the branches give {types[0]} and {types[1]}: they may differ in extents alone")
-    op = node.graph.insert(IfOp(condition, type, *map(Region, regions)), node.name)
-    if not isinstance(type, TupleType):
-        return [op.result]
-    return [node.tuple_field(op.result, index) for index in range(len(type.types))]
+        name = BRANCHES[0] if known.item() else BRANCHES[1]
+        try:
+            return convert_body(node, name, [])
+        except OutputRanksError as error:
+            raise BranchRanksError(error, condition, name) from error
+    branches = list[Branch]()
+    try:
+        branches += (_branch(node, name) for name in BRANCHES)
+        alive = [branch for branch in branches if branch.problem is None]
+        if not alive:
+            raise next(branch.problem for branch in branches if branch.problem is not None)
+        _check_results(node, alive)
+    except OutputRanksError as error:
+        for branch in branches:
+            branch.node.graph.erase(list(branch.node.graph.block.ops))
+        raise BranchRanksError(error, condition) from error
+    return emit_if(node, condition, branches)
 
 
-def _branch(node: NodeView, name: str) -> tuple[NodeView, list[SSAValue]]:
+def _branch(node: NodeView, name: str) -> Branch:
+    """The branch `name`; one with a node that does not fit the types there has no values."""
     inner = node.inside(Block())
-    return inner, convert_body(inner, name, [])
+    try:
+        return Branch(name, inner, convert_body(inner, name, []))
+    except (UntypedNodeError, OutputRanksError) as error:
+        inner.graph.erase(list(inner.graph.block.ops))
+        if isinstance(error, OutputRanksError):
+            raise
+        return Branch(name, inner, (), error)
 
 
-def _end(inner: NodeView, values: Sequence[SSAValue]) -> Block:
-    value = values[0] if len(values) == 1 else inner.make_tuple(values)
-    inner.graph.insert(YieldOp(value), inner.name)
-    return inner.graph.block
+def _check_results(node: NodeView, branches: Sequence[Branch]) -> None:
+    """Refuses branches that differ in more than extents; an `OutputRanksError` if they differ in rank alone."""
+    counts = [len(branch.values) for branch in branches]
+    if len(set(counts)) > 1:
+        raise node.error(f"the branches have {' and '.join(map(str, counts))} outputs")
+    for given in zip(*(branch.values for branch in branches), strict=True):
+        types = [value.type for value in given]
+        if joined_type(types) is None and common_element(types) is not None:
+            raise OutputRanksError(f"the branches give {' and '.join(map(str, types))}", location=node.describe())
 
 
 @converts("Loop", since=1, attributes=("body",), limits="carried values that change in more than extents")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.core.types import is_static
 from xrelay.frontend.onnx.converters.computed_axes import (
     axes_are_computed,
     squeezed_at_run_time,
     unsqueezed_at_run_time,
 )
 from xrelay.frontend.onnx.converters.extents import known_axes, merged_axes
+from xrelay.frontend.onnx.converters.open_squeeze import squeeze_by_extents
 from xrelay.frontend.onnx.node import NodeView
+from xrelay.frontend.onnx.problems import ReplacedNodeError
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 
@@ -61,10 +64,16 @@ def convert_transpose(node: NodeView) -> SSAValue:
 @converts("Squeeze", until=12, attributes=("axes",))
 @converts("Squeeze", since=13, limits="native code: known axes")
 def convert_squeeze(node: NodeView) -> SSAValue:
-    """`squeeze`, of all axes of extent 1 where none is named; before opset 13 the axes are an attribute."""
+    """`squeeze`, of all axes of extent 1 if none is named; before opset 13 the axes are an attribute.
+
+    Raises `ReplacedNodeError` if the extents decide which axes these are.
+    """
     if axes_are_computed(node):
         return squeezed_at_run_time(node)
-    return node.emit("squeeze", node.input(0), axis=node.optional_setting_ints(1, "axes"))
+    axes = node.optional_setting_ints(1, "axes")
+    if axes is None and not is_static(node.input(0).type):
+        raise ReplacedNodeError(squeeze_by_extents(node), node.describe())
+    return node.emit("squeeze", node.input(0), axis=axes)
 
 
 @converts("Unsqueeze", until=12, attributes=("axes",))

@@ -1,0 +1,74 @@
+"""`relay.if` of branches that ONNX nodes fill: results of any rank, and branches without a result."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import cast
+
+from xdsl.dialects.builtin import TupleType
+from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
+
+from xrelay.dialects.relay.core.container_types import OptionalType
+from xrelay.dialects.relay.core.types import joined_types
+from xrelay.dialects.relay.structure.failure import FailOp
+from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
+from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.errors import ModelImportError
+from xrelay.frontend.onnx.node import NodeView
+from xrelay.index_algebra.dims import ANY
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Branch:
+    """A branch of an If: the node with the block that the branch fills, and its values or the reason for having none.
+
+    A branch without values ends in `relay.fail`.
+    """
+
+    name: str
+    node: NodeView
+    values: Sequence[SSAValue]
+    problem: ModelImportError | None = None
+
+
+def joined_type(types: Sequence[Attribute]) -> Attribute | None:
+    """The type of a value of any of `types`; `None` if they differ in more than extents."""
+    return joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 else ANY)
+
+
+def emit_if(node: NodeView, condition: SSAValue, branches: Sequence[Branch]) -> list[SSAValue]:
+    """Returns the results of a `relay.if` at `node`, one of whose two branches may have a problem.
+
+    Raises `ModelImportError` for results that differ in more than extents.
+    """
+    alive = [branch for branch in branches if branch.problem is None]
+    types: list[Attribute] = []
+    for given in zip(*(branch.values for branch in alive), strict=True):
+        found = [value.type for value in given]
+        joined = joined_type(found)
+        if joined is None:
+            raise node.error(f"the branches give {found[0]} and {found[-1]}: they may differ in extents and rank alone")
+        types.append(joined)
+    regions = [_region(node, branch, types) for branch in branches]
+    type = types[0] if len(types) == 1 else TupleType(tuple(cast(TypeAttribute, each) for each in types))
+    op = node.graph.insert(IfOp(condition, type, *regions), node.name)
+    return [op.result] if len(types) == 1 else [node.tuple_field(op.result, index) for index in range(len(types))]
+
+
+def in_optional(node: NodeView, value: SSAValue) -> SSAValue:
+    """`value` in an optional, which may hold a tensor of any rank."""
+    return value if isinstance(value.type, OptionalType) else node.emit(OptionalConstructOp, value)
+
+
+def _region(node: NodeView, branch: Branch, types: Sequence[Attribute]) -> Region:
+    inner, values = branch.node, branch.values
+    if branch.problem is not None:
+        _LOG.info("%s: %s fails if it is taken: %s", node.describe(), branch.name, branch.problem)
+        values = [inner.emit(FailOp, message=str(branch.problem), of=type) for type in types]
+    inner.graph.insert(YieldOp(values[0] if len(values) == 1 else inner.make_tuple(values)), inner.name)
+    return Region(inner.graph.block)

@@ -1,0 +1,65 @@
+"""The nodes of a branch as nodes of the graph around it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, MutableSequence, Sequence
+from dataclasses import dataclass
+
+import onnx
+
+from xrelay.frontend.onnx.needed import bodies_of, names_defined, needed_nodes
+
+
+@dataclass(frozen=True)
+class SplicedBranch:
+    """The nodes that replace an If, and the initializers of its branch with their new names.
+
+    The values of the branch are renamed, since the graph around it may use the same names. `Identity` nodes rename the
+    outputs of the branch to the outputs of the If.
+    """
+
+    nodes: Sequence[onnx.NodeProto]
+    initializers: Sequence[tuple[str, onnx.TensorProto]]
+    sparse_initializers: Sequence[tuple[str, onnx.SparseTensorProto]]
+
+    @staticmethod
+    def of(node: onnx.NodeProto, branch: str) -> SplicedBranch:
+        """Returns the branch of an If whose attributes have been checked."""
+        body = next(attribute.g for attribute in node.attribute if attribute.name == branch)
+        prefix = f"{next(filter(None, node.output), node.name)}/{branch}/"
+        names = {name: prefix + name for name in names_defined(body) if name}
+        nodes = [_renamed(body.node[number], names) for number in needed_nodes(body)]
+        for output, name in zip(body.output, node.output, strict=True):
+            if name:
+                source = names.get(output.name, output.name)
+                nodes.append(onnx.helper.make_node("Identity", [source], [name], name=node.name))
+        return SplicedBranch(
+            nodes,
+            [(names[tensor.name], tensor) for tensor in body.initializer],
+            [(names[tensor.values.name], tensor) for tensor in body.sparse_initializer],
+        )
+
+
+def _renamed(node: onnx.NodeProto, names: Mapping[str, str]) -> onnx.NodeProto:
+    """Returns a copy of `node` with other names of values, also in its bodies, but for those that bodies define."""
+    copy = onnx.NodeProto()
+    copy.CopyFrom(node)
+    _rename(copy.input, names)
+    _rename(copy.output, names)
+    pending = [(body, names) for body in bodies_of(copy)]
+    while pending:
+        body, around = pending.pop()
+        own = names_defined(body)
+        seen = {name: new for name, new in around.items() if name not in own}
+        for output in body.output:
+            output.name = seen.get(output.name, output.name)
+        for inner in body.node:
+            _rename(inner.input, seen)
+            pending += [(each, seen) for each in bodies_of(inner)]
+    return copy
+
+
+def _rename(listed: MutableSequence[str], names: Mapping[str, str]) -> None:
+    for index, name in enumerate(listed):
+        if name in names:
+            listed[index] = names[name]
