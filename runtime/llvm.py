@@ -10,6 +10,7 @@ import importlib
 from typing import Protocol
 
 from xrelay.errors import LoweringError
+from xrelay.shortage import reporting_shortage
 
 
 class _Closeable(Protocol):
@@ -204,7 +205,8 @@ class Binding(Protocol):
 @functools.cache
 def binding() -> Binding:
     """`llvmlite.binding` with this machine's target registered."""
-    importlib.import_module("llvmlite.binding")
+    with reporting_shortage():
+        importlib.import_module("llvmlite.binding")
     llvm: Binding = importlib.import_module("llvmlite").binding
     llvm.initialize_native_target()
     llvm.initialize_native_asmprinter()

@@ -30,6 +30,7 @@ from xrelay.runtime import llvm
 from xrelay.runtime.cache import ObjectCache, object_key
 from xrelay.runtime.cores import default_num_threads
 from xrelay.runtime.vector_passes import VECTOR_PASSES, Code, code_of, hide_counters
+from xrelay.shortage import LLVM, check_memory
 
 _TRIPLE: Final = re.compile(r'^target triple = "([^"\n]*)"', re.MULTILINE)
 _ORC_LOCK: Final = threading.Lock()
@@ -52,6 +53,7 @@ def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
     `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
     """
+    check_memory(LLVM, "compiling a kernel")
     text, code = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
         return compiler.compile(module, code)
@@ -355,6 +357,7 @@ class NativeLibrary:
             try:
                 return NativeLibrary(builder.link(linker, name), linker)
             except RuntimeError as error:
+                check_memory(LLVM, "loading native code")
                 hint = "LLVM writes the names of missing symbols to stderr"
                 raise ExecutionError(f"cannot load native code: {_one_line(error)}", help=hint) from error
 

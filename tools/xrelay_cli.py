@@ -15,6 +15,7 @@ from pathlib import Path
 
 from xrelay import __version__, environment
 from xrelay.errors import ParseError, VerificationError, XRelayError, one_line
+from xrelay.shortage import shortage_of
 from xrelay.tools.commands import all_commands
 from xrelay.tools.commands.base import UsageError
 from xrelay.tools.opt.excerpts import excerpt
@@ -69,8 +70,9 @@ def _shown(error: Exception, model: Path | None) -> Iterator[str]:
 
 def line_of(error: Exception) -> str:
     """Returns the line for the user: an error of the project as it reads, any other as a fault of the tool."""
-    if isinstance(error, XRelayError):
-        return error.render()
+    known = error if isinstance(error, XRelayError) else shortage_of(error)
+    if known is not None:
+        return known.render()
     text = one_line(str(error))
     return f"error: internal error, {type(error).__name__}: {text}; help: XRELAY_DEBUG=1 shows where; please report it"
 

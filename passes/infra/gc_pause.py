@@ -2,7 +2,8 @@
 
 `compile`, `parse_module`, `run_pipeline` and every pass that is called from Python, a `Sequential` above all, run
 inside of `gc_pause`, as does the import of a public name; outside, the thresholds are those that the user of the
-library set. Forks of other threads wait meanwhile, see `xrelay.forking`.
+library set. Forks of other threads wait meanwhile, and a shortage of memory
+is raised as one error: see `xrelay.forking` and `xrelay.shortage`.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 
 from xrelay.forking import forks_wait
+from xrelay.shortage import reporting_shortage
 
 YOUNG_OBJECTS = 100_000
 """How many new objects start a collection meanwhile.
@@ -30,7 +32,7 @@ _usual = (0, 0, 0)
 @contextmanager
 def gc_pause() -> Generator[None]:
     """Raises the collector's first threshold inside of `with`, also where several threads compile at once."""
-    with forks_wait():
+    with reporting_shortage(), forks_wait():
         _enter()
         try:
             yield

@@ -18,6 +18,7 @@ from xrelay.passes.infra.hooks import run_observed
 from xrelay.passes.infra.pass_info import PassInfo
 from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.passes.infra.pass_options import is_value
+from xrelay.shortage import shortage_of
 
 
 def run_pipeline(
@@ -85,8 +86,12 @@ def _run_one(
         raise _pass_error(current, error) from error
 
 
-def _pass_error(current: ModulePass, error: Exception) -> PassError:
+def _pass_error(current: ModulePass, error: Exception) -> XRelayError:
     """Returns any failure of a pass as the project's own error."""
+    shortage = shortage_of(error)
+    if shortage is not None:
+        shortage.message = f"[{current.name}] {shortage.message}"
+        return shortage
     if isinstance(error, RecursionError):
         return PassError(f"[{current.name}] the program is nested too deeply", help="split the function")
     if isinstance(error, DiagnosticException):

@@ -11,6 +11,7 @@ are imported when they are first used, so `import xrelay` costs nothing.
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -126,12 +127,17 @@ def __getattr__(name: str) -> object:
     if module is None:
         raise AttributeError(f"module 'xrelay' has no attribute {name!r}")
     # Imported here, as contextlib and threading would double what `import xrelay` costs.
-    from xrelay.passes.infra.gc_pause import gc_pause
+    from xrelay.shortage import NUMPY, check_memory, reporting_shortage
 
-    with gc_pause():
-        if module == "xrelay":
-            return import_module(f"xrelay.{name}")
-        return getattr(import_module(module), name)
+    with reporting_shortage():
+        if "numpy" not in sys.modules:
+            check_memory(NUMPY, "importing numpy")
+        from xrelay.passes.infra.gc_pause import gc_pause
+
+        with gc_pause():
+            if module == "xrelay":
+                return import_module(f"xrelay.{name}")
+            return getattr(import_module(module), name)
 
 
 def __dir__() -> list[str]:

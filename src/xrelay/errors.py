@@ -112,6 +112,10 @@ class ExecutionError(XRelayError):
     """Native code reported a failing status."""
 
 
+class OutOfMemoryError(XRelayError, MemoryError):
+    """The system gives no more memory, address space or threads."""
+
+
 class ArtifactError(XRelayError):
     """A saved model cannot be loaded: damaged, or of another version or ABI."""
 

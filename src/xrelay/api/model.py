@@ -23,6 +23,7 @@ from xrelay.runtime.limits import RunLimits, check_memory_limit
 from xrelay.runtime.lists import Listed
 from xrelay.runtime.metadata import TensorSpec
 from xrelay.runtime.running import checked_timeout
+from xrelay.shortage import reporting_shortage
 
 if TYPE_CHECKING:
     from xrelay.api.timing import CompileTiming
@@ -269,7 +270,7 @@ class CompiledModel:
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
 
     def _load(self) -> Executable:
-        with forks_wait(), self._loading:
+        with reporting_shortage(), forks_wait(), self._loading:
             if self._executable is None:
                 from xrelay.runtime.executable import Executable
 
@@ -355,6 +356,6 @@ def load(
     or where somebody other than the user and root may write it; `trust` loads such a file all the same.
     """
     place, limit = checked_path("path", path), check_memory_limit(memory_limit)
-    with forks_wait():
+    with reporting_shortage(), forks_wait():
         artifact = Artifact.load(place, verify=verify, mmap=mmap, trust=trust)
     return CompiledModel(artifact, num_threads=num_threads, memory_limit=limit)

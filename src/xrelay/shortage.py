@@ -1,0 +1,62 @@
+"""Shortage of memory, which Python, numpy and LLVM report in many ways, as one error.
+
+Besides `MemoryError` there are errors of the system, imports whose libraries cannot be mapped, threads without a stack,
+and exceptions that CPython itself had no memory for. LLVM and OpenBLAS end the process, so memory is tried first.
+"""
+
+from __future__ import annotations
+
+import mmap
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Final
+
+from xrelay.errors import OutOfMemoryError, XRelayError, one_line
+
+NUMPY: Final = 256 << 20
+"""The bytes of address space that numpy needs to be imported: OpenBLAS ends the process without them."""
+LLVM: Final = 32 << 20
+"""The bytes that LLVM may need for a kernel: it ends the process without them."""
+
+_SIGNS: Final = (
+    "cannot allocate memory",
+    "failed to map segment",
+    "can't start new thread",
+    "bad_alloc",
+    "without exception set",
+    "without setting an exception",
+)
+_HELP: Final = "end other programs, or raise the limit of memory (ulimit -v)"
+
+
+def shortage_of(error: BaseException) -> OutOfMemoryError | None:
+    """The error to raise from one that a shortage of memory or threads caused; `None` for any other error."""
+    cause: BaseException | None = error
+    while cause is not None:
+        text = one_line(str(cause))
+        if isinstance(cause, MemoryError) or any(sign in text.lower() for sign in _SIGNS):
+            return OutOfMemoryError(f"memory is short: {type(cause).__name__}{': ' if text else ''}{text}", help=_HELP)
+        cause = cause.__cause__ if cause.__cause__ is not None else cause.__context__
+    return None
+
+
+@contextmanager
+def reporting_shortage() -> Generator[None]:
+    """Raises `OutOfMemoryError` for errors outside of the project's family that a shortage caused."""
+    try:
+        yield
+    except XRelayError:
+        raise
+    except Exception as error:
+        found = shortage_of(error)
+        if found is None:
+            raise
+        raise found from error
+
+
+def check_memory(size: int, purpose: str) -> None:
+    """Raises `OutOfMemoryError` unless the system gives `size` bytes, which are returned at once."""
+    try:
+        mmap.mmap(-1, size).close()
+    except (OSError, MemoryError) as error:
+        raise OutOfMemoryError(f"memory is short: {purpose} needs {size >> 20} MiB", help=_HELP) from error
