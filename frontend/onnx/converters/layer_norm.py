@@ -82,19 +82,11 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
     groups = node.attribute_int("num_groups", 0, check=lambda number: number >= 1)
     vectors = [node.input(1), node.input(2)]
     if node.opset < 21:
-        vectors = _shared_by_channels(node, vectors, groups)
+        numbers = Numbers(node)
+        channels = numbers.extent(node.input(0), 1)
+        vectors = [numbers.repeated(value, groups, channels) for value in vectors]
     epsilon = node.attribute_float("epsilon", 1e-5)
     return node.emit("nn.group_norm", node.input(0), *vectors, num_groups=groups, epsilon=epsilon)
-
-
-def _shared_by_channels(node: NodeView, vectors: list[SSAValue], groups: int) -> list[SSAValue]:
-    """Vectors with an element for each group as vectors with an element for each channel."""
-    numbers, channels = Numbers(node), Numbers(node).extent(node.input(0), 1)
-    share = numbers.of("floor_divide", channels, groups)
-    if isinstance(share, int):
-        return [node.emit("repeat", value, repeats=share, axis=0) for value in vectors]
-    group = node.emit("floor_divide", numbers.arange(0, channels), share)
-    return [node.emit("take", value, group, axis=0) for value in vectors]
 
 
 @converts("LpNormalization", attributes=("axis", "p"))

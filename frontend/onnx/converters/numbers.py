@@ -84,6 +84,14 @@ class Numbers:
         starts = self.node.emit("arange", self.value(0), self.value(stop), self.value(step))
         return self.node.emit("add", self.node.emit("expand_dims", starts, axis=1), self.arange(0, size))
 
+    def repeated(self, value: SSAValue, count: int, length: Number) -> SSAValue:
+        """The `count` elements of a list, each repeated as often as the others, so that they are `length` in all."""
+        times = self.of("floor_divide", length, count)
+        if isinstance(times, int):
+            return self.node.emit("repeat", value, repeats=times, axis=0)
+        places = self.node.emit("floor_divide", self.arange(0, length), times)
+        return self.node.emit("take", value, places, axis=0)
+
     def reshaped(self, value: SSAValue, extents: Sequence[Number]) -> SSAValue:
         """`value` in a shape of which one extent may be -1, which is what is left, and 0 is what was there."""
         known = [extent for extent in extents if isinstance(extent, int)]
