@@ -26,6 +26,9 @@ class LoopKind(StrEnum):
     CONTRACTED = "contracted"
     """All at once, in each lane of the loop around them: their products are added up by one instruction."""
 
+    SETTLING = "settling"
+    """One after the other, up to the first that leaves all elements unchanged: later ones would repeat it."""
+
 
 class Tail(StrEnum):
     """How iterations beyond a block's domain, left by a split that does not divide, are kept away."""

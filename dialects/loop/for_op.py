@@ -46,6 +46,7 @@ class ForOp(CheckedOp):
     only at run time. The kind says how iterations are run, the tail how a partial last tile under this loop is
     handled, and `unroll = disable` keeps later stages from unrolling it. Defaults (`serial`, `peel`) are not printed.
     A `contracted` loop adds up the four products of bytes of its lane; where nothing can do that at once it is serial.
+    A `settling` loop may end after an iteration that changes no element; its iterations do not depend on its index.
 
     - C1: the extent is either a number or a value, not both
     - C2: a constant extent is not negative

@@ -175,6 +175,15 @@ class Contract(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class Settle(SchedulePrimitive):
+    """The loop ends after an iteration that changes no element."""
+
+    primitive: ClassVar[str] = "settle"
+    loop: str = field(metadata=names("the loop that may end early"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class Parallelize(SchedulePrimitive):
     """The iterations of the loop are run by several threads."""
 

@@ -9,6 +9,7 @@ accesses see their stride. A condition that differs between lanes becomes a mask
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from math import prod
 
 from xdsl.dialects import arith, func, memref, scf
@@ -51,6 +52,7 @@ from xrelay.lowering.loop_to_scf.parallel_nests import (
     product,
 )
 from xrelay.lowering.loop_to_scf.rows import failure, write_row
+from xrelay.lowering.loop_to_scf.settling import Changes, can_settle
 from xrelay.lowering.loop_to_scf.values import Values, as_expression
 from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.loop.nest_queries import buffers_on_stack, is_local
@@ -68,13 +70,14 @@ class KernelWriter:
     _waiting: dict[ForOp, list[memref.AllocOp]]
     _on_stack: set[memref.AllocOp]
     _in_parallel: bool
+    _changes: Changes | None
 
     def __init__(self) -> None:
         self._emitter = Emitter()
         self._values = Values(self._emitter)
         self._flat = FlatBuffers(self._emitter, self._values)
         self._layouts, self._waiting, self._in_parallel = {}, {}, False
-        self._on_stack = set()
+        self._on_stack, self._changes = set(), None
 
     def write(self, function: func.FuncOp) -> None:
         """Replaces the body of `function`."""
@@ -124,7 +127,10 @@ class KernelWriter:
         if type(op) is LoadOp:
             self._define(op.result, load(self._emitter, self._place(op), self._values.lanes))
         elif type(op) is StoreOp:
-            store(self._emitter, self._place(op), self._values.get(op.value), self._values.lanes)
+            place, value = self._place(op), self._values.get(op.value)
+            if self._changes is not None:
+                self._changes.note(place, value)
+            store(self._emitter, place, value, self._values.lanes)
         elif type(op) is ForOp:
             self._loop(op)
         elif type(op) is scf.IfOp:
@@ -201,12 +207,8 @@ class KernelWriter:
         if self._values.lanes is not None:
             raise failure(op, "it cannot be done for all lanes of a vectorised loop")
         operands = [self._values.get(operand) for operand in op.operands]
-        new = type(op).create(
-            operands=operands,
-            result_types=op.result_types if result_types is None else result_types,
-            properties=op.properties,
-            attributes=op.attributes,
-        )
+        new = make(type(op), operands, op.result_types if result_types is None else result_types, op.properties)
+        new.attributes |= op.attributes
         self._emitter.add(new)
         for old, result in zip(op.results, new.results, strict=True):
             self._define(old, result)
@@ -244,6 +246,8 @@ class KernelWriter:
             return
         elif loop.kind is LoopKind.PARALLEL and not self._in_parallel and self._values.lanes is None:
             self._parallel(loop)
+        elif loop.kind is LoopKind.SETTLING and self._values.lanes is None and can_settle(loop):
+            self._settling(loop)
         else:
             self._serial(loop)
 
@@ -265,9 +269,8 @@ class KernelWriter:
     def _serial(self, loop: ForOp) -> None:
         self._release(loop)
         emit, body = self._emitter, Block(arg_types=[IndexType()])
-        self._name_index(loop, body.args[0])
         with emit.inside(body):
-            self._block(loop.body.block)
+            self._iteration(loop, body.args[0])
             emit.add(make(scf.YieldOp))
         emit.location = loop.location
         limits = emit.index(0), self._extent(loop), emit.index(1)
@@ -278,6 +281,16 @@ class KernelWriter:
             new.attributes[LOOP_ANNOTATION] = UNROLL_FULL
         elif loop.no_unroll or holds_unrolled(loop):
             new.attributes[LOOP_ANNOTATION] = UNROLL_DISABLE
+
+    def _settling(self, loop: ForOp) -> None:
+        self._release(loop)
+        self._changes = Changes(self._emitter)
+        self._changes.loop(self._extent(loop), partial(self._iteration, loop))
+        self._changes = None
+
+    def _iteration(self, loop: ForOp, index: SSAValue) -> None:
+        self._name_index(loop, index)
+        self._block(loop.body.block)
 
     def _extent(self, loop: ForOp) -> SSAValue:
         known = loop.dynamic_extent

@@ -85,6 +85,7 @@ FOLDERS: dict[str, str] = {
     "loop-disable-unroll": "loop",
     "loop-vectorize": "loop",
     "loop-contract": "loop",
+    "loop-settle": "loop",
     "loop-parallelize": "loop",
     "loop-cache-read": "loop",
     "loop-cache-write": "loop",

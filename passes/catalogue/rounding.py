@@ -135,6 +135,7 @@ EXACT: frozenset[str] = frozenset(
         "scf-select-versions",
         "scf-simplify",
         "loop-contract",
+        "loop-settle",
         "loop-disable-unroll",
         "loop-guard",
         "loop-merge-kernels",

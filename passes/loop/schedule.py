@@ -23,6 +23,7 @@ from xrelay.dialects.loop.schedule import (
     Parallelize,
     Reorder,
     SetTail,
+    Settle,
     Split,
     Tile,
     Unroll,
@@ -79,6 +80,7 @@ class Schedule:
     unroll = _Method(Unroll)
     vectorize = _Method(Vectorize)
     contract = _Method(Contract)
+    settle = _Method(Settle)
     parallelize = _Method(Parallelize)
     cache_read = _Method(CacheRead)
     cache_write = _Method(CacheWrite)

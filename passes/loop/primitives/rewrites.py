@@ -23,8 +23,8 @@ The second argument is an instance of the primitive's own class."""
 RewriteT = TypeVar("RewriteT", bound=Rewrite)
 
 _OWN = (
-    "split", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "parallelize", "cache_read", "cache_write",
-    "compute_at", "set_tail", "disable_unroll", "guard",
+    "split", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "settle", "parallelize", "cache_read",
+    "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
 )  # fmt: skip
 
 REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.{name}" for name in _OWN}
