@@ -2474,6 +2474,16 @@ def transpose(
 ) -> Expr:
     """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
 
+def tree_leaves(
+    data: ExprLike,
+    features: ExprLike,
+    thresholds: ExprLike,
+    children: ExprLike,
+    trees: int,
+    depth: int,
+) -> Expr:
+    """For each row of the data and each of the first `trees` nodes, the node reached from it in `depth` steps."""
+
 def trilu(
     data: ExprLike,
     k: ExprLike,
@@ -2719,6 +2729,7 @@ __all__ = [
     "tile",
     "topk",
     "transpose",
+    "tree_leaves",
     "trilu",
     "trunc",
     "trunc_divide",
