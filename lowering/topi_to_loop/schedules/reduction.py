@@ -21,6 +21,7 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
 from xrelay.lowering.topi_to_loop.schedules.scan import is_scan, schedule_scan
 from xrelay.lowering.topi_to_loop.schedules.scatter import is_update, schedule_scatter
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
+from xrelay.lowering.topi_to_loop.schedules.walk import is_walk, schedule_walk
 
 
 def schedule_reductions(draft: ScheduleDraft) -> bool:
@@ -69,6 +70,8 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
     consumer = consumer_of(draft, name)
     if consumer is None:
         return False
+    if is_walk(draft.block(name)):
+        return schedule_walk(draft, name, consumer)
     loops = loops_of_kind(consumer, IterKind.SPATIAL)
     work = points(draft.block(name))
     if not loops:
