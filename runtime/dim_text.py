@@ -24,6 +24,8 @@ def evaluate(text: str, sizes: Mapping[str, int]) -> int:
     `DimensionError` where it has none: it divides by 0, or its extents do not broadcast. `ArtifactError` where it is
     not the text of an extent, or a name has no size.
     """
+    if (size := sizes.get(text)) is not None:
+        return size  # most extents are a name
     reader = _Reader(text, sizes)
     value = reader.sum(0)
     reader.end()

@@ -60,6 +60,8 @@ class SizeBinder:
 
     def _value(self, text: str, sizes: Mapping[str, int]) -> int | None:
         """The extent for these sizes; `None` where it has none, or the size of a name does not follow."""
+        if (size := sizes.get(text)) is not None:
+            return size
         try:
             return evaluate(text, sizes) if all(name in sizes for name in names_in([text])) else None
         except DimensionError:
