@@ -28,6 +28,8 @@ ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue 
 SupportCheck: TypeAlias = "Callable[[NodeView], str | None]"
 MICROSOFT = "com.microsoft"
 """The domain of onnxruntime's own operators."""
+TRADITIONAL = "ai.onnx.ml"
+"""The domain of onnx's operators for models that are not neural networks."""
 
 
 @dataclass(frozen=True)

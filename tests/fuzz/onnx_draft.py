@@ -16,7 +16,7 @@ import numpy as np
 import onnx
 from onnx import TensorProto, helper, numpy_helper
 
-from fuzz.onnx_ops import OWN_VERSION, domain_and_type, needed_schema
+from fuzz.onnx_ops import domain_and_type, needed_schema, version_of
 from fuzz.special_values import Array, random_array
 from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.errors import TypeInferenceError
@@ -127,8 +127,11 @@ class Draft:
 
 def imported(nodes: Iterable[onnx.NodeProto], opset: int) -> list[onnx.OperatorSetIdProto]:
     """The opset of ONNX's own domain, and the version of each other domain of the nodes."""
-    others = sorted({node.domain for node in nodes} - {""})
-    return [helper.make_opsetid("", opset), *(helper.make_opsetid(domain, OWN_VERSION) for domain in others)]
+    versions: dict[str, int] = {}
+    for node in nodes:
+        if node.domain:
+            versions[node.domain] = max(versions.get(node.domain, 1), version_of(node.op_type, node.domain))
+    return [helper.make_opsetid("", opset), *(helper.make_opsetid(*each) for each in sorted(versions.items()))]
 
 
 Drawing = Callable[[Draft], None]

@@ -17,7 +17,7 @@ import onnx
 
 from fuzz.onnx_acceptance import accepted
 from fuzz.onnx_draft import DRAWINGS, Draft, known_dtypes, random_inputs
-from fuzz.onnx_ops import OWN_VERSION, domain_and_type, needed_schema, schema_of
+from fuzz.onnx_ops import domain_and_type, needed_schema, schema_of, version_of
 from fuzz.onnx_schemas import propose
 from xrelay.frontend.onnx import converters, registered_ops
 from xrelay.frontend.onnx.registry import find_converter
@@ -44,7 +44,7 @@ def opsets_of(op: str) -> tuple[int, ...]:
         opset
         for opset in range(FIRST_OPSET, LAST_OPSET + 1)
         if schema_of(op, opset) is not None
-        and find_converter(op_type, domain, OWN_VERSION if domain else opset) is not None
+        and find_converter(op_type, domain, version_of(op_type, domain) if domain else opset) is not None
         and _has_tensors(op, opset)
     )
 
@@ -66,6 +66,7 @@ def drawn_ops() -> tuple[str, ...]:
         "onnx_drawings_quantized_microsoft",
         "onnx_drawings_sequences",
         "onnx_drawings_signal",
+        "onnx_drawings_traditional",
     )
     for module in (f"fuzz.{name}" for name in names):
         import_module(module)

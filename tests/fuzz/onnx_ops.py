@@ -12,10 +12,18 @@ from typing import Any
 import onnx
 from onnx.defs import OpSchema, SchemaError
 
-from xrelay.frontend.onnx.registry import MICROSOFT
+from xrelay.frontend.onnx.registry import MICROSOFT, TRADITIONAL
 
-OWN_VERSION = 1
-"""The version of `com.microsoft`, which has no other."""
+VERSIONS = {MICROSOFT: 1, TRADITIONAL: 4}
+"""The versions of other domains that models import."""
+
+LATER = {"TreeEnsemble": 5}
+"""Ops of `ai.onnx.ml` that are newer, and the version that has them."""
+
+
+def version_of(op_type: str, domain: str) -> int:
+    """The version of a domain other than ONNX's own in which an op of it is drawn."""
+    return LATER.get(op_type, VERSIONS.get(domain, 1))
 
 
 def domain_and_type(op: str) -> tuple[str, str]:
@@ -30,7 +38,7 @@ def schema_of(op: str, opset: int) -> OpSchema | None:
     domain, op_type = domain_and_type(op)
     found = _runtime_schemas().get((domain, op_type))
     try:
-        schema = onnx.defs.get_schema(op_type, opset, domain)
+        schema = onnx.defs.get_schema(op_type, version_of(op_type, domain) if domain else opset, domain)
     except SchemaError:
         # Some of onnxruntime's own operators stand in the default domain.
         return None if found is None else _as_onnx(found)

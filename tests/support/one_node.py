@@ -24,6 +24,7 @@ def node_model(
     opset: int = 21,
     *,
     domain: str = "",
+    domain_opset: int = 1,
     constants: Sequence[int] = (),
     dims: Mapping[int, Sequence[int | str]] | None = None,
     outputs: Sequence[str] = ("y",),
@@ -45,7 +46,7 @@ def node_model(
     made = model([node], given, [name for name in outputs if name], initializers=held, opset=opset)
     made.ir_version = 10
     if domain:
-        made.opset_import.append(helper.make_opsetid(domain, 1))
+        made.opset_import.append(helper.make_opsetid(domain, domain_opset))
     return made
 
 
