@@ -1,4 +1,4 @@
-"""Draws random nodes of ai.onnx.ml: linear models, support vector machines, features and labels."""
+"""Draws random nodes of ai.onnx.ml: trees, linear models, support vector machines, features and labels."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from support.decision_trees import RandomTrees, indexed, weights_of
 
 from fuzz.onnx_draft import Draft, Drawing, draws
 from xrelay.frontend.onnx.registry import TRADITIONAL
@@ -132,4 +133,40 @@ def svm_classifier(draft: Draft) -> None:
     kernel(draft, count, rows(draft, np.float32, domain="small"))
     draft.attributes |= {"vectors_per_class": per_class, "coefficients": floats(draft, (classes - 1) * count)}
     draft.attributes |= {"classlabels_ints": labels(draft, classes), "rho": floats(draft, pairs)}
+    draft.maybe(post_transform=draft.pick(*TRANSFORMS))
+
+
+def trees(draft: Draft, *dtypes: Any) -> tuple[RandomTrees, list[tuple[int, int]], np.dtype[Any]]:
+    """Random trees, the tree and node of each leaf, and the dtype of their data, which is added."""
+    grown, dtype = RandomTrees(draft.rng, draft.pick(1, 3, 6)), np.dtype(draft.pick(*dtypes))
+    draft.data((draft.pick(1, 5), grown.features), dtype, draft.pick("any", "small"))
+    return grown, grown.grow(draft.pick(1, 4, 9), draft.pick(1, 3, 5)), dtype
+
+
+@draws_traditional("TreeEnsemble")
+def tree_ensemble(draft: Draft) -> None:
+    grown, leaves, dtype = trees(draft, *DOUBLES)
+    targets = draft.pick(1, 2, 3)
+    own = draft.rng.integers(0, targets, len(leaves)).tolist()
+    draft.attributes |= indexed(grown, floats(draft, len(leaves)), own, dtype.name)
+    draft.attributes |= {"n_targets": targets, "aggregate_function": draft.pick(0, 1, 2, 3)}
+
+
+@draws_traditional("TreeEnsembleRegressor")
+def tree_ensemble_regressor(draft: Draft) -> None:
+    grown, leaves, _ = trees(draft, *DOUBLES)
+    targets = draft.pick(1, 2, 3)
+    own = [tree % targets for tree, _ in leaves]
+    draft.attributes |= grown.attributes() | weights_of("target", leaves, own, floats(draft, len(leaves)))
+    draft.attributes |= {"n_targets": targets, "aggregate_function": draft.pick("SUM", "AVERAGE", "MIN", "MAX")}
+
+
+@draws_traditional("TreeEnsembleClassifier")
+def tree_ensemble_classifier(draft: Draft) -> None:
+    grown, leaves, _ = trees(draft, *DOUBLES, np.int64)
+    classes, draft.outputs = draft.pick(3, 4), 2
+    each = [leaf for leaf in leaves for _ in range(classes)]
+    own = list(range(classes)) * len(leaves)
+    draft.attributes |= grown.attributes() | weights_of("class", each, own, floats(draft, len(own)))
+    draft.attributes["classlabels_int64s"] = labels(draft, classes)
     draft.maybe(post_transform=draft.pick(*TRANSFORMS))

@@ -73,6 +73,9 @@ _SUMS = frozenset(
         "SkipLayerNormalization",
         "Sum",
         "TransposeMatMul",
+        "TreeEnsemble",
+        "TreeEnsembleClassifier",
+        "TreeEnsembleRegressor",
     }
 )
 
