@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import gcd
 
 from xdsl.ir.affine import (
@@ -41,16 +42,22 @@ def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
     # Exact types: `isinstance` of an abstract class takes ten times longer, and nothing is asked more often.
     if type(expr) is AffineConstantExpr:
         return constant_form(expr.value)
-    if type(expr) is AffineBinaryOpExpr:
-        return _combine(expr.kind, linear_form(expr.lhs, box), linear_form(expr.rhs, box), box)
-    return atom_form(expr)
+    if type(expr) is not AffineBinaryOpExpr:
+        return atom_form(expr)
+    if expr.kind is AffineBinaryOpKind.Add:
+        return linear_form(expr.lhs, box).plus(linear_form(expr.rhs, box))
+    if expr.kind is AffineBinaryOpKind.Mul:
+        return linear_form(expr.lhs, box).times(linear_form(expr.rhs, box))
+    return _division(expr, tuple(box))
 
 
-def _combine(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, box: Box) -> LinearForm:
-    if kind is AffineBinaryOpKind.Add:
-        return left.plus(right)
-    if kind is AffineBinaryOpKind.Mul:
-        return left.times(right)
+@lru_cache(maxsize=1 << 14)
+def _division(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
+    """The form of a quotient or remainder.
+
+    Its bounds ask for the forms of the quotients in it, so that these would be worked out twice for each level.
+    """
+    kind, left, right = expr.kind, linear_form(expr.lhs, box), linear_form(expr.rhs, box)
     divisor = right.constant
     if right.terms:
         return _by_symbol(kind, left, right, box)

@@ -21,6 +21,11 @@ class Symbol:
 
     name: str
 
+    @property
+    def size(self) -> int:
+        """A name counts as one."""
+        return 1
+
     def __str__(self) -> str:
         return self.name
 
@@ -49,6 +54,11 @@ class Operation:
         """The dimensions it is made of."""
         return (self.lhs, self.rhs)
 
+    @cached_property
+    def size(self) -> int:
+        """The number of names, operations and bytes of numbers in its text."""
+        return 1 + size_of(self.lhs) + size_of(self.rhs)
+
     def __str__(self) -> str:
         return self._text
 
@@ -74,6 +84,11 @@ class Selection:
     def _hash(self) -> int:
         return hash((self.kind, self.parts))
 
+    @cached_property
+    def size(self) -> int:
+        """The number of names, operations and bytes of numbers in its text."""
+        return 1 + sum(map(size_of, self.parts))
+
     def __hash__(self) -> int:
         return self._hash
 
@@ -87,3 +102,13 @@ Atom: TypeAlias = Symbol | Operation | Selection
 def parts_of(atom: Atom) -> tuple[Dim, ...]:
     """The dimensions that `atom` is made of; none for a name."""
     return () if isinstance(atom, Symbol) else atom.parts
+
+
+def number_size(number: int) -> int:
+    """The number of bytes of `number` beyond the first."""
+    return abs(number).bit_length() // 8
+
+
+def size_of(dim: Dim) -> int:
+    """The number of names, operations and bytes of numbers in the text of `dim`."""
+    return 1 + number_size(dim) if isinstance(dim, int) else dim.size

@@ -18,11 +18,9 @@ from typing import TypeAlias
 
 from xrelay.errors import DimensionError
 from xrelay.index_algebra import polynomial_terms as sums
-from xrelay.index_algebra.dim_atoms import Atom, Operation, Selection, SelectionKind, Symbol, parts_of
+from xrelay.index_algebra.dim_atoms import Atom, Operation, Selection, SelectionKind, Symbol, number_size, parts_of
+from xrelay.index_algebra.dim_limits import MAX_DEGREE, MAX_DEPTH, MAX_SIZE, check_limit
 from xrelay.index_algebra.dim_text import parenthesised, sum_text
-
-MAX_DEPTH = 64
-"""How deep quotients, remainders and selections may stand in each other."""
 
 
 class DimExpr(ABC):
@@ -39,6 +37,11 @@ class DimExpr(ABC):
     @abstractmethod
     def names(self) -> frozenset[str]:
         """The named dimensions that occur."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """The number of names, operations and bytes of numbers in its text."""
 
     def __add__(self, other: Dim) -> Dim:
         return _add(self, other, 1)
@@ -94,6 +97,11 @@ class AnyDim(DimExpr):
         """Any has no name."""
         return frozenset()
 
+    @property
+    def size(self) -> int:
+        """Any counts as one."""
+        return 1
+
     def __str__(self) -> str:
         return "?"
 
@@ -135,6 +143,15 @@ class Polynomial(DimExpr):
         inner = [part for monomial, _ in self.terms for atom in monomial for part in parts_of(atom)]
         found = max((part.depth for part in inner if isinstance(part, Polynomial)), default=0)
         return found + bool(inner)
+
+    @property
+    def size(self) -> int:
+        """The number of names, operations and bytes of numbers in its text."""
+        return self._size
+
+    @cached_property
+    def _size(self) -> int:
+        return sum(number_size(factor) + sum([atom.size for atom in monomial]) for monomial, factor in self.terms)
 
     def substitute(self, values: Mapping[str, Dim]) -> Dim:
         """The polynomial with named dimensions replaced and simplified again."""
@@ -208,12 +225,16 @@ def _is_nonnegative_atom(atom: Atom) -> bool:
 
 def as_dim(atom: Atom) -> DimExpr:
     """The dimension that is nothing but `atom`."""
-    made = Polynomial((((atom,), 1),))
-    if made.depth > MAX_DEPTH:
-        raise DimensionError(
-            f"an extent is made of more than {MAX_DEPTH} quotients in each other", help="fix the extents of the inputs"
-        )
+    made = _bounded(Polynomial((((atom,), 1),)))
+    check_limit(made.depth, MAX_DEPTH, "quotients in each other")
     return made
+
+
+def _bounded(dim: Polynomial) -> Polynomial:
+    """`dim`, whose terms are ordered, unless it is too large."""
+    check_limit(len(dim.terms[0][0]), MAX_DEGREE, "factors")
+    check_limit(dim.size, MAX_SIZE, "names and numbers")
+    return dim
 
 
 def terms_of(dim: Dim) -> Terms:
@@ -226,11 +247,11 @@ def terms_of(dim: Dim) -> Terms:
 
 
 def from_terms(terms: Terms) -> Dim:
-    """The dimension that is the sum of `terms`."""
+    """The sum of `terms`; raises `DimensionError` if it is too large."""
     kept = sums.ordered(terms)
     if not kept:
         return 0
-    return kept[0][1] if kept[0][0] == () else Polynomial(kept)
+    return kept[0][1] if kept[0][0] == () else _bounded(Polynomial(kept))
 
 
 def _add(lhs: Dim, rhs: Dim, sign: int) -> Dim:
@@ -242,7 +263,9 @@ def _add(lhs: Dim, rhs: Dim, sign: int) -> Dim:
 def _multiply(lhs: Dim, rhs: Dim) -> Dim:
     if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
         return ANY
-    return from_terms(sums.times(terms_of(lhs), terms_of(rhs)))
+    left, right = terms_of(lhs), terms_of(rhs)
+    check_limit(len(left) * len(right), MAX_SIZE, "products")
+    return from_terms(sums.times(left, right))
 
 
 def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:

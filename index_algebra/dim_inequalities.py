@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections import deque
+from contextlib import suppress
 
+from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import Dim, Monomial, Polynomial, from_terms, terms_of
 from xrelay.index_algebra.dim_knowledge import DimKnowledge
 
@@ -89,7 +91,8 @@ class DimInequalities:
                     own = terms_of(fact)[part]
                     rest = _without(monomial, part)
                     if coefficient % own == 0 and self._is_nonnegative(rest):
-                        left.append(dim - from_terms({rest: coefficient // own}) * fact)
+                        with suppress(DimensionError):  # a difference that is too large
+                            left.append(dim - from_terms({rest: coefficient // own}) * fact)
         return left
 
     def _parts(self, monomial: Monomial) -> list[Monomial]:

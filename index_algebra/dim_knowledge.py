@@ -114,7 +114,10 @@ class DimKnowledge:
         """`simplify`, and `16 * (n floordiv 16)` as `n - n mod 16`, in which equal sums are equal more often."""
         current = self.simplify(dim)
         for _ in range(_MAX_ROUNDS):
-            following = self.simplify(self._apart(current))
+            try:
+                following = self.simplify(self._apart(current))
+            except DimensionError:  # taken apart it is too large
+                break
             if following == current:
                 break
             current = following

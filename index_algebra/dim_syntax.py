@@ -8,7 +8,8 @@ from __future__ import annotations
 from xdsl.parser import AttrParser
 
 from xrelay.errors import DimensionError
-from xrelay.index_algebra.dim_expressions import MAX_DEPTH, SelectionKind, divide, modulo, select
+from xrelay.index_algebra.dim_expressions import SelectionKind, divide, modulo, select
+from xrelay.index_algebra.dim_limits import MAX_DEPTH
 from xrelay.index_algebra.dim_text import WORDS
 from xrelay.index_algebra.dims import ANY, Dim, symbol
 
@@ -16,8 +17,12 @@ _SELECTIONS: dict[str, SelectionKind] = {"max": "max", "min": "min", "broadcast"
 
 
 def parse_dim(parser: AttrParser) -> Dim:
-    """Parse a dimension; an error at its place where it divides by zero, or integers in it do not broadcast."""
-    return _parse_sum(parser, 0)
+    """Parses a dimension; reports dimensions that are too large, divide by zero, or do not broadcast."""
+    start = parser.pos
+    try:
+        return _parse_sum(parser, 0)
+    except DimensionError as error:
+        parser.raise_error(error.message, start, parser.pos)
 
 
 def _parse_sum(parser: AttrParser, depth: int) -> Dim:

@@ -8,7 +8,11 @@ from functools import cache, lru_cache
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
+from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_products import factors_of, is_sum, monomial_of, order, times
+
+MAX_PRODUCTS = 1000
+"""How many products two sums may be multiplied out to."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +48,15 @@ class LinearForm:
         return _collect((*self.terms, *other.terms), self.constant + other.constant)
 
     def times(self, other: LinearForm) -> LinearForm:
-        """The product, multiplied out."""
+        """The product, multiplied out; `DimensionError` for more than `MAX_PRODUCTS`."""
         if not other.terms:
             return self.scaled(other.constant)
         if not self.terms:
             return other.scaled(self.constant)
+        if len(self.terms) * len(other.terms) > MAX_PRODUCTS:
+            raise DimensionError(
+                f"an index is made of more than {MAX_PRODUCTS} products", help="fix the extents of the inputs"
+            )
         terms = [
             (monomial_of((*factors_of(left), *factors_of(right))), a * b)
             for left, a in self.terms

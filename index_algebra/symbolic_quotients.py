@@ -19,6 +19,9 @@ Interval = tuple[int, int]
 _STEPS = 16
 """How many terms a quotient by a sum may have before the division is given up."""
 
+_FACTORS = 6
+"""How many factors a product may have in a proof: each is replaced by its limits, and the result multiplied out."""
+
 
 @dataclass(frozen=True)
 class Ranges:
@@ -123,6 +126,8 @@ def _share(atom: AffineExpr, value: int, monomial: AffineExpr, coefficient: int)
 
 def _is_below(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> bool:
     """Whether `form` surely lies in [0, divisor), so that it is its own remainder."""
+    if any(len(factors_of(atom)) > _FACTORS for atom, _ in (*form.terms, *divisor.terms)):
+        return False
     if not ranges.is_nonnegative(form) or any(coefficient < 0 for _, coefficient in form.terms):
         return False
     kept = set[int]().union(*(atom.used_dims() for atom, _ in divisor.terms))

@@ -111,6 +111,11 @@ class ValueMap(Generic[OperandT]):
         (own,), (added,) = space.lift(self), space.lift(other)
         return ValueMap.make([own + added * factor], space.values)
 
+    def size(self, sizes: Mapping[OperandT, int] | None = None) -> int:
+        """The number of parts of the longest expression, where an operand has as many as `sizes` gives, or one."""
+        weights = [1 if sizes is None else sizes.get(value, 1) for value in self.operands]
+        return max((_size(expr, weights) for expr in self.exprs), default=0)
+
     def simplified(self, box: Mapping[OperandT, tuple[int, int]] | None = None) -> ValueMap[OperandT]:
         """Every expression simplified, with the intervals of operands where `box` gives them."""
         if {type(expr) for expr in self.exprs} <= _SIMPLE:
@@ -164,6 +169,14 @@ def symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
             return AffineBinaryOpExpr(kind, symbols_as_dims(lhs, dims), symbols_as_dims(rhs, dims))
         case _:
             return expr
+
+
+def _size(expr: AffineExpr, weights: Sequence[int]) -> int:
+    if type(expr) is AffineDimExpr:
+        return weights[expr.position]
+    if type(expr) is AffineBinaryOpExpr:
+        return 1 + _size(expr.lhs, weights) + _size(expr.rhs, weights)
+    return 1
 
 
 def _renumber(expr: AffineExpr, operands: Sequence[GivenT], kept: dict[GivenT, int]) -> AffineExpr:

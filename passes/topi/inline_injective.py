@@ -27,6 +27,9 @@ from xrelay.index_algebra.value_map import Space, ValueMap
 USUAL_SIZE = 64
 """What a named dimension is taken to be where costs are compared."""
 
+MAX_INDEX_SIZE = 400
+"""How many numbers, variables and operations an index expression may have."""
+
 _NO_POINTS: Dim = 0
 
 FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
@@ -66,7 +69,9 @@ class TopiInlineInjectivePass(ModulePass):
       division, a function of `math` or a condition on the innermost index 16; reads, indices and constants are free.
       So a change of layout is always inlined, a relu into a pooling window too, but not an exponential that two
       computes read, nor padding into the reduction of a convolution;
-    - it checks an index, and no reader surely reads every element: a check that fails would not be made.
+    - it checks an index, and no reader surely reads every element: a check that fails would not be made;
+    - an index expression would have more than `MAX_INDEX_SIZE` parts, as after a long chain of reshapes and
+      transposes in which no quotient is resolved: each step names the one before several times.
 
     Consumers come first, so that each body is copied once for each read, however long the chain. Equal reads of one
     body are merged before.
@@ -123,6 +128,9 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
         return f"{other} needs it in memory"
     if _may_fail(op) and not any(_reads_all(read, op.spatial) for read in reads):
         return "it checks an index, and its readers may leave elements out"
+    size = max((_inlined_index_size(read, op) for read in reads), default=0)
+    if size > MAX_INDEX_SIZE:
+        return f"an index expression would have {size} parts, more than {MAX_INDEX_SIZE}"
     points = product(op.spatial)
     evaluations = sum((_points_of(read) for read in _distinct(reads)), start=_NO_POINTS)
     cost = body_cost(op.body.block)
@@ -130,6 +138,14 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
     if extra > max_recompute:
         return f"computing it again would cost {extra:.0f} operations per element, more than {max_recompute}"
     return None
+
+
+def _inlined_index_size(read: ReadOp, producer: ComputeOp) -> int:
+    """The size of the longest index expression of `producer` at the index of `read`, before it is simplified."""
+    index = read.index
+    sizes: dict[Place, int] = {variable: index[axis].size() for axis, variable in enumerate(producer.spatial_vars)}
+    accesses = (op.index for op in producer.body.walk() if isinstance(op, ReadOp | IndexOp | InBoundsOp))
+    return max((access.size(sizes) for access in accesses), default=0)
 
 
 def _times_more(evaluations: Dim, points: Dim) -> float:
