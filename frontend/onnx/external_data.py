@@ -39,10 +39,10 @@ def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, 
 
 
 def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorBytes) -> None:
-    tensor = onnx.TensorProto()
+    tensor, wanted = onnx.TensorProto(), list(tensors)
     try:
         folder, by_place = Path(os.path.realpath(path.parent)), dict[str, list[onnx.TensorProto]]()
-        for tensor in tensors:
+        for tensor in wanted:
             if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
                 by_place.setdefault(_entries(tensor).get("location", ""), []).append(tensor)
         # One file is open at a time: a model may have a file for each weight.

@@ -110,8 +110,10 @@ func.func private @sum(%X: memref<?x?xf32> {loop.extents = array<i64: 0, 1>},
 
 // Loops that fuse does not make one are parallel together, and one loop below.
 // SCF-LABEL: @plane
-// SCF: %[[all:[0-9]+]] = arith.muli %n, %m overflow<nsw,nuw>
-// SCF: "scf.parallel"(%{{[0-9]+}}, %[[all]], %{{[0-9]+}})
+// SCF: %[[all:[0-9]+]] = arith.muli %n, %m overflow<nsw,nuw> : index
+// SCF-NEXT: %[[empty:[0-9]+]] = arith.cmpi eq, %m, %[[zero:[0-9]+]]
+// SCF-NEXT: %[[end:[0-9]+]] = arith.select %[[empty]], %[[zero]], %[[all]]
+// SCF-NEXT: "scf.parallel"(%[[zero]], %[[end]], %{{[0-9]+}})
 // SCF: ^bb0(%tile: index):
 // SCF: arith.divui %tile, %m {loop.positive_divisor}
 // SCF: arith.remui %tile, %m {loop.positive_divisor}
