@@ -1,7 +1,6 @@
 """Expressions over named dimensions, and their arithmetic (`dims` has the functions on them).
 
-They are kept in one canonical form, a polynomial over atoms with integer coefficients, so that equal sums compare equal
-whatever order they were written in. A name stands for an extent: an integer that is 0 or more.
+An expression is a polynomial over atoms with integer coefficients, so equal sums compare equal. Names are 0 or more.
 
 Text form (inside `#relay.dims<…>`): `n`, `n + 1`, `2 * n * m`, `(n + 1) floordiv 2`, `n mod 4`, `max(n, m)`,
 `min(n, m)`, `broadcast(n, m)`, `?`.

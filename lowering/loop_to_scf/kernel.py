@@ -1,9 +1,7 @@
 """Writes one function of the loop level again at the scf level, statement by statement.
 
-Outside vectorised loops the operations stay what they are and loops become `scf.for` and `scf.parallel`. The body of a
-vectorised loop is written once for all its iterations: a value that differs between iterations is a vector with a
-lane for each, one that does not stays a scalar, and an index that moves regularly stays an affine expression, so that
-accesses see their stride. A condition that differs between lanes becomes a mask under which both branches are written.
+The body of a vectorised loop is written once for all its iterations: values that differ between them are vectors,
+indices stay affine expressions, so that strides are visible, and a condition that differs is a mask for both branches.
 """
 
 from __future__ import annotations

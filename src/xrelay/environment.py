@@ -44,6 +44,11 @@ def use_cache_folder(folder: Path) -> None:
     os.environ[CACHE_DIR] = str(folder)
 
 
+def with_cache_folder(folder: Path) -> dict[str, str]:
+    """Returns the environment for a process of its own whose caches are in `folder`."""
+    return {**os.environ, CACHE_DIR: str(folder)}
+
+
 def cache_limit() -> int:
     """The number of bytes that each store of the cache may take: `XRELAY_CACHE_LIMIT` MiB, else 4 GiB."""
     mebibytes = _number(CACHE_LIMIT, "give a whole number of MiB")

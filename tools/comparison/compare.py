@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from xrelay.environment import with_cache_folder
 from xrelay.errors import XRelayError
 from xrelay.tools.comparison.difference import Difference, difference
 from xrelay.tools.comparison.engines import Array, Workload
@@ -83,7 +84,7 @@ class Engine:
             stdout=subprocess.PIPE,
             stderr=self._log,
             text=True,
-            env={**os.environ, "XRELAY_CACHE_DIR": str(cache)},
+            env=with_cache_folder(cache),
         )
         self.row = row
 
