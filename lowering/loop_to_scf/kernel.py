@@ -1,7 +1,6 @@
 """Writes one function of the loop level again at the scf level, statement by statement.
 
-The body of a vectorised loop is written once for all its iterations: values that differ between them are vectors,
-indices stay affine expressions, so that strides are visible, and a condition that differs is a mask for both branches.
+A vectorised loop is written once for all iterations: values are vectors, indices affine expressions, conditions masks.
 """
 
 from __future__ import annotations
