@@ -167,7 +167,8 @@ def test_convolutions_pad_by_the_zero_point(attributes: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("filters", [(), (6,)])
 def test_quantised_convolution_is_onnxruntimes(filters: tuple[int, ...]) -> None:
-    x, w = integers("uint8", (2, 4, 5, 6)), integers("int8", (6, 4, 3, 2))
+    # Weights of 7 bits: without VNNI onnxruntime adds two products in 16 bits, where more bits saturate.
+    x, w = integers("uint8", (2, 4, 5, 6)), integers("int8", (6, 4, 3, 2)) // 2
     w_scale = np.asarray(RNG.random(filters) + 0.5, np.float32)
     bias = RNG.integers(-5000, 5000, 6).astype(np.int32)
     numbers = [np.array(0.02, np.float32), np.array(3, np.uint8), np.array(6.5, np.float32), np.array(128, np.uint8)]
