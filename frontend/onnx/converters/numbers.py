@@ -63,9 +63,11 @@ class Numbers:
         return self.node.emit("arange", self.value(start), self.value(stop), self.value(1))
 
     def extent(self, value: SSAValue, axis: int) -> Number:
-        """An extent of `value`."""
-        known = shape_of(value.type)[axis]
-        return known if isinstance(known, int) else extent_value(self.node, value, axis)
+        """An extent of `value`; an error if it has no such axis."""
+        shape = shape_of(value.type)
+        if axis < len(shape) and isinstance(known := shape[axis], int):
+            return known
+        return extent_value(self.node, value, axis)
 
     def places_of_parts(self, length: Number, size: Number, step: Number) -> SSAValue:
         """For each part of `size` elements of `length` ones, each `step` behind the one before, where its elements are.
