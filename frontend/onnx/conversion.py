@@ -225,19 +225,15 @@ def _foreign_type(node: NodeView) -> str | None:
 
 
 def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> None:
-    last = graph.block.last_op
+    last, begun = graph.block.last_op, len(graph.blocks)
     try:
-        results = convert(node)
-    except (ConstraintError, DimensionError, TypeInferenceError) as error:
-        raise node.error(error.message, help=error.help) from error
+        named = _results(node, convert)
     except ModelImportError as error:
-        raise error if error.location is not None else node.error(error.message, help=error.help) from error
-    values = [results] if isinstance(results, SSAValue) else list(results)
-    wanted = node.outputs
-    for name in wanted[len(values) :]:
-        if name:
-            raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
-    named = {name: value for name, value in zip(wanted, values, strict=False) if name and value is not None}
+        condition = error.condition.owner if isinstance(error, BranchRanksError) else None
+        kept = next((op for op in graph.ops_after(last) if op is condition), last)
+        graph.undo(kept, begun)
+        raise
+    del graph.blocks[begun:]
     if node.inputs and moves(node.proto.op_type):
         for value in named.values():
             graph.carried.note(value, graph.carried.of(node.inputs[0]))
@@ -255,6 +251,22 @@ def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> N
     for (name, value), array in zip(named.items(), folded, strict=True):
         graph.define_constant(name, array)
         graph.carried.note(graph.values[name], graph.carried.of(value))
+
+
+def _results(node: NodeView, convert: ConvertFunction) -> dict[str, SSAValue]:
+    """Returns the outputs of a node by name, without those that nothing reads."""
+    try:
+        results = convert(node)
+    except (ConstraintError, DimensionError, TypeInferenceError) as error:
+        raise node.error(error.message, help=error.help) from error
+    except ModelImportError as error:
+        raise error if error.location is not None else node.error(error.message, help=error.help) from error
+    values = [results] if isinstance(results, SSAValue) else list(results)
+    wanted = node.outputs
+    for name in wanted[len(values) :]:
+        if name:
+            raise node.error(f"output {name!r} is asked for, and the converter gives {len(values)} outputs only")
+    return {name: value for name, value in zip(wanted, values, strict=False) if name and value is not None}
 
 
 def _input(name: str, node: NodeView, graph: GraphBuilder, problems: Iterable[ModelImportError]) -> SSAValue | None:

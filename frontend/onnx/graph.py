@@ -62,6 +62,8 @@ class GraphBuilder:
         """The numbers of the nodes that draw random numbers without a seed."""
         self.inserted_reads: ChainMap[str, None] = ChainMap()
         """The names that nodes read which the importer inserted."""
+        self.blocks: list[Block] = []
+        """The blocks that were begun for regions of the node at hand, and of the nodes around it."""
         self.moves = count(1)
         """The numbers of the nodes that are moved into branches."""
         self._graph, self._opsets = graph, opsets
@@ -69,6 +71,8 @@ class GraphBuilder:
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
         """A builder that fills `block` from `body`, a graph of a node, which sees the values here and keeps its own."""
         graph = self._graph if body is None else body
+        if block is not self.block:
+            self.blocks.append(block)
         builder = GraphBuilder(block, graph, self.place, self._opsets, self.functions, self.tensors)
         builder.values, builder.missing, builder.calls = self.values.new_child(), set(self.missing), self.calls
         if body is None:
@@ -83,7 +87,7 @@ class GraphBuilder:
 
     def _sharing(self, builder: GraphBuilder) -> GraphBuilder:
         """`builder` with what all graphs of a model know together, and the loops around it."""
-        builder.elements, builder.carried = self.elements, self.carried
+        builder.elements, builder.carried, builder.blocks = self.elements, self.carried, self.blocks
         builder.iterations, builder.draws, builder.moves = self.iterations, self.draws, self.moves
         return builder
 
@@ -130,6 +134,14 @@ class GraphBuilder:
         """Take back the last ops that were added, which nothing else uses."""
         for op in reversed(ops):
             self.block.erase_op(op)
+
+    def undo(self, last: Operation | None, begun: int) -> None:
+        """Erases the ops after `last`, and those in blocks without an op that were begun after the first `begun`."""
+        for block in reversed(self.blocks[begun:]):
+            for op in reversed(list(block.ops) if block.parent is None else []):
+                block.erase_op(op)
+        del self.blocks[begun:]
+        self.erase(self.ops_after(last))
 
     def define(self, name: str, value: SSAValue) -> None:
         """Bind an ONNX value name; the name becomes the SSA value's hint where it can.

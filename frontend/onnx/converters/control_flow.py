@@ -37,16 +37,13 @@ def convert_if(node: NodeView) -> Sequence[SSAValue]:
             return convert_body(node, name, [])
         except OutputRanksError as error:
             raise BranchRanksError(error, condition, name) from error
-    branches = list[Branch]()
     try:
-        branches += (_branch(node, name) for name in BRANCHES)
+        branches = [_branch(node, name) for name in BRANCHES]
         alive = [branch for branch in branches if branch.problem is None]
         if not alive:
             raise next(branch.problem for branch in branches if branch.problem is not None)
         _check_results(node, alive)
     except OutputRanksError as error:
-        for branch in branches:
-            branch.node.graph.erase(list(branch.node.graph.block.ops))
         raise BranchRanksError(error, condition) from error
     return emit_if(node, condition, branches)
 
@@ -56,10 +53,8 @@ def _branch(node: NodeView, name: str) -> Branch:
     inner = node.inside(Block())
     try:
         return Branch(name, inner, convert_body(inner, name, []))
-    except (UntypedNodeError, OutputRanksError) as error:
+    except UntypedNodeError as error:
         inner.graph.erase(list(inner.graph.block.ops))
-        if isinstance(error, OutputRanksError):
-            raise
         return Branch(name, inner, (), error)
 
 

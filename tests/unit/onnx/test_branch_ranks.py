@@ -131,6 +131,34 @@ def test_a_branch_that_gives_one(known: bool) -> None:
             check(proto, [array, np.array(False)], np.exp(array.max()), np.exp(array.max()))
 
 
+def test_branches_of_branches_that_do_not_fit() -> None:
+    """An If and a Loop with nodes that fit one rank alone leave no ops of the other rank behind."""
+    branches = {
+        name: body([make("Exp", ["r"], ["e"]), make("Gemm", ["e", "w"], ["t"])], ["t"])
+        for name in ("then_branch", "else_branch")
+    }
+    choice = make("If", ["c"], ["g"])
+    choice.attribute.extend(helper.make_attribute(name, graph) for name, graph in branches.items())
+    nodes = [
+        make("Identity", ["going"], ["on"]),
+        make("Exp", ["r"], ["e"]),
+        make("Gemm", ["e", "w"], ["h"]),
+        make("Add", ["s", "h"], ["next"]),
+    ]
+    loop = make("Loop", ["k", "", "z"], ["y"], body=body(nodes, ["on", "next"], ("i", "going", "s")))
+    relu = make("Relu", ["q"], ["r"])
+    flag, count, start = value("c", (), BOOL), value("k", (), I64), value("z", (2, 5))
+    product = np.exp(ONE[..., 0] / 9) @ CONSTANTS["w"]
+    first = network(*squeeze("x", "q"), relu, choice, make("Relu", ["g"], ["y"]), inputs=(flag,))
+    check(first, [ONE / 9, np.array(True)], product)
+    zero = np.zeros((2, 5), np.float32)
+    second = network(*squeeze("x", "q"), relu, loop, inputs=(count, start))
+    check(second, [ONE * 0, np.array(2), zero], zero + 8)
+    for module in (import_onnx(first), import_onnx(second)):
+        uses = [use for op in module.walk() for result in op.results for use in result.uses]
+        assert all(use.operation.get_toplevel_object() is module for use in uses)
+
+
 def test_bodies_that_hold_and_read_one() -> None:
     """The body of a loop has an If of two ranks and reads the result of another one."""
     nodes = [make("Identity", ["going"], ["on"]), *squeeze("s", "r"), make("ReduceMax", ["r"], ["m"], keepdims=0),
