@@ -33,6 +33,7 @@ from xrelay.frontend.onnx.problems import (
     UntypedNodeError,
 )
 from xrelay.frontend.onnx.registry import ConvertFunction, find_converter, known_ranges
+from xrelay.frontend.onnx.spliced import spliced_call
 from xrelay.frontend.onnx.uses import Uses
 
 _AS_THEY_ARE = (UnsupportedNodeError, DependentNodeError, MalformedGraphError, BranchRanksError, ReplacedNodeError)
@@ -210,8 +211,15 @@ def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int
     given = [value for value in node.inputs if value is not None]
     for formal, value in zip(body.input, given, strict=True):
         inner.values[formal.name] = value
-    results = iter(convert_nodes(inner, body, node, f"the function {function.name!r}"))
-    return [next(results) if name else None for name in node.outputs[: len(function.output)]]
+    wanted = node.outputs[: len(function.output)]
+    try:
+        results = iter(convert_nodes(inner, body, node, f"the function {function.name!r}"))
+    except OutputRanksError as error:
+        if any(graph.opset(domain) != version for domain, version in imported.items()):
+            raise
+        nodes = spliced_call(node.proto, body, list(filter(None, wanted)))
+        raise ReplacedNodeError(nodes, node.describe()) from error
+    return [next(results) if name else None for name in wanted]
 
 
 def _foreign_type(node: NodeView) -> str | None:

@@ -1,4 +1,4 @@
-"""The nodes of a branch as nodes of the graph around it."""
+"""The nodes of a branch or function as nodes of the graph around it."""
 
 from __future__ import annotations
 
@@ -28,16 +28,32 @@ class SplicedBranch:
         body = next(attribute.g for attribute in node.attribute if attribute.name == branch)
         prefix = f"{next(filter(None, node.output), node.name)}/{branch}/"
         names = {name: prefix + name for name in names_defined(body) if name}
-        nodes = [_renamed(body.node[number], names) for number in needed_nodes(body)]
-        for output, name in zip(body.output, node.output, strict=True):
-            if name:
-                source = names.get(output.name, output.name)
-                nodes.append(onnx.helper.make_node("Identity", [source], [name], name=node.name))
         return SplicedBranch(
-            nodes,
+            _nodes(body, names, node.output, node.name),
             [(names[tensor.name], tensor) for tensor in body.initializer],
             [(names[tensor.values.name], tensor) for tensor in body.sparse_initializer],
         )
+
+
+def spliced_call(node: onnx.NodeProto, body: onnx.GraphProto, outputs: Sequence[str]) -> list[onnx.NodeProto]:
+    """Returns the nodes that replace a call of a function.
+
+    `body` is the graph of the function with the attributes of the call; `outputs` are the names of its outputs there.
+    """
+    prefix = f"{next(filter(None, node.output), node.name)}/"
+    names = {name: prefix + name for name in names_defined(body) if name}
+    names |= zip((formal.name for formal in body.input), filter(None, node.input), strict=True)
+    return _nodes(body, names, outputs, node.name)
+
+
+def _nodes(body: onnx.GraphProto, names: Mapping[str, str], outputs: Sequence[str], place: str) -> list[onnx.NodeProto]:
+    """The nodes that outputs of `body` need, with these names of values, and an `Identity` for each output."""
+    nodes = [_renamed(body.node[number], names) for number in needed_nodes(body)]
+    for output, name in zip(body.output, outputs, strict=True):
+        if name:
+            source = names.get(output.name, output.name)
+            nodes.append(onnx.helper.make_node("Identity", [source], [name], name=place))
+    return nodes
 
 
 def _renamed(node: onnx.NodeProto, names: Mapping[str, str]) -> onnx.NodeProto:

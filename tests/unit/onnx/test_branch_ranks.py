@@ -69,7 +69,7 @@ def test_an_output_of_either_rank(tmp_path: Any) -> None:
     check(proto, [ONE], ONE[..., 0])
     compiled = xrelay.compile(proto)
     assert str(compiled.outputs[0]) == "optional(float32[*])"
-    onnx.save(proto, tmp_path / "model.onnx")
+    (tmp_path / "model.onnx").write_bytes(proto.SerializeToString())
     assert summarize(tmp_path / "model.onnx").outputs == ["y: optional(float32[*])"]
     compiled.save(tmp_path / "model.xrelay")
     module = GraphModule(xrelay.load(tmp_path / "model.xrelay"))
@@ -129,6 +129,23 @@ def test_a_branch_that_gives_one(known: bool) -> None:
         check(proto, [array] if known else [array, np.array(True)], exp, exp.sum())
         if not known:
             check(proto, [array, np.array(False)], np.exp(array.max()), np.exp(array.max()))
+
+
+@pytest.mark.parametrize("opset", [17, 13])
+def test_a_function_that_gives_one(opset: int) -> None:
+    """Its nodes are converted as nodes of the caller, which needs the same opset."""
+    constants = [make("Constant", [], [name], value_ints=[number]) for name, number in (("last", -1), ("one", 1))]
+    opsets = [helper.make_opsetid("", opset)]
+    function = helper.make_function("mine", "squeezed", ["data"], ["q"], [*constants, *squeeze("data", "q")], opsets)
+    proto = network(make("squeezed", ["x"], ["q"], domain="mine"), make("Neg", ["q"], ["y"]))
+    proto.functions.append(function)
+    proto.opset_import.append(helper.make_opsetid("mine", 1))
+    if opset == 17:
+        check(proto, [X], -X)
+        check(proto, [ONE], -ONE[..., 0])
+    else:
+        with pytest.raises(ModelImportError, match="the function 'squeezed': 'q' is one of tensor<2x4xf32> and"):
+            import_onnx(proto)
 
 
 def test_branches_of_branches_that_do_not_fit() -> None:
