@@ -9,6 +9,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
+from llvmlite.binding import get_host_cpu_features
 from onnx import numpy_helper
 
 from fuzz.onnx_ops import domain_and_type
@@ -26,6 +27,23 @@ RTOL = {
     np.dtype(ml_dtypes.bfloat16): 6e-2,
 }
 
+_FEATURES = {name for name, has in get_host_cpu_features().items() if has}
+SATURATES = "avx2" in _FEATURES and not _FEATURES & {"avx512vnni", "avxvnni"}
+"""Whether onnxruntime adds two products of bytes in 16 bits on this CPU, which saturates beyond weights of 7 bits."""
+
+_PRODUCTS_OF_BYTES = frozenset(
+    {
+        "ConvInteger",
+        "DynamicQuantizeLSTM",
+        "DynamicQuantizeMatMul",
+        "MatMulInteger",
+        "MatMulIntegerToFloat",
+        "QAttention",
+        "QGemm",
+        "QLinearConv",
+        "QLinearMatMul",
+    }
+)
 _MAXIMA = frozenset({"GlobalMaxPool", "LogSoftmax", "MaxPool", "ReduceLogSumExp", "ReduceMax", "ReduceMin", "Softmax"})
 _SUMS = frozenset(
     {
@@ -123,6 +141,11 @@ def _integers(node: onnx.NodeProto) -> dict[str, int]:
     return {attribute.name: attribute.i for attribute in node.attribute}
 
 
+def _has_bytes_of_8_bits(array: Array) -> bool:
+    """Whether signed bytes need more than 7 bits."""
+    return array.dtype == np.int8 and bool(((array < -64) | (array > 63)).any())
+
+
 def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> str | None:
     """The reason why onnxruntime is no oracle for this node on these inputs; `None` where it is one."""
     (node,) = model.graph.node
@@ -137,6 +160,8 @@ def onnxruntime_departs(model: onnx.ModelProto, inputs: Mapping[str, Array]) -> 
         return "its maxima drop NaN"
     if node.op_type in _MAXIMA and wild:
         return "its maxima drop NaN"
+    if SATURATES and node.op_type in _PRODUCTS_OF_BYTES and any(map(_has_bytes_of_8_bits, arrays)):
+        return "without VNNI it adds two products of bytes in 16 bits, which saturate"
     if node.op_type == "Clip" and wild:
         return "it takes an absent bound for the greatest finite number, onnx's reference for none"
     if node.op_type.startswith("Reduce") and any(array.size == 0 for array in inputs.values()):
