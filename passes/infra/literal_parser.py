@@ -36,6 +36,7 @@ DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | Comp
 MAX_EXTENT = 2**63 - 1
 MAX_WIDTH = 2**24 - 1
 """The bits of an integer type, as upstream has it."""
+TOO_LARGE = "a number too large for its type"
 MAX_DENSE_BYTES = 2**28
 """The size of a constant in the text; a splat too is held in full."""
 
@@ -51,9 +52,16 @@ class LiteralParser(SemiAffineMapParser):
             return super().parse_dense_int_or_fp_elements_attr(type)
 
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
-        """Parse a number and its type; one that the type cannot hold is reported where it stands."""
+        """Parse a number and its type; a number that the type cannot hold is reported at the number.
+
+        xDSL 0.74 raises on a decimal beyond the type, 0.75 rounds it to infinity. An infinity is written in bits.
+        """
+        start, is_bits = self.pos, self._current_token.text[:2] in ("0x", "0X")
         with self._reporting():
-            return super().parse_optional_builtin_int_or_float_attr()
+            attribute = super().parse_optional_builtin_int_or_float_attr()
+        if isinstance(attribute, FloatAttr) and math.isinf(attribute.value.data) and not is_bits:
+            self.raise_error(TOO_LARGE, start, start + 1)
+        return attribute
 
     def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
         """Parse an extent; one of more than 63 bits is reported."""
@@ -71,7 +79,7 @@ class LiteralParser(SemiAffineMapParser):
             yield
         except (ArithmeticError, AssertionError, struct.error) as error:
             too_large = isinstance(error, ArithmeticError)
-            message = "a number too large for its type" if too_large else "the literal does not match its type"
+            message = TOO_LARGE if too_large else "the literal does not match its type"
         except (VerifyException, ValueError) as error:
             message = str(error)
         else:

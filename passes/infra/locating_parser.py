@@ -140,6 +140,7 @@ class LocatingParser(LiteralParser):
 
     def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
         """Parse a region, if there is one; that of an isolated op is a scope."""
+        arguments = None if arguments is None else tuple(arguments)  # xDSL 0.75 takes a sequence only
         if not self._isolated:
             return super().parse_optional_region(arguments)
         self._isolated = False

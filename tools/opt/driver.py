@@ -80,6 +80,9 @@ class XRelayOptMain(xDSLOptMain):
         for name, thunk in {**self._universe.all_passes, **pass_thunks()}.items():
             self.available_passes.setdefault(name, thunk)
 
+    def register_all_frontends(self) -> None:
+        """Register no frontend: the driver reads MLIR text with the project's parser."""
+
     def register_all_targets(self) -> None:
         """Add LLVM IR text to xDSL's outputs."""
         self.available_targets.update(self._universe.all_targets)
