@@ -168,6 +168,8 @@ CHECKS: Final = "xrelay.checks"
 """Text, requirement and sources of what `@main` asserts, numbered as in a status; `convert-func-to-llvm` sets it."""
 KERNELS: Final = "xrelay.kernels"
 """Symbols and sources of the kernels, in the order of their numbers in a status; `convert-func-to-llvm` sets it."""
+CALLS: Final = "xrelay.calls"
+"""Calls for other nodes than their kernel names, with the numbers behind those; `convert-func-to-llvm` sets it."""
 
 # Below the loop level, on functions and ops.
 

@@ -6,9 +6,12 @@ builtin.module attributes {
   xrelay.outputs = [{name = "prob", type = tensor<1x1000xf32>}],
   xrelay.weights = [{name = "conv1.w", type = tensor<64x3x7x7xf32>, value = #relay.weight<"conv1.w", "…">}],
   xrelay.arena_size = 802816 : i64,
-  xrelay.kernels = [{name = "fused_conv2d_relu", sources = ["conv1", "relu1"]}]
+  xrelay.kernels = [{name = "fused_conv2d_relu", sources = ["conv1", "relu1"]}],
+  xrelay.calls = [{name = "fused_conv2d_relu", sources = ["conv2", "relu2"]}]
 } {…}
 ```
+
+`xrelay.calls` has the calls of kernels that may fail, if they are for other nodes than those that the kernel names.
 
 The arguments of `@main` are the inputs, the outputs, the weights and the arena, then the sizes of named dimensions. A
 weight stands here by name and key as everywhere; its bytes stay in memory or in a side file.
@@ -56,6 +59,7 @@ from xdsl.utils.hints import isa
 from xrelay.dialects.attribute_names import (
     ARENA,
     ARENA_SIZE,
+    CALLS,
     CHECKS,
     CONTAINER,
     DIMS,
@@ -103,7 +107,7 @@ class TensorEntry:
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A kernel's symbol and the names of the model's nodes that it computes."""
+    """A kernel's symbol and the names of the model's nodes that it, or one call of it, computes."""
 
     name: str
     sources: tuple[str, ...] = ()
@@ -127,6 +131,7 @@ class ModuleInterface:
     weights: tuple[TensorEntry, ...]
     arena_size: int
     kernels: tuple[KernelEntry, ...]
+    calls: tuple[KernelEntry, ...] = ()
     dims: tuple[str, ...] = ()
     checks: tuple[CheckEntry, ...] = ()
     polls: bool = False
@@ -168,14 +173,14 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
         module.attributes[DIMS] = ArrayAttr([StringAttr(name) for name in names])
 
 
-def write_kernels(module: ModuleOp, kernels: Iterable[tuple[str, Attribute | None]]) -> None:
-    """Writes the list of kernels: the symbol and the sources of each, in the order of their numbers."""
+def write_kernels(module: ModuleOp, key: str, kernels: Iterable[tuple[str, Attribute | None]]) -> None:
+    """Writes a list of kernels, or of calls: the symbol and the sources of each, in the order of their numbers."""
     entries = [
         DictionaryAttr({"name": StringAttr(name)} | ({"sources": sources} if sources is not None else {}))
         for name, sources in kernels
     ]
     if entries:
-        module.attributes[KERNELS] = ArrayAttr(entries)
+        module.attributes[key] = ArrayAttr(entries)
 
 
 def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf.AssertOp, int]:
@@ -216,7 +221,8 @@ def read_interface(module: ModuleOp) -> ModuleInterface:
         _read_tensors(module, OUTPUTS),
         _read_tensors(module, WEIGHTS),
         size.value.data,
-        _read_kernels(module),
+        _read_kernels(module, KERNELS),
+        _read_kernels(module, CALLS),
         _read_names(module, module.attributes.get(DIMS, NONE), DIMS),
         tuple(_read_check(module, row) for row in _rows(module, CHECKS)) if CHECKS in module.attributes else (),
         POLLS in module.attributes,
@@ -339,15 +345,15 @@ def _read_names(module: ModuleOp, names: Attribute, key: str) -> tuple[str, ...]
     return tuple(name.data for name in names)
 
 
-def _read_kernels(module: ModuleOp) -> tuple[KernelEntry, ...]:
+def _read_kernels(module: ModuleOp, key: str) -> tuple[KernelEntry, ...]:
     entries: list[KernelEntry] = []
-    if KERNELS not in module.attributes:
+    if key not in module.attributes:
         return ()
-    for row in _rows(module, KERNELS):
+    for row in _rows(module, key):
         name = row.data.get("name")
         if not isinstance(name, StringAttr):
-            raise _malformed(module, KERNELS)
-        entries.append(KernelEntry(name.data, _read_names(module, row.data.get("sources", NONE), KERNELS)))
+            raise _malformed(module, key)
+        entries.append(KernelEntry(name.data, _read_names(module, row.data.get("sources", NONE), key)))
     return tuple(entries)
 
 

@@ -15,8 +15,8 @@ writes to `sizes`, as 64-bit integers, the bytes of the arena, then the open ext
 in order, then the most bytes that a run needs beside the arena: of boxes, of a kernel, and of a kernel for each thread.
 
 A status is 0 for success, else `reason | (number + 1) << 8`, where `reason` is one of `Reason` and `number` an index
-into the model's table of kernels, for `Reason.CHECK` into that of checks; with nothing above the low byte the kernel
-is unknown.
+into the model's table of kernels, which that of calls continues, for `Reason.CHECK` into that of checks; with nothing
+above the low byte the kernel is unknown.
 """
 
 from __future__ import annotations

@@ -168,9 +168,10 @@ class Executable:
             sides = (context.low, context.high) if context.noted == Noted.SIDES else None
             text = check.failure(sizes, sides) + describe_box(context) if exceeded is None else exceeded
             return ExecutionError(text, location=", ".join(check.sources) or metadata.name)
-        if number is None or number >= len(metadata.kernels):
+        named = (*metadata.kernels, *metadata.calls)
+        if number is None or number >= len(named):
             return ExecutionError(f"native code failed: {reason}", location=metadata.name)
-        kernel = metadata.kernels[number]
+        kernel = named[number]
         location = ", ".join(kernel.sources) or metadata.name
         if exceeded is not None and reason.startswith(Reason.OUT_OF_MEMORY.text):
             reason = exceeded

@@ -20,7 +20,7 @@ from xrelay.runtime.abi import ABI_VERSION
 from xrelay.runtime.dim_text import evaluate, name_and_size, names_in
 from xrelay.runtime.json_fields import JsonFields, is_extent, parse_json_object
 
-FORMAT_VERSION: Final = 10
+FORMAT_VERSION: Final = 11
 SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
@@ -115,7 +115,7 @@ def function_spec(name: str, types: tuple[str, ...] = ()) -> TensorSpec:
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A kernel's symbol and the names of the nodes of the source model that it computes."""
+    """A kernel's symbol and the names of the nodes of the source model that it, or one call of it, computes."""
 
     symbol: str
     sources: tuple[str, ...] = ()
@@ -202,7 +202,8 @@ class ModelMetadata:
     An output that has a name which is not in `dims` is a box: no argument, but what a run makes (see `abi`). So are
     sequences and optionals.
 
-    `kernels` and `checks` are indexed by the number in a status (see `abi`). `dims` are the names whose sizes each call
+    `kernels`, with `calls` behind them, and `checks` are indexed by the number in a status (see `abi`). `calls` are
+    those of a kernel that may fail for other nodes than the kernel names. `dims` are the names whose sizes each call
     brings, in order; the arena's size and those of `memory` are 0 then, and `xrelay_plan` tells them. With `polls` a
     run can be ended; with `straight` runs of the same sizes take about as long as each other, so that one which is over
     at once need not be. `cpu` and `features` are what the code was compiled for, as LLVM names them;
@@ -214,6 +215,7 @@ class ModelMetadata:
     weights: tuple[TensorSpec, ...] = ()
     arena_size: int = 0
     kernels: tuple[KernelInfo, ...] = ()
+    calls: tuple[KernelInfo, ...] = ()
     dims: tuple[str, ...] = ()
     checks: tuple[CheckInfo, ...] = ()
     polls: bool = False
@@ -263,7 +265,8 @@ class ModelMetadata:
             outputs=read.table("outputs", _output),
             weights=read.table("weights", _tensor),
             arena_size=read.extent("arena_size"),
-            kernels=read.table("kernels", lambda row: KernelInfo(row.text("symbol"), row.texts("sources"))),
+            kernels=read.table("kernels", _kernel),
+            calls=read.table("calls", _kernel),
             dims=_checked_dims(read.texts("dims"), inputs),
             checks=read.table("checks", _check),
             polls=read.flag("polls"),
@@ -297,6 +300,10 @@ def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tup
     if missing := [name for name in names if name not in solved]:
         raise ArtifactError(f"the model's description: no input tells the size of '{missing[0]}'")
     return names
+
+
+def _kernel(row: JsonFields) -> KernelInfo:
+    return KernelInfo(row.text("symbol"), row.texts("sources"))
 
 
 def _check(row: JsonFields) -> CheckInfo:

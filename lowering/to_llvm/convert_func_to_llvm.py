@@ -6,9 +6,9 @@ for success. A caller hands its `%ctx` on and returns a callee's status at once 
 A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
 `reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`status.py`), and
 `kernel` numbers the private functions in the order of the module; outside of private functions it is the reason alone,
-and so it is in kernels, whose number their caller adds to the status (`kernel_numbers.py`). In functions of names,
-`@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the number that of the
-assertion in the module attribute `xrelay.checks`.
+and so it is in kernels: their caller adds the number of the kernel or of the call (`kernel_numbers.py`). In functions
+of names, `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the number that of
+the assertion in the module attribute `xrelay.checks`.
 
 On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`, `scratch.py`). Those of a
 graph function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
@@ -45,7 +45,7 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, RECURSION, SOURCES
+from xrelay.dialects.attribute_names import CALLS, GRAPH_FUNCTION, KERNELS, RECURSION
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
@@ -60,7 +60,7 @@ from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW, declares_boxes, def
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.entry import add_entries
 from xrelay.lowering.to_llvm.function_exits import FunctionExits
-from xrelay.lowering.to_llvm.kernel_numbers import KernelNumbers, kernel_around, kernel_numbers, numbered_functions
+from xrelay.lowering.to_llvm.kernel_numbers import KernelNumbers, kernel_around, kernel_numbers
 from xrelay.lowering.to_llvm.lists import define_lists, is_list_declaration
 from xrelay.lowering.to_llvm.live_allocations import Held, live_allocations_at_exits
 from xrelay.lowering.to_llvm.note_index import define_note
@@ -190,7 +190,7 @@ class _BodyConversion:
         self._body, self._convention, self._rewriter = body, convention, rewriter
         around, numbers = kernel_around(function), convention.kernels
         self._kernel, self._names = numbers.written.get(around), dim_names(function)
-        self._added: Mapping[str, int] = {} if around in numbers.alone else numbers.added
+        self._added = numbers.added
 
     def run(self, place: int | None) -> None:
         """Converts the body; argument `place` will point to the results, where there are any."""
@@ -247,7 +247,7 @@ class _BodyConversion:
         elif callee == POLL:
             _convert_poll(op, exits.context, self._rewriter)
         else:
-            number = self._added.get(callee)
+            number = self._added.get(op)
             exit = exits.propagate(held) if number is None else exits.add_kernel(held, kernel_bits(number))
             _convert_call(op, self._body, exit, exits.context, self._rewriter)
 
@@ -327,9 +327,9 @@ _outside_func = legal_outside("func")
 class ConvertFuncToLLVMPass(ModulePass):
     """Convert functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
 
-    Comes last: the bodies are in the llvm dialect already. The numbers that kernels have in a status are those of the
-    module attribute `xrelay.kernels`, which is written here. Refuses functions that return anything but buffers and
-    extents.
+    Comes last: the bodies are in the llvm dialect already. A number in a status is that of a row of the module
+    attribute `xrelay.kernels`, which `xrelay.calls` continues; both are written here. Refuses functions that return
+    anything but buffers and extents.
     """
 
     name = "convert-func-to-llvm"
@@ -341,10 +341,11 @@ class ConvertFuncToLLVMPass(ModulePass):
 
 def convert_functions(op: ModuleOp) -> None:
     """Converts the functions of a module whose bodies are in the llvm dialect, and adds the entry."""
-    kernels = numbered_functions(op)
-    write_kernels(op, [(kernel.sym_name.data, kernel.attributes.get(SOURCES)) for kernel in kernels])
+    numbers = kernel_numbers(op)
+    write_kernels(op, KERNELS, numbers.kernels)
+    write_kernels(op, CALLS, numbers.calls)
     inlined = {each.sym_name.data for each in op.ops if isinstance(each, func.FuncOp) and is_always_inline(each)}
-    convention = _Convention(kernel_numbers(op), write_checks(op, _checks(op)), inlined)
+    convention = _Convention(numbers, write_checks(op, _checks(op)), inlined)
     has_lists, returning = any(map(is_list_declaration, op.ops)), _returning(op)
     has_boxes, has_scratch = has_lists or declares_boxes(op), any(map(is_scratch_declaration, op.ops))
     apply_conversion(op, [ConvertFunction(convention)], is_legal=_outside_func, types=llvm_types(), nested=False)

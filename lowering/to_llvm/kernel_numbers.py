@@ -3,17 +3,24 @@
 A kernel stands alone: what it returns where something failed is the reason alone, whatever it is called and whichever
 module it is in. The graph function that called it adds the number that the kernel has in this module. Functions
 between kernels are of one module, and write their own number.
+
+Nodes of a model whose kernels are equal share one. A call of a shared kernel for other nodes than those that the kernel
+names has a number of its own, behind those of the functions, so that an error names the node that failed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from xdsl.dialects import cf, func
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL
+from xrelay.dialects.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.locations import sources_of
 from xrelay.dialects.op_lists import ops_of
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
@@ -23,15 +30,21 @@ _CANNOT_FAIL = frozenset({NOTE_INDEX, PARALLEL_FOR})
 """Functions of which a kernel returns no status but that of its own parts."""
 
 
+Row: TypeAlias = tuple[str, Attribute | None]
+"""A row of a table of kernels: a symbol, and the names of the nodes that are computed."""
+
+
 @dataclass(frozen=True)
 class KernelNumbers:
-    """The numbers of a module's kernels by symbol: those that a function writes, and those that its callers add."""
+    """The numbers of a module's kernels: those that functions write, by symbol, and those that callers add, by call."""
 
     written: Mapping[str, int]
-    added: Mapping[str, int]
-    """Of kernels that may fail."""
-    alone: Collection[str]
-    """The kernels, which stand alone."""
+    added: Mapping[func.CallOp, int]
+    """The numbers of the calls of kernels that may fail."""
+    kernels: Sequence[Row]
+    """The kernels, in the order of their numbers."""
+    calls: Sequence[Row]
+    """The calls that have numbers of their own, which continue those of the kernels."""
 
 
 def numbered_functions(module: ModuleOp) -> list[func.FuncOp]:
@@ -50,12 +63,33 @@ def numbered_functions(module: ModuleOp) -> list[func.FuncOp]:
 
 def kernel_numbers(module: ModuleOp) -> KernelNumbers:
     """The numbers of a module whose functions call and assert as they do before `convert-func-to-llvm`."""
-    numbers = {function.sym_name.data: number for number, function in enumerate(numbered_functions(module))}
+    kernels = [(function.sym_name.data, function.attributes.get(SOURCES)) for function in numbered_functions(module)]
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     alone = {kernel_around(op) for op in functions if LOOP_KERNEL in op.attributes}
-    failing = kernels_that_may_fail(module)
-    written = {name: number for name, number in numbers.items() if name not in alone}
-    return KernelNumbers(written, {name: numbers[name] for name in numbers if name in alone & failing}, alone)
+    failing = alone & kernels_that_may_fail(module)
+    callers = (op for op in functions if kernel_around(op) not in alone)
+    found = [call for op in callers for call in ops_of(op, func.CallOp) if call.callee.string_value() in failing]
+    added, calls = _numbers_of_calls(found, kernels)
+    written = {name: number for number, (name, _) in enumerate(kernels) if name not in alone}
+    return KernelNumbers(written, added, kernels, calls)
+
+
+def _numbers_of_calls(calls: Iterable[func.CallOp], kernels: Sequence[Row]) -> tuple[dict[func.CallOp, int], list[Row]]:
+    """The number of each call, and the rows of those for other nodes than their kernel names."""
+    rows = {name: (number, _names(sources)) for number, (name, sources) in enumerate(kernels)}
+    added: dict[func.CallOp, int] = {}
+    own: dict[Row, int] = {}
+    for call in calls:
+        name, sources = call.callee.string_value(), sources_of(call)
+        number, names = rows[name]
+        if sources is not None and _names(sources) != names:
+            number = own.setdefault((name, sources), len(kernels) + len(own))
+        added[call] = number
+    return added, list(own)
+
+
+def _names(sources: Attribute | None) -> frozenset[Attribute]:
+    return frozenset(sources.data) if is_attribute(sources, ArrayAttr[StringAttr]) else frozenset()
 
 
 def kernel_around(function: func.FuncOp) -> str:

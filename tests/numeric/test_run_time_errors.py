@@ -62,6 +62,26 @@ def told(error: XRelayError) -> str:
     return str(error).replace(" at made.mlir:5:3", "")
 
 
+def shared_takes(extent: int | str) -> onnx.ModelProto:
+    """Two nodes of one kernel, with others between them."""
+    graph = ExportedGraph(17)
+    inputs = [value("x", (extent, 3)), *(value(name, (extent,), TensorProto.INT64) for name in ("at", "then"))]
+    first = graph.node("Softmax", graph.node("Gather", "x", "at", axis=0), axis=0)
+    return graph.model(inputs, [graph.named("z", graph.node("Gather", first, "then", axis=0))])
+
+
+@pytest.mark.parametrize("extent", [4, "n"])
+def test_an_error_of_a_shared_kernel_names_the_node_that_failed(extent: int | str) -> None:
+    model = compile(shared_takes(extent), cache=False)
+    inputs = [np.ones((4, 3), np.float32), *np.zeros((2, 4), np.int64)]
+    assert sum("Gather" in str(kernel.sources) for kernel in model.artifact.metadata.kernels) == 1
+    for number, node in ((1, "/Gather_0"), (2, "/Gather_2")):
+        wrong = [array + 9 * (n == number) for n, array in enumerate(inputs)]
+        with pytest.raises(ExecutionError, match=rf"^{node}: .*9 is not in \[-4, 4\)") as caught:
+            model.run(wrong)
+        assert str(caught.value).count("Gather") == 1
+
+
 LOSS_OF_ONE_CLASS = """
 func.func @main(%x: tensor<2x1x4xbf16>, %t: tensor<2x4xi32>, %w: tensor<1xbf16>) -> tensor<bf16> {
   %y = relay.nn.nll_loss(%x, %t, %w) {reduction = "sum"}

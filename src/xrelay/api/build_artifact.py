@@ -174,6 +174,7 @@ def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
         weights=tables.weights,
         arena_size=tables.arena_size,
         kernels=tables.kernels,
+        calls=tables.calls,
         dims=tables.dims,
         checks=tables.checks,
         polls=tables.polls,

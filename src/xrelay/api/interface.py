@@ -47,6 +47,7 @@ class ModelTables:
     arrays: tuple[NDArray[Any], ...]
     arena_size: int
     kernels: tuple[KernelInfo, ...]
+    calls: tuple[KernelInfo, ...]
     dims: tuple[str, ...]
     checks: tuple[CheckInfo, ...]
     polls: bool
@@ -72,6 +73,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
         arrays,
         interface.arena_size,
         tuple(KernelInfo(kernel.name, kernel.sources) for kernel in interface.kernels),
+        tuple(KernelInfo(call.name, call.sources) for call in interface.calls),
         interface.dims,
         tuple(map(_check_info, interface.checks)),
         interface.polls,

@@ -1,5 +1,8 @@
 // RUN: xrelay-opt %s -p convert-func-to-llvm | filecheck %s
 
+// CHECK:       xrelay.kernels = [{name = "fine"}, {name = "checked", sources = ["first"]}, {name = "chosen"}, {name = "declared"}]
+// CHECK-SAME:  xrelay.calls = [{name = "checked", sources = ["second"]}]
+
 // Who calls a kernel adds its number to the reason that it returns: 2 << 8 for the second private function. One that
 // cannot fail, the first one, has no use for a number.
 // CHECK-LABEL: llvm.func @main
@@ -23,6 +26,19 @@ func.func @main(%c: i1) {
   func.return
 }
 
+// A call for another node than the kernel names has a number behind those of the functions; equal ones share it.
+// CHECK-LABEL: llvm.func @again
+// CHECK:         llvm.mlir.constant(1280 : i32) : i32
+// CHECK:         llvm.mlir.constant(512 : i32) : i32
+// CHECK-NOT:     llvm.mlir.constant({{[0-9]+}} : i32) : i32
+// CHECK:       }
+func.func @again(%c: i1) {
+  func.call @checked(%c) : (i1) -> () loc("first")
+  func.call @checked(%c) : (i1) -> () loc("second")
+  func.call @checked(%c) : (i1) -> () loc("second")
+  func.return
+}
+
 func.func private @fine(%c: i1) attributes {loop.kernel} {
   func.return
 }
@@ -32,7 +48,7 @@ func.func private @fine(%c: i1) attributes {loop.kernel} {
 // CHECK:         llvm.mlir.constant(2 : i32) : i32
 // CHECK-LABEL: llvm.func @checked_parallel_0
 // CHECK:         llvm.mlir.constant(4 : i32) : i32
-func.func private @checked(%c: i1) attributes {loop.kernel} {
+func.func private @checked(%c: i1) attributes {loop.kernel, xrelay.sources = ["first"]} {
   cf.assert %c, "index out of range"
   func.call @checked_parallel_0(%c) : (i1) -> ()
   func.return
