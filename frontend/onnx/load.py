@@ -104,7 +104,7 @@ def _piped(path: Path) -> bytes:
 
 
 def _parsed(content: Content, tensors: TensorBytes, place: str) -> onnx.ModelProto:
-    slim = slim_model(content, tensors) if content.size >= LARGE else None
+    slim = slim_model(content, tensors, place) if content.size >= LARGE else None
     return _decode(bytes(content.read(0, content.size)) if slim is None else slim, place)
 
 

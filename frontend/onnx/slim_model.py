@@ -2,6 +2,8 @@
 
 Only what leads to tensors is looked at: the graph, its initializers, and the tensors in attributes of its nodes. Where
 a file is not as protobuf writes it, or says a thing twice of which the last counts, it is left to protobuf whole.
+
+The parts of a graph are counted before protobuf reads them, which takes up to a kilobyte of memory for each.
 """
 
 from __future__ import annotations
@@ -12,12 +14,16 @@ from typing import Final, NamedTuple, Protocol
 import onnx
 
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 LEAST: Final = 1 << 14
 """The bytes from which on a tensor is large."""
 MOST_FIELDS: Final = 1 << 20
 """Protobuf alone is fast enough where there are more."""
+
+MOST_PARTS: Final = 1 << 19
+"""The fields that a model, its graph, its large nodes and its long shapes have at most, together."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _SIZES: Final = {_FIXED64: 8, _FIXED32: 4}
@@ -58,17 +64,35 @@ class _OddError(Exception):
 
 
 class _Kind:
-    """A kind of message: the fields that lead to tensors, each with its kind, and those of them that occur once."""
+    """A kind of message: the fields that lead to tensors, each with its kind, and those of them that occur once.
 
-    def __init__(self, fields: dict[int, _Kind] | None = None, once: int | None = None):
-        self.fields, self.once = {} if fields is None else fields, once
+    The fields of a kind that is `counted` are parts of a graph.
+    """
+
+    def __init__(self, fields: dict[int, _Kind] | None = None, once: int | None = None, *, counted: bool = False):
+        self.fields, self.once, self.counted = {} if fields is None else fields, once, counted
 
 
 _TENSOR: Final = _Kind()
 _ATTRIBUTE: Final = _Kind({onnx.AttributeProto.T_FIELD_NUMBER: _TENSOR}, once=onnx.AttributeProto.T_FIELD_NUMBER)
-_NODE: Final = _Kind({onnx.NodeProto.ATTRIBUTE_FIELD_NUMBER: _ATTRIBUTE})
-_GRAPH: Final = _Kind({onnx.GraphProto.NODE_FIELD_NUMBER: _NODE, onnx.GraphProto.INITIALIZER_FIELD_NUMBER: _TENSOR})
-_MODEL: Final = _Kind({onnx.ModelProto.GRAPH_FIELD_NUMBER: _GRAPH}, once=onnx.ModelProto.GRAPH_FIELD_NUMBER)
+_NODE: Final = _Kind({onnx.NodeProto.ATTRIBUTE_FIELD_NUMBER: _ATTRIBUTE}, counted=True)
+_SHAPE: Final = _Kind(counted=True)
+_TENSOR_TYPE: Final = _Kind({onnx.TypeProto.Tensor.SHAPE_FIELD_NUMBER: _SHAPE})
+_TYPE: Final = _Kind({onnx.TypeProto.TENSOR_TYPE_FIELD_NUMBER: _TENSOR_TYPE})
+_VALUE: Final = _Kind({onnx.ValueInfoProto.TYPE_FIELD_NUMBER: _TYPE})
+_GRAPH: Final = _Kind(
+    {
+        onnx.GraphProto.NODE_FIELD_NUMBER: _NODE,
+        onnx.GraphProto.INITIALIZER_FIELD_NUMBER: _TENSOR,
+        onnx.GraphProto.INPUT_FIELD_NUMBER: _VALUE,
+        onnx.GraphProto.OUTPUT_FIELD_NUMBER: _VALUE,
+        onnx.GraphProto.VALUE_INFO_FIELD_NUMBER: _VALUE,
+    },
+    counted=True,
+)
+_MODEL: Final = _Kind(
+    {onnx.ModelProto.GRAPH_FIELD_NUMBER: _GRAPH}, once=onnx.ModelProto.GRAPH_FIELD_NUMBER, counted=True
+)
 
 
 class _Field(NamedTuple):
@@ -86,27 +110,32 @@ class _Field(NamedTuple):
         return self.end - self.begin
 
 
-def slim_model(content: Content, tensors: TensorBytes) -> bytes | None:
+def slim_model(content: Content, tensors: TensorBytes, place: str = "model") -> bytes | None:
     """What protobuf is to parse, where large tensors name their bytes in `tensors`; `None` where it has to parse all.
 
-    What reading raises passes through.
+    What reading raises passes through. `ModelImportError` for a model, called `place`, of more than `MOST_PARTS` parts.
     """
     try:
-        return bytes(_Slimming(content, tensors).message(_MODEL, 0, content.size))
+        return bytes(_Slimming(content, tensors, place).message(_MODEL, 0, content.size))
     except _OddError:
         return None
 
 
 class _Slimming:
-    def __init__(self, content: Content, tensors: TensorBytes):
-        self._content, self._tensors, self._left = content, tensors, MOST_FIELDS
+    def __init__(self, content: Content, tensors: TensorBytes, place: str):
+        self._content, self._tensors, self._place = content, tensors, place
+        self._left, self._parts = MOST_FIELDS, 0
 
     def message(self, kind: _Kind, begin: int, end: int) -> bytearray:
-        """The message of some bytes, without the bytes of its tensors; as deep as the kinds, which are five."""
+        """The message of some bytes, without the bytes of its tensors; as deep as the kinds, which are six."""
         if kind is _TENSOR:
             return self._tensor(begin, end)
         slim, copied, seen = bytearray(), begin, 0
         for field in self._fields(begin, end):
+            self._parts += kind.counted
+            if self._parts > MOST_PARTS:
+                message = f"the model has more than {MOST_PARTS} nodes, weights, types of values and extents"
+                raise ModelImportError(message, location=self._place, help="split it, or export it without value_info")
             inner = kind.fields.get(field.number)
             if inner is None or field.wire != _BYTES:
                 continue

@@ -156,6 +156,16 @@ def test_a_file_of_endless_fields_is_left_to_protobuf(all_is_large: None, monkey
     assert slim_model.slim_model(MemoryBytes(data), TensorBytes()) is None
 
 
+def test_a_model_of_too_many_parts_is_refused_before_protobuf_reads_it(
+    all_is_large: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = of_tensors(raw())
+    model.graph.value_info.extend(onnx.ValueInfoProto() for _ in range(100))
+    monkeypatch.setattr(slim_model, "MOST_PARTS", 99)
+    with pytest.raises(ModelImportError, match="model: the model has more than 99 nodes, weights"):
+        slim_model.slim_model(MemoryBytes(model.SerializeToString()), TensorBytes())
+
+
 def outcome(data: bytes) -> str:
     """The program of a model, or what is said of it."""
     try:
