@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from itertools import chain, combinations
 
 from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import MemRefType, UnitAttr
@@ -16,7 +17,7 @@ from xrelay.dialects.attribute_names import NOALIAS
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.lifetimes import Buffer, roots_of
-from xrelay.passes.loop.part_ranges import are_apart
+from xrelay.passes.loop.part_ranges import overlapping_parts, whole_of
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 Calls = Mapping[str, Sequence[func.CallOp]]
@@ -65,13 +66,31 @@ def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[B
             for root in roots.get(operand, ()):
                 users[root].append(position)
         for positions in users.values():
-            for position in positions:
-                one = site.arguments[position]
-                others = (site.arguments[other] for other in positions if other != position)
-                if any(not are_apart(one, other) and not _take_turns(one, other, roots) for other in others):
-                    shared.add(position)
+            buffers = [site.arguments[position] for position in positions]
+            shared.update(positions[number] for number in _overlapping(buffers, roots))
     positions = range(len(sites[0].arguments))
     return [i for i in positions if i not in shared and isinstance(sites[0].arguments[i].type, MemRefType)]
+
+
+def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> set[int]:
+    """The positions of those `buffers` that may have an element in common with another of them.
+
+    All have a root in common. Parts of different buffers, which a condition or a loop chooses, may overlap.
+    """
+    if len(buffers) < 2:
+        return set()
+    wholes: defaultdict[SSAValue, list[int]] = defaultdict(list)
+    for number, buffer in enumerate(buffers):
+        wholes[whole_of(buffer)].append(number)
+    if len(wholes) == 1:
+        return overlapping_parts(buffers)
+    turns = [number for number, buffer in enumerate(buffers) if isinstance(buffer.owner, arith.SelectOp)]
+    if len(turns) < len(buffers):
+        return set(range(len(buffers)))
+    pairs = (
+        (one, other) for one, other in combinations(turns, 2) if not _take_turns(buffers[one], buffers[other], roots)
+    )
+    return set(chain.from_iterable(pairs))
 
 
 def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:

@@ -1,10 +1,11 @@
-"""Where in a whole the parts of it lie, for telling that two of them do not overlap."""
+"""Ranges of the parts of a buffer, and which of them may overlap."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from functools import reduce
-from itertools import islice
+from itertools import combinations, islice, pairwise, product
 from typing import Final
 
 from xdsl.dialects import func, memref
@@ -18,50 +19,86 @@ from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.part_op import strides_of
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.affine_products import factors_of, times
+from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.index_algebra.value_map import Space
 
 MANY: Final = 100
 """So many uses of a value are looked at for one that tells that it is an extent."""
 
 
-def are_apart(one: SSAValue, other: SSAValue) -> bool:
-    """Whether two parts of one buffer surely have no element in common."""
-    first, second = _Path(one), _Path(other)
-    while (common := first.meets(second)) is None:
-        if not (first.goes_on() | second.goes_on()):
-            return False
-    if common in (one, other):
-        return False
-    begin, end = _range(one, first.offsets[common])
-    start, stop = _range(other, second.offsets[common])
-    return _is_at_most(end, start) or _is_at_most(stop, begin)
+def whole_of(value: SSAValue) -> SSAValue:
+    """The buffer that a value is a part of, or a part of a part, or the value itself."""
+    while isinstance(op := value.owner, PartOp):
+        value = op.source
+    return value
 
 
-class _Path:
-    """The buffers that a value is a part of, the nearest first, with the number of its first element in each."""
+def overlapping_parts(parts: Sequence[SSAValue]) -> set[int]:
+    """The positions of those `parts` of one buffer that may have an element in common with another of them.
 
-    def __init__(self, value: SSAValue):
-        self._last, self.offsets = value, {value: ValueMap.constant(0)}
+    Ranges of constant size that begin at constant distances from each other are sorted; of others each pair is
+    compared, unless each part ends before the next one.
+    """
+    if any(not isinstance(part.owner, PartOp) for part in parts):
+        return set(range(len(parts)))
+    ranges = [_range(part) for part in parts]
+    groups: defaultdict[ValueMap, list[tuple[int, int, int]]] = defaultdict(list)
+    alone: list[int] = []
+    for number, (begin, end) in enumerate(ranges):
+        if (size := _constant(end.plus(begin, -1))) is None:
+            alone.append(number)
+        else:
+            base, first = _without_constant(begin)
+            groups[base].append((first, first + size, number))
+    if len(alone) + len(groups) > 1 and all(_is_at_most(one[1], other[0]) for one, other in pairwise(ranges)):
+        return set()
+    found = {number for group in groups.values() for number in _overlapping_intervals(group)}
+    sets = [*([number] for number in alone), *([number for *_, number in group] for group in groups.values())]
+    for these, those in combinations(sets, 2):
+        for one, other in product(these, those):
+            if not _are_apart(ranges[one], ranges[other]):
+                found |= {one, other}
+    return found
 
-    def goes_on(self) -> bool:
-        """Adds the next buffer; whether there is one."""
-        op = self._last.owner
-        if not isinstance(op, PartOp):
-            return False
-        self.offsets[op.source] = self.offsets[self._last].plus(expression_of(op.offset))
-        self._last = op.source
-        return True
 
-    def meets(self, other: _Path) -> SSAValue | None:
-        """The buffer that both paths have come to."""
-        return next(
-            (last for last in (self._last, other._last) if last in self.offsets and last in other.offsets), None
-        )
+def _overlapping_intervals(intervals: Sequence[tuple[int, int, int]]) -> set[int]:
+    """The last fields of intervals, as (begin, end, number), that overlap another one."""
+    found: set[int] = set()
+    last, reach = -1, 0
+    for begin, end, number in sorted(intervals):
+        if last >= 0 and begin < reach:
+            found |= {last, number}
+        if last < 0 or end > reach:
+            last, reach = number, end
+    return found
 
 
-def _range(part: SSAValue, begin: ValueMap) -> tuple[ValueMap, ValueMap]:
-    """The first element of a part, and the one behind its last."""
-    type = SSAValue.get(part, type=MemRefType).type
+def _are_apart(one: tuple[ValueMap, ValueMap], other: tuple[ValueMap, ValueMap]) -> bool:
+    return _is_at_most(one[1], other[0]) or _is_at_most(other[1], one[0])
+
+
+def _constant(number: ValueMap) -> int | None:
+    form = linear_form(number.exprs[0])
+    return None if form.terms else form.constant
+
+
+def _without_constant(number: ValueMap) -> tuple[ValueMap, int]:
+    """The terms of a sum, and its constant."""
+    form = linear_form(number.exprs[0])
+    return ValueMap.make([LinearForm(form.terms).expr()], number.operands), form.constant
+
+
+def _begin(value: SSAValue) -> ValueMap:
+    """The first element of a part in its outermost buffer."""
+    begin = ValueMap.constant(0)
+    while isinstance(op := value.owner, PartOp):
+        begin, value = begin.plus(expression_of(op.offset)), op.source
+    return begin
+
+
+def _range(part: SSAValue) -> tuple[ValueMap, ValueMap]:
+    """The first element of a part in its outermost buffer, and the one after its last."""
+    begin, type = _begin(part), SSAValue.get(part, type=MemRefType).type
     if strides := strides_of(type):
         return begin, begin.plus(_span(part, strides))
     return begin, begin.plus(reduce(_product, _extents(part), ValueMap.constant(1)))
