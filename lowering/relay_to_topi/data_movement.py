@@ -145,9 +145,9 @@ def build_concatenate(emitter: TopiEmitter) -> Sequence[SSAValue]:
 def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """One compute a part, each reading at the part's offset."""
     data = emitter.operand(0)
-    types = emitter.result_types
     axis = emitter.integer("axis") % len(shape_of(data))
-    sizes = [emitter.extents(field)[axis] for field in range(len(types))]
+    shapes = [emitter.extents(field) for field in range(len(emitter.result_types))]
+    sizes = [shape[axis] for shape in shapes]
     starts: list[Dim] = [0, *accumulate(sizes[:-1])]
 
     def part(start: Dim) -> Callable[[Body], SSAValue]:
@@ -159,8 +159,8 @@ def build_split(emitter: TopiEmitter) -> Sequence[SSAValue]:
         return fill
 
     return [
-        emitter.compute("split", variables("i", emitter.extents(field)), element_of(data), part(start))
-        for field, start in enumerate(starts)
+        emitter.compute("split", variables("i", shape), element_of(data), part(start))
+        for shape, start in zip(shapes, starts, strict=True)
     ]
 
 

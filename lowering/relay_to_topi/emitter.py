@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
 from typing import TypeVar, cast
 
 import numpy as np
@@ -72,7 +73,7 @@ class TopiEmitter:
             )
         return tuple(dim for dim in shape if isinstance(dim, int))
 
-    @property
+    @cached_property
     def result_types(self) -> list[TensorType[Attribute]]:
         """The types of the op's tensors: its result, or the fields of its tuple."""
         type = self.op.results[0].type

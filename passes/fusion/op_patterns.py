@@ -19,6 +19,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
+from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import shape_of
@@ -104,7 +105,14 @@ def _has_unknown_extents(type: Attribute) -> bool:
 
 
 def _is_tuple_of_tensors(type: Attribute) -> bool:
-    return isinstance(type, TupleType) and all(isinstance(field, TensorType) for field in type.types)
+    known = _TUPLES_OF_TENSORS.get(id(type))
+    if known is None:
+        found = isinstance(type, TupleType) and all(isinstance(field, TensorType) for field in type.types)
+        known = _TUPLES_OF_TENSORS.add(id(type), found, type)
+    return known
+
+
+_TUPLES_OF_TENSORS = IdentityMemo[bool]()
 
 
 class _GraphBuilder:

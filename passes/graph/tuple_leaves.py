@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -41,6 +42,7 @@ class TupleLeaves:
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, tuple[SSAValue, ...]] = {}
+        self._ends: dict[SSAValue, list[int]] = {}
 
     def tell(self, value: SSAValue, leaves: Sequence[SSAValue]) -> None:
         """Say that `value`, a tuple, consists of `leaves`."""
@@ -67,9 +69,10 @@ class TupleLeaves:
                 raise _too_many()
             self.tell(op.result, [leaf for leaves in fields for leaf in leaves])
         elif isinstance(op, TupleGetItemOp) and isinstance(op.data.type, TupleType):
-            fields, index = op.data.type.types.data, op.index.value.data
-            before = len(leaf_types(fields[:index]))
-            self.tell(op.result, self.of(op.data)[before : before + len(leaf_types([fields[index]]))])
+            if op.data not in self._ends:
+                self._ends[op.data] = list(accumulate(len(leaf_types([field])) for field in op.data.type.types))
+            ends, index = self._ends[op.data], op.index.value.data
+            self.tell(op.result, self.of(op.data)[ends[index - 1] if index else 0 : ends[index]])
         else:
             return False
         return True

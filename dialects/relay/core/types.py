@@ -109,6 +109,14 @@ def is_complete(type: Attribute) -> bool:
     """Whether no `!relay.incomplete` occurs in `type`, tuples and function types included."""
     if isinstance(type, TensorType):
         return True
+    known = _COMPLETE.get(id(type))
+    return known if known is not None else _COMPLETE.add(id(type), _find_complete(type), type)
+
+
+_COMPLETE = IdentityMemo[bool]()
+
+
+def _find_complete(type: Attribute) -> bool:
     worklist, seen = [type], set[int]()
     while worklist:
         current = worklist.pop()
@@ -238,8 +246,16 @@ def _parts(type: Attribute) -> tuple[Attribute, ...]:
     return (*type.inputs, *type.outputs) if isinstance(type, FunctionType) else ()
 
 
-def dims_in(type: Attribute) -> list[DimExpr]:
+def dims_in(type: Attribute) -> Sequence[DimExpr]:
     """The extents in `type` that are no integers, those of tuples' fields too; of a part that is there twice, once."""
+    known = _DIMS_IN.get(id(type))
+    return known if known is not None else _DIMS_IN.add(id(type), _find_dims(type), type)
+
+
+_DIMS_IN = IdentityMemo[Sequence[DimExpr]]()
+
+
+def _find_dims(type: Attribute) -> Sequence[DimExpr]:
     found: list[DimExpr] = []
     pending, seen = [type], set[int]()
     while pending:

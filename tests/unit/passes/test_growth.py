@@ -50,6 +50,13 @@ def wide_parameter(size: int) -> ModuleOp:
     return ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.block.args[0]))])
 
 
+def fields(size: int) -> ModuleOp:
+    """A parameter that is a tuple, each field of which is taken, and all joined by one op."""
+    graph = Graph(TupleType((VECTOR,) * size))
+    ends = [graph.add(TupleGetItemOp.call(graph.block.args[0], index=index)) for index in range(size)]
+    return ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.call(TupleOp, *ends)))])
+
+
 def norms(size: int) -> ModuleOp:
     """Batch norms behind one another."""
     graph = Graph(tensor_type([1, 20, 1, 1], f32))
@@ -120,6 +127,9 @@ ALONE = f"{TYPED},relay-fuse-ops{{fuse-opt-level=0}}"
         (f"{ALONE},relay-defuse-ops", wide, 20),
         (f"{ALONE},relay-outline-fused", wide, 20),
         (f"{ALONE},relay-outline-fused", wide_parameter, 20),
+        (TYPED, fields, 30),
+        (f"{TYPED},relay-fuse-ops", fields, 30),
+        (f"{TYPED},relay-dynamic-to-static", fields, 30),
         ("relay-simplify-inference", norms, 5),
         (TYPED, functions, 20),
         ("relay-inline", functions, 20),
