@@ -28,6 +28,7 @@ class NestNames:
     def __init__(self, several: bool):
         self._several = several
         self._taken: set[str] = set()
+        self._last: dict[str, int] = {}
 
     def block(self, op: BodyOp) -> str:
         """A name for the block of a compute or scan."""
@@ -35,7 +36,7 @@ class NestNames:
 
     def block_called(self, label: str) -> str:
         """A name for a block that is `label` if possible."""
-        return fresh_name(f"block {label}", self._taken).removeprefix("block ")
+        return fresh_name(f"block {label}", self._taken, self._last).removeprefix("block ")
 
     def loops(self, op: BodyOp, block: str) -> list[str]:
         """Names for the loops of a compute, spatial and then reduction."""
@@ -46,7 +47,8 @@ class NestNames:
 
     def loops_called(self, block: str, hints: Sequence[str]) -> list[str]:
         """Names for the loops around a block, made from `hints`."""
-        return [fresh_name(f"{block}_{hint}" if self._several else hint, self._taken) for hint in hints]
+        stems = [f"{block}_{hint}" if self._several else hint for hint in hints]
+        return [fresh_name(stem, self._taken, self._last) for stem in stems]
 
 
 def build_nest(

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 
-def fresh_name(stem: str, taken: set[str]) -> str:
-    """`stem`, or the first of `stem_1`, `stem_2`, … that is not in `taken`, to which it is added."""
-    name, number = stem, 0
+def fresh_name(stem: str, taken: set[str], last: dict[str, int] | None = None) -> str:
+    """`stem`, or the first of `stem_1`, `stem_2`, … that is not in `taken`, to which it is added.
+
+    `last` maps stems to the last number that they got: with it, many names of one stem take linear time.
+    """
+    last = {} if last is None else last
+    name, number = stem, last.get(stem, 0)
     while name in taken:
         number += 1
         name = f"{stem}_{number}"
     taken.add(name)
+    last[stem] = number
     return name

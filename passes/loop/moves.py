@@ -76,8 +76,9 @@ def moves_of(kernel: func.FuncOp) -> Sequence[Move]:
     if [*map(nest_root, blocks), last] != list(kernel.body.block.ops):
         return []
     found: list[Move] = []
+    signature = _Signature(kernel)
     for block in blocks:
-        moves = _Mover(kernel, block).moves()
+        moves = _Mover(signature, block).moves()
         if not moves:
             return []
         found += moves
@@ -85,18 +86,26 @@ def moves_of(kernel: func.FuncOp) -> Sequence[Move]:
     return found if len(set(stored)) == len(stored) == len(output_arguments(kernel)) else []
 
 
+class _Signature:
+    """The arguments of a kernel by their kinds, and the dimensions of those that are extents."""
+
+    def __init__(self, kernel: func.FuncOp):
+        self.positions: Mapping[SSAValue, int] = {argument: argument.index for argument in kernel.body.block.args}
+        self.inputs, self.outputs = set(input_arguments(kernel)), set(output_arguments(kernel))
+        self.indices = index_arguments(kernel)
+        dims = kernel_dims(kernel)
+        names = dims if len(dims) == len(self.indices) else [symbol(f"i{n}") for n in range(len(self.indices))]
+        self.dims: Mapping[SSAValue, Dim] = dict(zip(self.indices, names, strict=True))
+
+
 class _Mover:
     """Looks at one block of a kernel."""
 
-    def __init__(self, kernel: func.FuncOp, block: BlockOp):
-        self._kernel, self._block = kernel, block
-        self._indices = index_arguments(kernel)
-        dims = kernel_dims(kernel)
-        names = dims if len(dims) == len(self._indices) else [symbol(f"i{n}") for n in range(len(self._indices))]
-        self._dims: Mapping[SSAValue, Dim] = dict(zip(self._indices, names, strict=True))
+    def __init__(self, signature: _Signature, block: BlockOp):
+        self._signature, self._block = signature, block
         pairs = list(zip(block.variables, block.extents, strict=True))
         self._zeros = {variable: ValueMap.constant(0) for variable, extent in pairs if extent == 1}
-        self._box: dict[SSAValue, tuple[int, int]] = dict.fromkeys(self._indices, (0, MAX_EXTENT))
+        self._box: dict[SSAValue, tuple[int, int]] = dict.fromkeys(signature.indices, (0, MAX_EXTENT))
         for variable, extent in pairs:
             self._box[variable] = (0, (extent if isinstance(extent, int) else MAX_EXTENT) - 1)
 
@@ -119,7 +128,7 @@ class _Mover:
             return None
         ops = [op for op in block.body.walk() if not isinstance(op, (*_PURE, LoadOp))]
         store = ops[0] if len(ops) == 1 else None
-        is_output = isinstance(store, StoreOp) and store.memref in output_arguments(self._kernel)
+        is_output = isinstance(store, StoreOp) and store.memref in self._signature.outputs
         return store if isinstance(store, StoreOp) and is_output and store.parent_op() is block else None
 
     def _branches(self, value: SSAValue) -> list[_Branch]:
@@ -149,21 +158,21 @@ class _Mover:
         return found
 
     def _move(self, branch: _Branch, target: SSAValue) -> Move | None:
-        load, arguments = branch.load, list[SSAValue](self._kernel.body.block.args)
-        if load.memref not in input_arguments(self._kernel):
+        load, positions = branch.load, self._signature.positions
+        if load.memref not in self._signature.inputs:
             return None
         read = self._number(load.memref, load.index)
         written = self._number(target, ValueMap.identity(self._block.variables))
         if read is None or written is None:
             return None
         shift = read.plus(written, -1).simplified(self._box)
-        if not set(shift.operands) <= set(self._indices):
+        if not self._signature.dims.keys() >= set(shift.operands):
             return self._apart(branch, target)
         takes = self._count(branch) is not None and self._count(branch) == self._size(extents_of(load.memref))
         fills = branch.variable is None
         if not takes and not fills:
             return None
-        return Move(arguments.index(load.memref), arguments.index(target), shift, takes, fills)
+        return Move(positions[load.memref], positions[target], shift, takes, fills)
 
     def _apart(self, branch: _Branch, target: SSAValue) -> Move | None:
         """The move of a branch whose elements lie at strides: all of the source, or all of the target."""
@@ -179,10 +188,9 @@ class _Mover:
             steps = [(step, -offset) for step, offset in steps]
         strides = [prod(shapes[1][axis + 1 :]) for axis in range(len(shapes[1]))]
         first = sum(offset * stride for (_, offset), stride in zip(steps, strides, strict=True))
-        arguments = list[SSAValue](self._kernel.body.block.args)
         return Move(
-            arguments.index(load.memref),
-            arguments.index(target),
+            self._signature.positions[load.memref],
+            self._signature.positions[target],
             ValueMap.constant(-first if takes else first),
             takes,
             not takes,
@@ -256,7 +264,8 @@ class _Mover:
             factors = factors_of(atom)
             if not all(isinstance(factor, AffineDimExpr) for factor in factors):
                 return None
-            known = [self._dims.get(value.operands[f.position]) for f in factors if isinstance(f, AffineDimExpr)]
+            dims = self._signature.dims
+            known = [dims.get(value.operands[f.position]) for f in factors if isinstance(f, AffineDimExpr)]
             if None in known:
                 return None
             total = total + reduce(lambda lhs, rhs: lhs * rhs, [dim for dim in known if dim is not None], coefficient)

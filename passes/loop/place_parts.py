@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
     StridedLayoutAttr,
     StringAttr,
 )
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
@@ -239,17 +239,14 @@ class _Placement:
 
     def _shift(self, call: func.CallOp, move: Move) -> ValueMap:
         """By how much a move shifts, in values of the caller."""
-        arguments = list[SSAValue](self._functions[call.callee.string_value()].body.block.args)
-        given = dict(zip(arguments, call.arguments, strict=True))
-        return move.shift.substitute({value: _number_or_value(given[value]) for value in move.shift.operands})
+        return move.shift.substitute({value: _number_or_value(_given(call, value)) for value in move.shift.operands})
 
     def _copy(self, call: func.CallOp, move: Move, reason: str) -> None:
         """Adds a call that copies what one move of a call does, if that is anything."""
         source, target = call.arguments[move.source], call.arguments[move.target]
         kernel = self._functions[call.callee.string_value()]
         own = kernel.body.block.args[move.source if move.takes_source else move.target]
-        given = dict(zip(list[SSAValue](kernel.body.block.args), call.arguments, strict=True))
-        sizes = [given[extent] for extent in extents_of(own) if isinstance(extent, SSAValue)]
+        sizes = [_given(call, extent) for extent in extents_of(own) if isinstance(extent, SSAValue)]
         type = SSAValue.get(source if move.takes_source else target, type=MemRefType).type
         if 0 in type.get_shape():
             return
@@ -263,6 +260,12 @@ class _Placement:
         for op in (*ops, copy):
             op.location = call.location
         Rewriter.insert_op([*ops, copy], InsertPoint.before(call))
+
+
+def _given(call: func.CallOp, argument: SSAValue) -> SSAValue:
+    """The operand of a call that its callee has as `argument`."""
+    assert isinstance(argument, BlockArgument)
+    return call.arguments[argument.index]
 
 
 def _part(
