@@ -51,7 +51,7 @@ def wide_parameter(size: int) -> ModuleOp:
 
 
 def fields(size: int) -> ModuleOp:
-    """A parameter that is a tuple, each field of which is taken, and all joined by one op."""
+    """A parameter that is a tuple, and a concatenation of its fields."""
     graph = Graph(TupleType((VECTOR,) * size))
     ends = [graph.add(TupleGetItemOp.call(graph.block.args[0], index=index)) for index in range(size)]
     return ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.call(TupleOp, *ends)))])
