@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
+
+LONGEST: Final = 4000
+"""The number of characters that a message, a location or a help is printed with."""
 
 
 def printable(text: str) -> str:
@@ -15,12 +19,19 @@ def one_line(message: str) -> str:
     return printable(" ".join(message.split()))
 
 
+def shortened(text: str) -> str:
+    """`text`, or both ends of a longer text and the number of its characters."""
+    if len(text) <= LONGEST:
+        return text
+    return f"{text[: LONGEST // 2]}… ({len(text)} characters) …{text[-LONGEST // 2 :]}"
+
+
 class XRelayError(Exception):
     """Base of every error that a user of xrelay can meet.
 
     `location` is `file:line:col` or the name of a source node; `help` says what to do. Both may be absent. Python
     writes the name of the class before `str(error)`, which is therefore `location: message; help: …`; tools print
-    `render()`, which has the word `error:` as well. Both are one line.
+    `render()`, which has the word `error:` as well. Both are one line, in which long texts are shortened.
     """
 
     message: str
@@ -45,13 +56,13 @@ class XRelayError(Exception):
     def notes(self) -> list[str]:
         """The notes, a line each: `location: note: message`, or `note: message` for one without a place."""
         notes: list[str] = getattr(self, "__notes__", [])
-        return [printable(note if ": note: " in note else f"note: {note}") for note in notes]
+        return [printable(shortened(note) if ": note: " in note else f"note: {shortened(note)}") for note in notes]
 
     def _line(self, severity: str) -> str:
         # Names of foreign models may have line breaks and commands for the terminal.
-        place = f"{self.location}: " if self.location else ""
-        hint = f"; help: {self.help}" if self.help else ""
-        return printable(f"{place}{severity}{self.message}{hint}")
+        place = f"{shortened(self.location)}: " if self.location else ""
+        hint = f"; help: {shortened(self.help)}" if self.help else ""
+        return printable(f"{place}{severity}{shortened(self.message)}{hint}")
 
 
 class ConstraintError(XRelayError):
