@@ -229,6 +229,16 @@ class ComputeAt(SchedulePrimitive):
 
 @register_primitive
 @dataclass(frozen=True)
+class PartialSums(SchedulePrimitive):
+    """`block` adds up the terms in an iteration of `loop` by themselves; their sum is then added to the result."""
+
+    primitive: ClassVar[str] = "partial_sums"
+    block: str = field(metadata=names("the block that adds"))
+    loop: str = field(metadata=names("the loop whose iterations have sums of their own"))
+
+
+@register_primitive
+@dataclass(frozen=True)
 class SetTail(SchedulePrimitive):
     """A partial last tile under `loop` is handled by `tail`."""
 

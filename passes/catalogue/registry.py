@@ -90,6 +90,7 @@ FOLDERS: dict[str, str] = {
     "loop-cache-read": "loop",
     "loop-cache-write": "loop",
     "loop-compute-at": "loop",
+    "loop-partial-sums": "loop",
     "loop-set-tail": "loop",
     "loop-lower-blocks": "loop",
     "loop-split-conditions": "loop",

@@ -59,6 +59,7 @@ REASSOCIATING: dict[str, str] = {
             "loop-cache-read",
             "loop-cache-write",
             "loop-compute-at",
+            "loop-partial-sums",
             "loop-set-tail",
             "loop-lower-blocks",
             "convert-loop-to-scf",

@@ -86,28 +86,28 @@ def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
     around = enclosing_loops(block)
     inside = [loop for loop in around[around.index(outermost) :] if loop.index in spatial]
     iter_vars = [var for var in block.iter_vars() if var.kind is IterKind.SPATIAL]
-    statement = BlockOp(names.block(f"{block.block_name}_init"), iter_vars, (), block.writes, _take_init(block))
+    statement = BlockOp(names.block(f"{block.block_name}_init"), iter_vars, (), block.writes, take_init(block))
     statement.location = block.location
     nest: Operation = statement
     for loop in reversed(inside):
-        nest = _copy_around(loop, nest, names)
+        nest = copy_around(loop, nest, names, "init")
     parent = outermost.parent
     assert parent is not None
     parent.insert_op_before(nest, outermost)
 
 
-def _take_init(block: BlockOp) -> Region:
+def take_init(block: BlockOp) -> Region:
     """Removes the init of `block`; what it was, as a region."""
     body = block.init.block
     block.init.detach_block(body)
     return Region(body)
 
 
-def _copy_around(loop: ForOp, inner: Operation, names: Names) -> ForOp:
-    """A loop like `loop` around `inner`, in which its index takes the place of the index of `loop`."""
+def copy_around(loop: ForOp, inner: Operation, names: Names, suffix: str) -> ForOp:
+    """A copy of `loop`, called `<loop>_<suffix>`, around `inner`, which uses the index of the copy."""
     extent = loop.extent if loop.extent is not None else loop.dynamic_extent
     assert extent is not None
-    name = names.loop(f"{loop.loop_name}_init")
+    name = names.loop(f"{loop.loop_name}_{suffix}")
     copy = ForOp(name, extent, kind=loop.kind, tail=loop.tail, no_unroll=loop.no_unroll)
     copy.location = loop.location
     copy.body.block.add_op(inner)
@@ -122,7 +122,7 @@ def _guard_in_place(block: BlockOp) -> None:
     bound = zip(block.variables, block.kinds, block.bindings.exprs, strict=True)
     reduce = [v for v, kind, expr in bound if kind is not IterKind.SPATIAL and expr != AffineConstantExpr(0)]
     spatial = [block.variables[position] for position in block.spatial]
-    init = _take_init(block).block
+    init = take_init(block).block
     for argument, variable in zip(init.args, spatial, strict=True):
         argument.replace_all_uses_with(variable)
     statements: list[Operation] = list(init.ops)

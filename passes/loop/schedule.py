@@ -21,6 +21,7 @@ from xrelay.dialects.loop.schedule import (
     Fuse,
     Guard,
     Parallelize,
+    PartialSums,
     Reorder,
     SetTail,
     Settle,
@@ -85,6 +86,7 @@ class Schedule:
     cache_read = _Method(CacheRead)
     cache_write = _Method(CacheWrite)
     compute_at = _Method(ComputeAt)
+    partial_sums = _Method(PartialSums)
     set_tail = _Method(SetTail)
     disable_unroll = _Method(DisableUnroll)
 

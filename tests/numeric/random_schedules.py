@@ -14,6 +14,7 @@ from xrelay.dialects.loop.schedule import (
     DisableUnroll,
     Fuse,
     Parallelize,
+    PartialSums,
     Reorder,
     SetTail,
     Split,
@@ -51,6 +52,7 @@ def random_primitive(kernel: func.FuncOp, random: Random) -> SchedulePrimitive:
             CacheRead(random.choice(blocks), random.randint(0, 2), random.randint(-1, 1)),
             ComputeAt(random.choice(blocks), loop),
             ComputeAt(random.choice(blocks), loop),
+            PartialSums(random.choice(blocks), loop),
             SetTail(loop, tail),
             DisableUnroll(loop),
         ]

@@ -19,6 +19,7 @@ from xrelay.dialects.loop.schedule import (
     DisableUnroll,
     Fuse,
     Parallelize,
+    PartialSums,
     Reorder,
     SetTail,
     Split,
@@ -75,6 +76,32 @@ def test_split(tail: Tail, factor: int):
 @pytest.mark.parametrize("tail", [Tail.PEEL, Tail.MASK])
 def test_split_of_a_reduction(tail: Tail):
     check_same(GEMM, scheduled(GEMM).split("k", 2, tail=tail).reorder("k_o", "i", "j", "k_i"))
+
+
+@pytest.mark.parametrize("tail", TAILS)
+@pytest.mark.parametrize("factor", [1, 2, 3])
+def test_partial_sums_of_a_register_tile(factor: int, tail: Tail):
+    """Rows and columns have tails, and so has the reduction."""
+    schedule = (
+        scheduled(GEMM)
+        .cache_write("gemm", names=("r", "c"))
+        .tile("r", "c", 3, 4, tail=tail)
+        .compute_at("gemm", "c_o")
+        .reorder("k", "i", "j")
+        .vectorize("j")
+        .unroll("i")
+        .split("k", factor)
+        .partial_sums("gemm", "k_o")
+    )
+    check_same(GEMM, schedule)
+    lower_blocks(schedule.kernel)
+    check_same(GEMM, schedule)
+
+
+def test_partial_sums_inside_of_another_reduction():
+    """The init of the result runs once, before all loops of the reduction."""
+    schedule = scheduled(CONV).reorder("ci", "kh", "kw", "ch", "cw", "co")
+    check_same(CONV, schedule.partial_sums("conv", "kw").partial_sums("conv_total", "kh"))
 
 
 def test_fuse_then_split_by_what_does_not_divide():
@@ -157,6 +184,7 @@ def primitives(kernel: func.FuncOp, draw: st.DrawFn) -> SchedulePrimitive:
             st.builds(CacheWrite, block),
             st.builds(ComputeAt, block, loop),
             st.builds(ComputeAt, block, loop),
+            st.builds(PartialSums, block, loop),
             st.builds(SetTail, loop, tail),
             st.builds(DisableUnroll, loop),
         )

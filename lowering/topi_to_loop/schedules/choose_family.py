@@ -16,6 +16,7 @@ from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_n
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchwc import schedule_conv2d_nchwc
 from xrelay.lowering.topi_to_loop.schedules.dense_packed import schedule_dense
 from xrelay.lowering.topi_to_loop.schedules.injective import schedule_injective
+from xrelay.lowering.topi_to_loop.schedules.long_sums import split_long_sums
 from xrelay.lowering.topi_to_loop.schedules.pool import schedule_pool
 from xrelay.lowering.topi_to_loop.schedules.reduction import schedule_reductions
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
@@ -95,7 +96,8 @@ def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all")
         if not draft.is_fresh:
             draft = ScheduleDraft(kernel, target)
         try:
-            taken = family(draft)
+            if taken := family(draft):
+                split_long_sums(draft)
         except ScheduleError as error:
             refused[name] = error.message
             continue

@@ -25,6 +25,7 @@ RewriteT = TypeVar("RewriteT", bound=Rewrite)
 _OWN = (
     "split", "fuse", "reorder", "tile", "unroll", "vectorize", "contract", "settle", "parallelize", "cache_read",
     "cache_write", "compute_at", "set_tail", "disable_unroll", "guard",
+    "partial_sums",
 )  # fmt: skip
 
 REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.{name}" for name in _OWN}

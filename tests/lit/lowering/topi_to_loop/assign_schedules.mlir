@@ -224,3 +224,27 @@ func.func private @strided_by_channel(%x: tensor<1x16x129xf32>, %w: tensor<16x1x
   %r = topi.conv1d_ncw(%x, %w) {strides = array<i64: 2>, groups = 16 : i64} : (tensor<1x16x129xf32>, tensor<16x1x3xf32>) -> tensor<1x16x64xf32>
   func.return %r : tensor<1x16x64xf32>
 }
+
+// A sum of more than 2^16 terms is added up in parts.
+// CHECK-LABEL: func.func private @long_sum
+// CHECK-SAME: split("k", 4000, names = ["k_parts", "k"]), partial_sums("batch_matmul", "k_parts")
+// CHECK-SAME: batch_matmul adds up parts
+func.func private @long_sum(%x: tensor<4x100000xf32>, %y: tensor<100000x8xf32>) -> tensor<4x8xf32> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<4x100000xf32>, tensor<100000x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// CHECK-LABEL: func.func private @shorter_sum
+// CHECK-NOT: partial_sums
+// CHECK: func.func private @wide_sum
+func.func private @shorter_sum(%x: tensor<4x65536xf32>, %y: tensor<65536x8xf32>) -> tensor<4x8xf32> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<4x65536xf32>, tensor<65536x8xf32>) -> tensor<4x8xf32>
+  func.return %r : tensor<4x8xf32>
+}
+
+// Sums of f64 have digits to spare.
+// CHECK-NOT: partial_sums
+func.func private @wide_sum(%x: tensor<4x100000xf64>, %y: tensor<100000x8xf64>) -> tensor<4x8xf64> {
+  %r = topi.batch_matmul(%x, %y) : (tensor<4x100000xf64>, tensor<100000x8xf64>) -> tensor<4x8xf64>
+  func.return %r : tensor<4x8xf64>
+}
