@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects import arith, vector
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerAttr, i1
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, OpResult, SSAValue
@@ -93,6 +93,8 @@ def logic(op: arith.AndIOp | arith.OrIOp, values: Values, emitter: Emitter) -> C
 
 # --- fused multiply-add
 
+_CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
+
 
 def _may_contract(op: Operation) -> bool:
     flags = op.fastmath if isinstance(op, arith.AddfOp | arith.MulfOp) else None
@@ -121,7 +123,11 @@ def _product_of(op: arith.AddfOp) -> arith.MulfOp | None:
 
 
 def _fused_multiply_add(op: Operation, values: Values, emitter: Emitter, lanes: LaneContext) -> SSAValue | None:
-    """`a * b + c` as one `vector.fma`; scalars where nothing differs between lanes are multiplied and added."""
+    """`a * b + c` of vectors as a product and a sum that LLVM makes one instruction of if the CPU has it.
+
+    `llvm.fma` would be a call for each lane on a CPU without FMA. The sum may not be regrouped: LLVM would otherwise
+    add up the products of unrolled terms first.
+    """
     product = _product_of(op) if isinstance(op, arith.AddfOp) else None
     if product is None or not isinstance(op, arith.AddfOp):
         return None
@@ -131,4 +137,4 @@ def _fused_multiply_add(op: Operation, values: Values, emitter: Emitter, lanes: 
         scaled = emitter.add(arith.MulfOp(parts[0], parts[1], product.fastmath)).result
         return emitter.add(arith.AddfOp(scaled, parts[2], op.fastmath)).result
     a, b, c = (splat(emitter, part, lanes.count) for part in parts)
-    return emitter.add(make(vector.FMAOp, (a, b, c), (c.type,))).results[0]
+    return emitter.add(arith.AddfOp(c, emitter.add(arith.MulfOp(a, b, _CONTRACTED)), _CONTRACTED)).result

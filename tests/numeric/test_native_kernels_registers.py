@@ -1,4 +1,7 @@
-"""The tiles of the benchmark kernels stay in registers: as many fused multiply-adds as accumulators, and no spills."""
+"""The tiles of the benchmark kernels stay in registers: as many fused multiply-adds as accumulators, and no spills.
+
+A CPU without that instruction multiplies and adds vectors; `llvm.fma` would be a call for each of their lanes there.
+"""
 
 from __future__ import annotations
 
@@ -39,3 +42,12 @@ def test_register_tile_has_no_spills(kernel: str, accumulators: int):
     for loop in loops:
         assert sum("vfmadd" in line and "zmm" in line for line in loop) == accumulators
         assert not any("zmm" in line and "(%rsp)" in line for line in loop)
+
+
+@pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="reads x86 assembly")
+def test_products_on_a_cpu_without_fma_are_no_calls():
+    source = (KERNELS / "gemm_6x64.mlir").read_text(encoding="utf-8")
+    text = assembly(host_ir(source, PASSES), cpu="x86-64", features="")
+    assert "fmaf" not in text
+    assert "mulps" in text
+    assert "addps" in text

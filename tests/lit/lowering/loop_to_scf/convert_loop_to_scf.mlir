@@ -65,7 +65,8 @@ func.func @nested_parallel(%X: memref<8x5x4xf32>) {
 // CHECK: arith.index_cast %n : vector<16xi32> to vector<16xindex>
 // CHECK: vector.extract %{{.*}}[%{{.*}}] : index from vector<16xindex>
 // CHECK: vector.broadcast %b : f32 to vector<16xf32>
-// CHECK: vector.fma %a, %{{.*}}, %c : vector<16xf32>
+// CHECK: %[[M:.*]] = arith.mulf %a, %{{.*}} fastmath<contract> : vector<16xf32>
+// CHECK: arith.addf %c, %[[M]] fastmath<contract> : vector<16xf32>
 // CHECK: vector.store
 func.func @lanes(%X: memref<64xf32>, %N: memref<64xi32>, %Y: memref<64xf32>) {
   loop.for "o" %o to 4 {
@@ -87,11 +88,10 @@ func.func @lanes(%X: memref<64xf32>, %N: memref<64xi32>, %Y: memref<64xf32>) {
 
 // -----
 
-// Without `contract` a product stays a product.
+// Without `contract` the product is rounded.
 // CHECK-LABEL: func.func @no_contract
-// CHECK: arith.mulf {{.*}} : vector<4xf32>
-// CHECK: arith.addf {{.*}} : vector<4xf32>
-// CHECK-NOT: vector.fma
+// CHECK: arith.mulf %x, %x : vector<4xf32>
+// CHECK: arith.addf %{{.*}}, %x : vector<4xf32>
 func.func @no_contract(%X: memref<4xf32>, %Y: memref<4xf32>) {
   loop.for "i" %i to 4 vectorized {
     %x = loop.load %X[%i] : memref<4xf32>

@@ -15,7 +15,7 @@
 // RUN: xrelay-opt %S/../../passes/loop/plan_memory.mlir --split-input-file -p loop-plan-memory,convert-loop-to-scf | %mlir_opt --split-input-file
 
 // CHECK: memref.alloca() {alignment = 64 : i64} : memref<6x4xvector<16xf32>>
-// CHECK: vector.fma
+// CHECK: arith.addf {{.*}} fastmath<contract> : vector<16xf32>
 // CHECK: llvm.loop_annotation = #
 // CONV: memref.alloca() {alignment = 64 : i64} : memref<2x14xvector<16xf32>>
 // CONV: arith.maximumf
