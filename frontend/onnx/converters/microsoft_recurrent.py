@@ -9,22 +9,40 @@ from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT3
 from xrelay.frontend.onnx.converters.microsoft_quantized_products import by_range
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.quantization import converted
-from xrelay.frontend.onnx.converters.recurrent import LSTM_ATTRIBUTES, long_short_term_memory
+from xrelay.frontend.onnx.converters.recurrent import LSTM_ATTRIBUTES, long_short_term_memory, of_direction
+from xrelay.frontend.onnx.converters.recurrent_cells import Apply
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import shape_text
 
+_POINTS = {1: 9, 2: 11}
+"""Maps the inputs W and R to the inputs that are their zero points; the input before each is the scale."""
+
 
 @converts("DynamicQuantizeLSTM", domain=MICROSOFT, attributes=LSTM_ATTRIBUTES)
 def convert_dynamic_quantize_lstm(node: NodeView) -> list[SSAValue]:
-    """An LSTM of what its weights stand for; its input, and the states at every time, are rounded to 256 values.
+    """An LSTM whose input, and whose states at every time, are quantised to bytes, as its weights are.
 
-    Those are spread over the range of all numbers of the input, or of the state of all sequences that have not ended.
-    The products of such numbers are those of their integers, scaled. W and R stand with the gates along the last axis.
+    The range is that of all numbers of the input, or of the states of all sequences that have not ended. Products of
+    the integers are summed in f32, without rounding up to 2^24, and then scaled. W and R have the gates along the last
+    axis.
     """
-    weights = [_weight(node, index, 8 + 2 * number) for number, index in enumerate((1, 2))]
-    plain = node.with_inputs([_rounded(node, _within_lengths(node)), *weights, *node.inputs[3:8]])
-    return long_short_term_memory(plain, _rounded)
+    weights = [_distances(node, index, point) for index, point in _POINTS.items()]
+    scales = {index: _of_gates(node, point - 1, index) for index, point in _POINTS.items()}
+
+    def multiply(plain: NodeView, index: int, number: int) -> Apply:
+        weight = of_direction(plain, index, number)
+        factor = node.emit("take", scales[index], node.emit_ints(number, "number"), axis=0)
+
+        def product(inner: NodeView, value: SSAValue) -> SSAValue:
+            distances, scale = by_range(inner, value)
+            total = inner.emit("nn.matmul", converted(inner, distances, FLOAT32), weight, transpose_b=True)
+            return inner.emit("multiply", total, inner.emit("multiply", scale, factor))
+
+        return product
+
+    plain = node.with_inputs([_within_lengths(node), *weights, *node.inputs[3:8]])
+    return long_short_term_memory(plain, multiply)
 
 
 def _within_lengths(node: NodeView) -> SSAValue:
@@ -38,25 +56,18 @@ def _within_lengths(node: NodeView) -> SSAValue:
     return node.emit("where", runs, x, node.scalar(0.0, x))
 
 
-def _rounded(node: NodeView, value: SSAValue) -> SSAValue:
-    """What `value`, quantised by its own range, stands for."""
-    distance, scale = by_range(node, value)
-    return node.emit("multiply", converted(node, distance, FLOAT32), scale)
+def _distances(node: NodeView, index: int, point: int) -> SSAValue:
+    """The distances of W or R from their zero points in f32, with the gates before the last axis, as ONNX has them."""
+    points = _of_gates(node, point, index)
+    distances = node.emit("subtract", converted(node, node.input(index), INT32), converted(node, points, INT32))
+    return node.emit("transpose", converted(node, distances, FLOAT32), axes=(0, 2, 1))
 
 
-def _weight(node: NodeView, index: int, scale: int) -> SSAValue:
-    """What the bytes of W or R stand for, with the gates before the last axis, as ONNX has them."""
-    shape = static_shape(node, node.input(index))
+def _of_gates(node: NodeView, index: int, weight: int) -> SSAValue:
+    """Input `index`, a number for each direction or each of its gates, in a shape that broadcasts to input `weight`."""
+    shape = static_shape(node, node.input(weight))
     if len(shape) != 3:
-        raise node.error(f"input #{index} is {node.input(index).type}: directions, rows and gates are expected")
-    points = _of_gates(node, scale + 1, shape)
-    distance = node.emit("subtract", converted(node, node.input(index), INT32), converted(node, points, INT32))
-    value = node.emit("multiply", converted(node, distance, FLOAT32), _of_gates(node, scale, shape))
-    return node.emit("transpose", value, axes=(0, 2, 1))
-
-
-def _of_gates(node: NodeView, index: int, shape: tuple[int, ...]) -> SSAValue:
-    """Input `index`, a number for each direction or for each of its gates, so that it broadcasts."""
+        raise node.error(f"input #{weight} is {node.input(weight).type}: directions, rows and gates are expected")
     own = static_shape(node, node.input(index))
     directions, _, gates = shape
     if own not in ((directions,), (directions, gates)):

@@ -34,18 +34,22 @@ _FIRST = (*_SHARED, "output_sequence")
 _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
 
 
+Multiply = Callable[[NodeView, int, int], Apply]
+"""Makes the product with a weight: a node, the number of its input, and the number of the direction."""
+
+
 @dataclass(frozen=True)
 class _Kind:
     """One of the three ops: gates per unit, states, the default activations of a direction, and its step.
 
-    `seen` is what an LSTM's product takes in the place of a state.
+    `multiply` makes the products with W, input 1, and R, input 2; None for the plain products.
     """
 
     gates: int
     states: int
     defaults: tuple[str, ...]
     make_step: Callable[[NodeView, Weights, Sequence[Apply]], Step]
-    seen: Apply | None = None
+    multiply: Multiply | None = None
 
 
 _KINDS = {
@@ -72,9 +76,9 @@ LSTM_ATTRIBUTES = (*_SHARED, "input_forget")
 """What an LSTM of com.microsoft may have."""
 
 
-def long_short_term_memory(node: NodeView, seen: Apply) -> list[SSAValue]:
-    """The results of an LSTM whose recurrence takes `seen` of a state."""
-    return _states(node, replace(_KINDS["LSTM"], seen=seen))
+def long_short_term_memory(node: NodeView, multiply: Multiply) -> list[SSAValue]:
+    """Returns the results of an LSTM whose products with W and R are made by `multiply`."""
+    return _states(node, replace(_KINDS["LSTM"], multiply=multiply))
 
 
 def _states(node: NodeView, kind: _Kind) -> list[SSAValue]:
@@ -135,7 +139,7 @@ def _direction(
         if lengths is None:
             states = step(inner, row, carried)
             return Iteration(None, states, states[:1])
-        states = step(inner, row, carried if kind.seen is None else _cleared(inner, time, lengths, carried))
+        states = step(inner, row, carried if kind.multiply is None else _cleared(inner, time, lengths, carried))
         runs = inner.emit("expand_dims", inner.emit("less", time, lengths), axis=1)
         held = [inner.emit("where", runs, *pair) for pair in zip(states, carried, strict=True)]
         return Iteration(None, held, [inner.emit("where", runs, states[0], inner.scalar(0.0, states[0]))])
@@ -155,19 +159,23 @@ def _gates(
     node: NodeView, kind: _Kind, x: SSAValue, number: int, hidden: int, lengths: SSAValue | None, is_reversed: bool
 ) -> tuple[SSAValue, Weights]:
     """What the input adds to the gates at every time, with the biases, and what the step has to know."""
-    weight, recurrence = (_of_direction(node, index, number) for index in (1, 2))
-    gates = node.emit("nn.matmul", _turned(node, x, lengths) if is_reversed else x, weight, transpose_b=True)
+    recurrence = of_direction(node, 2, number)
+    x = _turned(node, x, lengths) if is_reversed else x
+    if kind.multiply is None:
+        gates, multiply = node.emit("nn.matmul", x, of_direction(node, 1, number), transpose_b=True), None
+    else:
+        gates, multiply = kind.multiply(node, 1, number)(node, x), kind.multiply(node, 2, number)
     own: SSAValue | None = None
     if node.optional_input(3) is not None:
-        both = node.emit("split", _of_direction(node, 3, number), indices_or_sections=2, axis=0)
+        both = node.emit("split", of_direction(node, 3, number), indices_or_sections=2, axis=0)
         bias, own = (node.tuple_field(both, index) for index in range(2))
         apart = node.proto.op_type == "GRU" and resets_behind(node)
         gates = node.emit("add", gates, bias if apart else node.emit("add", bias, own))
     peepholes: list[SSAValue] = []
     if node.optional_input(_PEEPHOLES) is not None:
-        cut = node.emit("split", _of_direction(node, _PEEPHOLES, number), indices_or_sections=3, axis=0)
+        cut = node.emit("split", of_direction(node, _PEEPHOLES, number), indices_or_sections=3, axis=0)
         peepholes = [node.tuple_field(cut, index) for index in range(3)]
-    return gates, Weights(recurrence, own, peepholes, hidden, kind.seen)
+    return gates, Weights(recurrence, own, peepholes, hidden, multiply)
 
 
 def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) -> SSAValue:
@@ -183,7 +191,7 @@ def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) 
     return node.emit("dyn.full", node.emit_constant(zero), node.emit("stack", node.make_tuple(extents), axis=0))
 
 
-def _of_direction(node: NodeView, index: int, number: int) -> SSAValue:
+def of_direction(node: NodeView, index: int, number: int) -> SSAValue:
     """What input `index` says of one direction."""
     return node.emit("take", _wide(node, index), _number(node, number), axis=0)
 

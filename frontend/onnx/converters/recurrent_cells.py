@@ -22,16 +22,16 @@ Step = Callable[[NodeView, SSAValue, Sequence[SSAValue]], list[SSAValue]]
 
 @dataclass(frozen=True)
 class Weights:
-    """What one direction has learned: R of shape (gates * hidden, hidden), biases of the recurrence, peepholes.
+    """The weights of one direction: R of shape (gates * hidden, hidden), biases of the recurrence, peepholes.
 
-    `seen` is what the product with R takes in the place of a state, where that is not the state itself.
+    `multiply` emits the product of a state and R; None for the plain product.
     """
 
     recurrence: SSAValue
     bias: SSAValue | None
     peepholes: Sequence[SSAValue]
     hidden: int
-    seen: Apply | None = None
+    multiply: Apply | None = None
 
 
 _PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
@@ -152,8 +152,9 @@ def lstm_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
 
     def step(inner: NodeView, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
         state, cell = states
-        seen = state if weights.seen is None else weights.seen(inner, state)
-        full = inner.emit("add", x, _product(inner, seen, weights.recurrence))
+        multiply = weights.multiply
+        product = _product(inner, state, weights.recurrence) if multiply is None else multiply(inner, state)
+        full = inner.emit("add", x, product)
         x_i, x_o, x_f, x_c = _cut(inner, full, 1, [weights.hidden] * 4)
         i = f(inner, _with_peephole(inner, x_i, p_i, cell))
         if coupled:

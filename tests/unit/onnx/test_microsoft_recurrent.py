@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from support.microsoft_nodes import DOMAIN, check
-from support.one_node import Array, node_model
+from support.one_node import Array, both, node_model
 
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx
@@ -63,6 +63,24 @@ def test_lengths_and_peepholes(lengths: tuple[int, int]) -> None:
     inputs = parameters(2, np.int8, by_gate=False, peepholes=True)
     inputs[4] = np.array(lengths, np.int32)
     check("DynamicQuantizeLSTM", inputs, direction="bidirectional", hidden_size=HIDDEN, outputs=STATES)
+
+
+def test_products_are_sums_of_integers() -> None:
+    """Products that cancel leave nothing: the input has the values of its first half again, W their opposites."""
+    half, gates = 300, 4 * HIDDEN
+    order = RNG.permutation(half)
+    x, w = RNG.normal(size=(1, BATCH, half)).astype(np.float32), RNG.integers(-127, 127, (1, half, gates), np.int8)
+    inputs = parameters(1, np.int8, by_gate=False)
+    inputs[1], inputs[5] = np.concatenate([w, -w[:, order]], axis=1), np.zeros((1, BATCH, HIDDEN), np.float32)
+    given = np.concatenate([x, x[..., order]], axis=2)
+    for values, nothing in zip(*(_states_of([each, *inputs[1:]]) for each in (given, 0 * given)), strict=True):
+        np.testing.assert_array_equal(values, nothing)
+
+
+def _states_of(inputs: list[Array | None]) -> list[Array]:
+    """The results of the interpreter and of native code, one after the other."""
+    proto = node_model("DynamicQuantizeLSTM", inputs, 17, domain=DOMAIN, outputs=STATES, hidden_size=HIDDEN)
+    return [array for results in both(proto, inputs) for array in results]
 
 
 def test_scales_of_another_shape_are_refused() -> None:
