@@ -55,6 +55,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
     PipelineRow(2, "relay-fold-constant", "weights are packed now"),
     PipelineRow(1, "relay-dead-code-elimination", "what that left behind goes"),
     PipelineRow(0, "relay-name-extents", "native code allocates a result before the kernel that fills it runs"),
+    PipelineRow(0, "relay-split-wide-ops", "the time of LLVM is more than linear in the arguments of a kernel"),
 )
 """The passes between `relay-infer-type` and `relay-fuse-ops`, in order.
 

@@ -34,6 +34,7 @@ FOLDERS: dict[str, str] = {
     "relay-div-to-mul": "relay",
     "relay-fast-math": "relay",
     "relay-split-args": "relay",
+    "relay-split-wide-ops": "relay",
     "relay-simplify-fc-transpose": "relay",
     "relay-dense-to-sparse": "relay",
     "relay-conv2d-to-sparse": "relay",

@@ -103,6 +103,7 @@ EXACT: frozenset[str] = frozenset(
         "relay-dead-code-elimination",
         "relay-fold-explicit-padding",
         "relay-split-args",
+        "relay-split-wide-ops",
         "relay-simplify-fc-transpose",
         "relay-merge-composite",
         "relay-fuse-ops",

@@ -148,6 +148,7 @@ def test_every_graph_pass_has_a_row_or_is_unknown_to_relay() -> None:
         "relay-narrow-products",
         "relay-outline-fused",
         "relay-specialize-functions",
+        "relay-split-wide-ops",
         "relay-recursion-to-loop",
     }
     rows = {row.pass_name for row in RELAY_PASSES}

@@ -1,0 +1,171 @@
+"""`relay-split-wide-ops`: concatenations and splits of very many parts become trees of ops of fewer parts.
+
+What: with more than `most-parts` parts, neighbours are concatenated in groups of `most-parts`, then the results of the
+groups, until one is left. A split is cut into groups of parts first, and each group into its parts. Between the levels
+is a `relay.annotation.stop_fusion`, so that each op is a kernel of its own. Why: an op is one kernel, with an argument
+and a loop nest for each part, and the time of LLVM is more than linear in these. Groups of equal types share a kernel.
+`loop-place-parts` lets the inner results lie in the outer ones, so that nothing is copied twice. Exact.
+
+Before, with `most-parts=2`:
+
+    %t = relay.tuple(%a, %b, %c)
+    %y = relay.concatenate(%t)
+
+After:
+
+    %0 = relay.tuple(%a, %b)
+    %1 = relay.concatenate(%0)
+    %2 = relay.annotation.stop_fusion(%1)
+    %3 = relay.tuple(%2, %c)
+    %y = relay.concatenate(%3)
+
+Left alone: concatenations of a tuple that is not made by a `relay.tuple`, splits at places that are not constant, and
+ops whose types are not known yet. `PassError` for fewer than two parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from typing_extensions import override
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
+from xdsl.passes import ModulePass
+from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
+
+from xrelay.dialects.relay.core.types import is_complete, shape_of
+from xrelay.dialects.relay.ops.annotation import StopFusionOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
+from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.errors import PassError
+from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
+
+ItemT = TypeVar("ItemT")
+
+
+@dataclass(frozen=True)
+class RelaySplitWideOpsPass(ModulePass):
+    """Split concatenations and splits of many parts; see the module's docstring."""
+
+    name = "relay-split-wide-ops"
+
+    most_parts: int = field(default=128, metadata={"help": "the number of parts up to which an op is left alone"})
+
+    @override
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        """Rewrite the module in place."""
+        if self.most_parts < 2:
+            raise PassError(f"relay-split-wide-ops: most-parts is {self.most_parts}, it must be 2 or more")
+        rewrite_once(op, ConcatenateOp, SplitWideConcatenate(self.most_parts))
+        rewrite_once(op, SplitOp, SplitWideSplit(self.most_parts))
+
+
+class SplitWideConcatenate(RewritePattern):
+    """A concatenation of many parts → a tree of concatenations; see the module's docstring. Exact.
+
+    Before:
+
+        %t = relay.tuple(%a, %b, %c)
+        %y = relay.concatenate(%t)
+
+    After:
+
+        %0 = relay.tuple(%a, %b)
+        %1 = relay.concatenate(%0)
+        %2 = relay.annotation.stop_fusion(%1)
+        %3 = relay.tuple(%2, %c)
+        %y = relay.concatenate(%3)
+    """
+
+    def __init__(self, most_parts: int):
+        self._most = most_parts
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: ConcatenateOp, rewriter: PatternRewriter) -> None:
+        """Concatenate groups of neighbours until one op takes them all."""
+        made = owner_of(op.data, TupleOp)
+        if made is None or len(made.operands) <= self._most:
+            return
+        if not is_complete(op.data.type) or not is_complete(op.result.type):
+            return
+        emit, axis = Emitter(rewriter, op), op.axis.value.data
+        parts: Sequence[SSAValue] = made.operands
+        while len(parts) > self._most:
+            groups = _groups(parts, self._most)
+            parts = [
+                group[0]
+                if len(group) == 1
+                else emit.call(StopFusionOp, emit.call(ConcatenateOp, emit.call(TupleOp, *group), axis=axis))
+                for group in groups
+            ]
+        emit.replace(emit.call(ConcatenateOp, emit.call(TupleOp, *parts), axis=axis))
+        if made.result.first_use is None:
+            rewriter.erase(made)
+
+
+class SplitWideSplit(RewritePattern):
+    """A split into many parts → splits into groups, and of the groups into parts; see the module's docstring. Exact.
+
+    Before:
+
+        %t = relay.split(%x) {indices_or_sections = 3}
+        %y = relay.tuple_get_item(%t) {index = 2}
+
+    After:
+
+        %0 = relay.split(%x) {indices_or_sections = [2]}
+        %1 = relay.tuple_get_item(%0) {index = 1}
+        %y = relay.annotation.stop_fusion(%1)
+    """
+
+    def __init__(self, most_parts: int):
+        self._most = most_parts
+
+    @op_type_rewrite_pattern
+    def match_and_rewrite(self, op: SplitOp, rewriter: PatternRewriter) -> None:
+        """Split into groups until each is one part."""
+        if op.field_count <= self._most or not is_complete(op.data.type):
+            return
+        axis = op.axis.value.data
+        *starts, _ = op.bounds(shape_of(op.data.type)[axis])
+        places = [start for start in starts if isinstance(start, int)]
+        if len(places) < len(starts):
+            return
+        emit = Emitter(rewriter, op)
+        fields = self._split(emit, op.data, places, axis)
+        for use in list(op.results[0].uses):
+            if isinstance(item := use.operation, TupleGetItemOp):
+                rewriter.replace(item, [], [fields[item.index.value.data]])
+        whole = emit.insert(TupleOp.call(*fields))
+        emit.replace(whole.results[0])
+        if whole.results[0].first_use is None:
+            rewriter.erase(whole)
+
+    def _split(self, emit: Emitter, data: SSAValue, places: Sequence[int], axis: int) -> list[SSAValue]:
+        """The parts of `data` that begin at `places`."""
+        size = 1
+        while size * self._most < len(places):
+            size *= self._most
+        level = [(data, places)]
+        while size:
+            groups = [(whole, _groups(inner, size)) for whole, inner in level]
+            level = []
+            for whole, inner in groups:
+                if len(inner) == 1:
+                    level.append((whole, inner[0]))
+                    continue
+                cuts = [group[0] - inner[0][0] for group in inner[1:]]
+                cut = emit.call(SplitOp, whole, indices_or_sections=cuts, axis=axis)
+                found = [emit.call(TupleGetItemOp, cut, index=index) for index in range(len(inner))]
+                walled = [emit.call(StopFusionOp, part) for part in found] if size > 1 else found
+                level += zip(walled, inner, strict=True)
+            size //= self._most
+        return [part for part, _ in level]
+
+
+def _groups(items: Sequence[ItemT], size: int) -> list[Sequence[ItemT]]:
+    """`items` in order, in lists of `size`, the last of which may be shorter."""
+    return [items[first : first + size] for first in range(0, len(items), size)]
