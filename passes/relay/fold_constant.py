@@ -4,7 +4,7 @@ What: an operator all of whose operands are constants is evaluated by the interp
 constant. Why the interpreter: one meaning for every op, so folding changes no value; and no code is generated to run
 once. Chains are evaluated as a whole: only what is still used afterwards becomes a constant of the program. It is
 copied once, to where native code reads it, and what nothing reads any more is let go of before the next is copied:
-weights are in memory once.
+weights are in memory once. The elements of a result are dropped after its last use is folded.
 
 Before:
 
@@ -129,6 +129,8 @@ class _Folder:
         self.known: dict[SSAValue, _Known] = {}
         self.folded: dict[Operation, None] = {}
         """Ops that were evaluated, in order."""
+        self.awaited: dict[SSAValue, int] = {}
+        """For each tensor that such an op gave the uses that may still need its elements."""
         self.passed_on = Replacements()
         """Fields of tuples, lets and chosen branches → the values that they are."""
         self.gone: dict[Operation, None] = {}
@@ -246,6 +248,18 @@ class _Folder:
             self.extents.setdefault(function_around(op), {}).update(extents)
         self.known[result] = _Known.of(value, _derived_name(op, operands))
         self.folded[op] = None
+        if isinstance(result.type, TensorType):
+            self.awaited[result] = sum(1 for _ in result.uses)
+        if not isinstance(op, TupleOp):  # whose fields are read through it
+            self._forget(op.operands)
+
+    def _forget(self, operands: Sequence[SSAValue]) -> None:
+        """Drop the elements of folded results whose last use is one of `operands`."""
+        for operand in operands:
+            if operand in self.awaited:
+                self.awaited[operand] -= 1
+                if not self.awaited[operand]:
+                    del self.known[operand]
 
     def replace(self) -> None:
         """Replace what was folded by constants where it is still used."""

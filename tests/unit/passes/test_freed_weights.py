@@ -119,3 +119,19 @@ def test_what_is_folded_goes_before_the_next_is_copied() -> None:
     found = [op.array for op in module.walk() if isinstance(op, ConstantOp)]
     assert [float(array.flat[0]) for array in found] == list(range(count))
     assert all(aligned(array) is array for array in found)
+
+
+def test_results_are_freed_after_their_last_use_is_folded() -> None:
+    (count, size), context = (20, 1 << 20), full_context()
+    net = Network()
+    value = net.add(ConstantOp.of(np.zeros(size // 4, np.float32)))
+    for number in range(count):
+        value = net.add(AddOp.call(value, net.add(ConstantOp.of(np.array(number, np.float32)))))
+    module = net.module(value)
+    tracemalloc.start()
+    load_pass("relay-fold-constant")().apply(context, module)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 5 * size
+    (folded,) = [op.array for op in module.walk() if isinstance(op, ConstantOp)]
+    assert (folded == sum(range(count))).all()
