@@ -15,9 +15,10 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.relay.ops import tensor_join
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp
-from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
+from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
@@ -158,6 +159,14 @@ def test_work_grows_with_the_graph(names: str, make: Callable[[int], ModuleOp], 
 def test_a_wide_op_is_not_written_anew_for_each_operand(names: str) -> None:
     # 200 operands, half of which change: one after the other would be 20,000 copies.
     assert copied_operands(applied(names, wide)(100)) < 2_000
+
+
+def test_the_places_of_a_split_are_listed_once() -> None:
+    graph = Graph(VECTOR)
+    data = graph.block.args[0]
+    with patch.object(tensor_join, "numbers", side_effect=tensor_join.numbers) as numbers:
+        SplitOp.call(data, indices_or_sections=list(range(1, 20)))
+    assert numbers.call_count < 5
 
 
 def test_branches_in_branches_are_asked_for_their_effects_without_recursion() -> None:
