@@ -22,7 +22,7 @@ from xdsl.ir.affine import (
 )
 
 from xrelay.index_algebra.affine_products import binary
-from xrelay.index_algebra.linear_form import LinearForm, atom_form, constant_form
+from xrelay.index_algebra.linear_form import LinearForm, addends_of, atom_form, constant_form, sum_of
 from xrelay.index_algebra.symbolic_quotients import Interval, Ranges, divided
 
 
@@ -45,7 +45,7 @@ def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
     if type(expr) is not AffineBinaryOpExpr:
         return atom_form(expr)
     if expr.kind is AffineBinaryOpKind.Add:
-        return linear_form(expr.lhs, box).plus(linear_form(expr.rhs, box))
+        return sum_of([linear_form(addend, box) for addend in addends_of(expr)])
     if expr.kind is AffineBinaryOpKind.Mul:
         return linear_form(expr.lhs, box).times(linear_form(expr.rhs, box))
     return _division(expr, tuple(box))

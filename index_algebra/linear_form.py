@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache, lru_cache, reduce
 
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineDimExpr, AffineExpr
 
@@ -95,6 +95,27 @@ def const(value: int) -> AffineConstantExpr:
     return AffineConstantExpr(value)
 
 
+def addends_of(expr: AffineExpr) -> list[AffineExpr]:
+    """The expressions that a sum adds, those of the sums in it included, from left to right."""
+    found: list[AffineExpr] = []
+    pending = [expr]
+    while pending:
+        last = pending.pop()
+        if type(last) is AffineBinaryOpExpr and last.kind is AffineBinaryOpKind.Add:
+            pending += (last.rhs, last.lhs)
+        else:
+            found.append(last)
+    return found
+
+
+def sum_of(forms: Sequence[LinearForm]) -> LinearForm:
+    """The sum of forms, with like terms collected at once if all atoms are dimensions."""
+    terms = _collected_dims([term for form in forms for term in form.terms])
+    if terms is not None:
+        return LinearForm(terms, sum([form.constant for form in forms]))
+    return reduce(LinearForm.plus, forms)
+
+
 def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearForm:
     if (simple := _collected_dims(terms)) is not None:
         return LinearForm(simple, constant)
@@ -135,8 +156,8 @@ def spread(expr: AffineExpr) -> LinearForm:
     match expr:
         case AffineConstantExpr(value=value):
             return LinearForm((), value)
-        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add, lhs=lhs, rhs=rhs):
-            return spread(lhs).plus(spread(rhs))
+        case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Add):
+            return sum_of([spread(addend) for addend in addends_of(expr)])
         case AffineBinaryOpExpr(kind=AffineBinaryOpKind.Mul, lhs=lhs, rhs=rhs):
             return spread(lhs).times(spread(rhs))
         case _:

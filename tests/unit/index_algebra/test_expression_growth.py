@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 from support.work import growth
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
@@ -15,7 +15,7 @@ from xrelay.index_algebra.affine_bounds import linear_form, simplify
 from xrelay.index_algebra.affine_products import floor_div, modulo
 from xrelay.index_algebra.dim_limits import MAX_SIZE
 from xrelay.index_algebra.dims import Dim, maximum, product, symbol
-from xrelay.index_algebra.linear_form import MAX_PRODUCTS
+from xrelay.index_algebra.linear_form import MAX_PRODUCTS, dim
 from xrelay.index_algebra.requirement import AtLeast
 from xrelay.index_algebra.shape_environment import ShapeEnvironment
 from xrelay.passes.infra.source import full_context
@@ -55,6 +55,16 @@ def test_products_of_sums_are_refused_before_they_are_multiplied_out() -> None:
         product(SUMS)
     with pytest.raises(DimensionError, match="more than 1000 products"):
         assert MANY * OTHERS
+
+
+def test_the_form_of_a_sum_takes_linear_work() -> None:
+    def form(size: int) -> Callable[[], object]:
+        expr: AffineExpr = dim(0)
+        for number in range(1, size):
+            expr = AffineBinaryOpExpr(AffineBinaryOpKind.Add, expr, dim(number))
+        return lambda: linear_form(expr)
+
+    assert growth(form, 30, 10) < 12.0
 
 
 def test_sums_of_many_names_are_expressions() -> None:
