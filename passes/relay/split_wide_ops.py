@@ -4,6 +4,8 @@ What: with more than `most-parts` parts, neighbours are concatenated in groups o
 groups, until one is left. A split is cut into groups of parts first, and each group into its parts. Between the levels
 is a `relay.annotation.stop_fusion`, so that each op is a kernel of its own. Why: an op is one kernel, with an argument
 and a loop nest for each part, and the time of LLVM is more than linear in these. Groups of equal types share a kernel.
+If the extent of a concatenation has more than 16 names, its groups have 16 parts: the place of a part is a sum of the
+names before it, which each place computes anew.
 `loop-place-parts` lets the inner results lie in the outer ones, so that nothing is copied twice. Exact.
 
 Before, with `most-parts=2`:
@@ -27,7 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from typing_extensions import override
 from xdsl.context import Context
@@ -41,9 +43,13 @@ from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.errors import PassError
+from xrelay.index_algebra.dims import DimExpr
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
 
 ItemT = TypeVar("ItemT")
+
+MOST_NAMES: Final = 16
+"""The number of parts of a concatenation whose extent has more names than this."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +93,18 @@ class SplitWideConcatenate(RewritePattern):
     def match_and_rewrite(self, op: ConcatenateOp, rewriter: PatternRewriter) -> None:
         """Concatenate groups of neighbours until one op takes them all."""
         made = owner_of(op.data, TupleOp)
-        if made is None or len(made.operands) <= self._most:
+        if made is None or not is_complete(op.data.type) or not is_complete(op.result.type):
             return
-        if not is_complete(op.data.type) or not is_complete(op.result.type):
+        axis = op.axis.value.data
+        extent = shape_of(op.result.type)[axis]
+        is_named = isinstance(extent, DimExpr) and len(extent.names) > MOST_NAMES
+        most = min(self._most, MOST_NAMES) if is_named else self._most
+        if len(made.operands) <= most:
             return
-        emit, axis = Emitter(rewriter, op), op.axis.value.data
+        emit = Emitter(rewriter, op)
         parts: Sequence[SSAValue] = made.operands
-        while len(parts) > self._most:
-            groups = _groups(parts, self._most)
+        while len(parts) > most:
+            groups = _groups(parts, most)
             parts = [
                 group[0]
                 if len(group) == 1

@@ -23,6 +23,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.index_algebra.dims import symbol
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.pipeline_text import parse_passes
 from xrelay.passes.infra.source import full_context
@@ -167,6 +168,14 @@ def test_the_places_of_a_split_are_listed_once() -> None:
     with patch.object(tensor_join, "numbers", side_effect=tensor_join.numbers) as numbers:
         SplitOp.call(data, indices_or_sections=list(range(1, 20)))
     assert numbers.call_count < 5
+
+
+def test_the_names_of_a_concatenation_are_summed_in_groups() -> None:
+    graph = Graph(*(tensor_type([symbol(f"n{number}")], f32) for number in range(100)))
+    module = ModuleOp([graph.function("main", graph.call(ConcatenateOp, graph.call(TupleOp, *graph.block.args)))])
+    applied(f"{TYPED},relay-split-wide-ops", lambda _: module)(1)()
+    sizes = [len(op.operands) for op in module.walk() if isinstance(op, TupleOp)]
+    assert sizes == [16] * 6 + [4, 7]
 
 
 def test_branches_in_branches_are_asked_for_their_effects_without_recursion() -> None:
