@@ -159,10 +159,10 @@ class SplitWideSplit(RewritePattern):
         size = 1
         while size * self._most < len(places):
             size *= self._most
-        level = [(data, places)]
+        level: list[tuple[SSAValue, Sequence[int]]] = [(data, places)]
         while size:
             groups = [(whole, _groups(inner, size)) for whole, inner in level]
-            level = []
+            level = list[tuple[SSAValue, Sequence[int]]]()
             for whole, inner in groups:
                 if len(inner) == 1:
                     level.append((whole, inner[0]))
@@ -177,5 +177,5 @@ class SplitWideSplit(RewritePattern):
 
 
 def _groups(items: Sequence[ItemT], size: int) -> list[Sequence[ItemT]]:
-    """`items` in order, in lists of `size`, the last of which may be shorter."""
+    """Lists of `size` neighbouring items; the last list may be shorter."""
     return [items[first : first + size] for first in range(0, len(items), size)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from string import ascii_lowercase
+
 import numpy as np
 import onnx
 import pytest
@@ -39,6 +41,7 @@ CASES: list[tuple[str, Shapes]] = [
     ("ij,ij->", ((2, 3), (2, 3))),
     ("Ba,aB", ((2, 3), (3, 2))),
     ("ij,jk->ik", ((2, 0), (0, 4))),
+    (f"{','.join(ascii_lowercase)}->{ascii_lowercase}", (*((2,),) * 3, *((1,),) * 23)),
 ]
 
 
