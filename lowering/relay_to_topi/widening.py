@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import wraps
+from functools import cached_property, wraps
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
@@ -69,7 +69,7 @@ class WideEmitter(TopiEmitter):
             self._wide[value] = widening.converted(self, narrow, widening.wide, widening.labels[0])
         return self._wide[value]
 
-    @property
+    @cached_property
     def result_types(self) -> list[TensorType[Attribute]]:
         """The types of the op's tensors, wide."""
         return [
