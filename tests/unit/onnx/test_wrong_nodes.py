@@ -138,8 +138,8 @@ def test_a_list_with_more_entries_than_a_tensor_has_axes(inputs: str, nodes: str
     ("shape", "scales", "words"),
     [
         ("4, 100", "1, 3e38", "an extent of 100 times the scale"),
-        ("4, n", "1, 1e-45", "needs a known extent, found n"),
-        ("4, n", "1e-45, 2", "no number of 64 bits with a sign"),
+        ("4, n", "1, 2e-38", "needs a known extent, found n"),
+        ("4, n", "2e-38, 2", "no number of 64 bits with a sign"),
     ],
 )
 def test_a_scale_beyond_every_size(shape: str, scales: str, words: str) -> None:
