@@ -136,9 +136,12 @@ class GraphBuilder:
             self.block.erase_op(op)
 
     def undo(self, last: Operation | None, begun: int) -> None:
-        """Erases the ops after `last`, and those in blocks without an op that were begun after the first `begun`."""
+        """Erases the ops after `last`, and those in blocks without an op that were begun after the first `begun`.
+
+        The ops of a block that was erased with its op have no parent.
+        """
         for block in reversed(self.blocks[begun:]):
-            for op in reversed(list(block.ops) if block.parent is None else []):
+            for op in reversed([op for op in block.ops if op.parent is block and block.parent is None]):
                 block.erase_op(op)
         del self.blocks[begun:]
         self.erase(self.ops_after(last))
