@@ -87,7 +87,8 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
             return BFloat16Type()
         dtype = _NAMES_OF_RELAY.get(dtype, dtype)
     try:
-        found = _from_numpy().get(np.dtype(dtype))
+        # numpy before 2.3 takes any object with a `dtype`.
+        found = _from_numpy().get(np.dtype(dtype)) if isinstance(dtype, str | type | np.dtype) else None
     except (TypeError, ValueError):
         found = None
     if found is None:

@@ -72,7 +72,8 @@ def test_saved_networks(mode: str, places: str, tmp_path: Path) -> None:
     assert expected is not None
     for found in both(proto, [x]):
         for ours, theirs in zip(found, expected, strict=True):
-            np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-4, strict=True)
+            # Terms of 6e5 cancel: a rounding of one of them is larger than 1e-3 of some results.
+            np.testing.assert_allclose(ours, theirs, rtol=1e-3, atol=1e-7 * np.abs(theirs).max(), strict=True)
 
 
 def stored(filters: Array, block: int) -> Array:
