@@ -1,4 +1,4 @@
-"""The interface of a module below the loop level: module attributes that say all that running it needs.
+"""The interface of a module below the loop level: module attributes with all facts that a run needs.
 
 ```
 builtin.module attributes {
@@ -14,7 +14,7 @@ builtin.module attributes {
 `xrelay.calls` has the calls of kernels that may fail, if they are for other nodes than those that the kernel names.
 
 The arguments of `@main` are the inputs, the outputs, the weights and the arena, then the sizes of named dimensions. A
-weight stands here by name and key as everywhere; its bytes stay in memory or in a side file.
+weight has its name and key here; its bytes stay in memory or in a side file.
 
 With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`), and two attributes more are there:
 

@@ -1,9 +1,10 @@
 """The protobuf of a model without the bytes of its large tensors, which are read by themselves.
 
-Only what leads to tensors is looked at: the graph, its initializers, and the tensors in attributes of its nodes. Where
-a file is not as protobuf writes it, or says a thing twice of which the last counts, it is left to protobuf whole.
+Only fields that lead to tensors are read: the graph, its initializers, and the tensors in attributes of its nodes.
+Protobuf parses the whole file if its encoding is not that of protobuf's own writer, or if a singular field occurs
+twice.
 
-The parts of a graph are counted before protobuf reads them, which takes up to a kilobyte of memory for each.
+The parts of a graph are counted before protobuf parses them: it needs up to a kilobyte of memory for each part.
 """
 
 from __future__ import annotations
@@ -111,9 +112,10 @@ class _Field(NamedTuple):
 
 
 def slim_model(content: Content, tensors: TensorBytes, place: str = "model") -> bytes | None:
-    """What protobuf is to parse, where large tensors name their bytes in `tensors`; `None` where it has to parse all.
+    """Returns the bytes of a model without those of its large tensors, which go to `tensors`.
 
-    What reading raises passes through. `ModelImportError` for a model, called `place`, of more than `MOST_PARTS` parts.
+    Returns `None` if protobuf has to parse the whole model. Errors of reading pass through.
+    `ModelImportError` for a model, called `place`, of more than `MOST_PARTS` parts.
     """
     try:
         return bytes(_Slimming(content, tensors, place).message(_MODEL, 0, content.size))

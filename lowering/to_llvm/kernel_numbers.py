@@ -1,7 +1,7 @@
 """The numbers by which a status names kernels, and who writes them there.
 
-A kernel stands alone: what it returns where something failed is the reason alone, whatever it is called and whichever
-module it is in. The graph function that called it adds the number that the kernel has in this module. Functions
+A kernel is compiled apart from its callers: the status of a failure in it is the reason alone, whatever its symbol and
+its module. The graph function that called it adds the number that the kernel has in this module. Functions
 between kernels are of one module, and write their own number.
 
 Nodes of a model whose kernels are equal share one. A call of a shared kernel for other nodes than those that the kernel
