@@ -21,6 +21,7 @@ from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
+from xrelay.index_algebra.shape_environment import ShapeEnvironment
 from xrelay.lowering.relay_to_topi.dyn_places import has_named_extents
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
@@ -94,17 +95,23 @@ def _bilinear(
     """Two axes at once: each of four elements by the product of its weights, as onnxruntime sums them."""
     target, real = emitter.result_type.element_type, _weighed_in(element_of(data))
     taps = {axis: taps_of(emitter, at, rule, real) for axis, at in axes.items()}
-    for axis, own in taps.items():
-        shape[axis] = own.size
+    rows, columns = taps
+    shape[columns] = taps[columns].size
+    sources = [data, data]
+    if columns == len(shape) - 1 and _grows(axes[rows]):
+        sources = [_gathered(emitter, data, shape, columns, taps[columns], number, real) for number in (0, 1)]
+    shape[rows] = taps[rows].size
 
     def term(b: Body, numbers: Sequence[int]) -> SSAValue:
+        source = sources[numbers[1]]
         place: list[IndexLike] = [*b.spatial]
         weights: list[SSAValue] = []
         for (axis, own), number in zip(taps.items(), numbers, strict=True):
             assert own.weights is not None, "linear interpolation has weights"
-            place[axis] = b.as_index(b.read(own.indices, b.spatial[axis], number))
-            weights.append(b.read(own.weights, b.spatial[axis], number))
-        return b.times(b.times(*weights), convert_scalar(b, b.read(data, *place), real))
+            if axis == rows or source is data:
+                place[axis] = b.as_index(b.read(own.indices, number, b.spatial[axis]))
+            weights.append(b.read(own.weights, number, b.spatial[axis]))
+        return b.times(b.times(*weights), convert_scalar(b, b.read(source, *place), real))
 
     def fill(b: Body) -> SSAValue:
         total, *others = (term(b, numbers) for numbers in product((0, 1), repeat=2))
@@ -115,6 +122,28 @@ def _bilinear(
         return finished(b, total, target)
 
     return emitter.compute("resize", variables("i", shape), target, fill)
+
+
+def _grows(at: AxisPlaces) -> bool:
+    """Returns whether the size is certainly at least the extent."""
+    low, _ = ShapeEnvironment().interval(at.size - at.extent)
+    return low is not None and low >= 0
+
+
+def _gathered(
+    emitter: TopiEmitter, data: SSAValue, shape: Sequence[Dim], axis: int, taps: Taps, number: int, real: Attribute
+) -> SSAValue:
+    """The element below (`number` 0) or above (1) each place along the innermost axis.
+
+    An axis that grows reads each row several times. A row that is gathered once is then read as vectors.
+    """
+
+    def fill(b: Body) -> SSAValue:
+        place: list[IndexLike] = [*b.spatial]
+        place[axis] = b.as_index(b.read(taps.indices, number, b.spatial[axis]))
+        return convert_scalar(b, b.read(data, *place), real)
+
+    return emitter.compute("resize_columns", variables("i", shape), real, fill)
 
 
 def _kept_shape(emitter: TopiEmitter, data: SSAValue, axes: Collection[int]) -> list[Dim]:
@@ -149,11 +178,11 @@ def _resized_axis(
 
     def term(b: Body, number: IndexLike) -> SSAValue:
         place: list[IndexLike] = [*b.spatial]
-        place[axis] = b.as_index(b.read(taps.indices, b.spatial[axis], number))
+        place[axis] = b.as_index(b.read(taps.indices, number, b.spatial[axis]))
         value = b.read(data, *place)
         if taps.weights is None:
             return value
-        return b.times(b.read(taps.weights, b.spatial[axis], number), convert_scalar(b, value, real))
+        return b.times(b.read(taps.weights, number, b.spatial[axis]), convert_scalar(b, value, real))
 
     def unrolled(b: Body, count: int) -> SSAValue:
         total = term(b, 0)

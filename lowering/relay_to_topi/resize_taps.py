@@ -20,7 +20,7 @@ from xrelay.lowering.relay_to_topi.resize_places import AxisPlaces, place_of
 
 @dataclass(frozen=True)
 class Taps:
-    """The elements that take part and their weights: (size, count); the places of the indices: (size)."""
+    """The elements that take part and their weights: (count, size); the places of the indices: (size)."""
 
     at: AxisPlaces
     rule: Resampling
@@ -47,10 +47,10 @@ def taps_of(emitter: TopiEmitter, at: AxisPlaces, rule: Resampling, real: Attrib
     places = emitter.compute("resize_places", {"o": at.size}, f64, lambda b: place_of(b, b.spatial[0], at, rule))
     half = rule.half_window(at.extent, at.size, by_scale=at.scale is not None)
     count: Dim = 2 * half if rule.reach else 1
-    table: dict[str, Dim] = {"o": at.size, "t": count}
+    table: dict[str, Dim] = {"t": count, "o": at.size}
 
     def index(b: Body) -> SSAValue:
-        place, number = b.read(places, b.spatial[0]), b.spatial[1]
+        number, place = b.spatial[0], b.read(places, b.spatial[1])
         if not rule.reach:
             return b.index(_clipped(b, _as_i64(b, _nearest(b, place, rule.rounding)), at.extent))
         below = b.as_index(b.add(arith.IndexCastOp(_as_i64(b, b.add(math.FloorOp(place))), IndexType())))
@@ -62,7 +62,7 @@ def taps_of(emitter: TopiEmitter, at: AxisPlaces, rule: Resampling, real: Attrib
         return Taps(at, rule, count, places, indices, None)
 
     def weight(b: Body) -> SSAValue:
-        return _weight(b, b.read(places, b.spatial[0]), b.expr(b.spatial[1]) - b.expr(half) + 1, at, rule)
+        return _weight(b, b.read(places, b.spatial[1]), b.expr(b.spatial[0]) - b.expr(half) + 1, at, rule)
 
     if rule.is_normalized:
         weights = _normalized(emitter, emitter.compute("resize_raw_weights", table, f64, weight), table, real)
@@ -120,13 +120,13 @@ def _normalized(emitter: TopiEmitter, raw: SSAValue, table: dict[str, Dim], real
     """Weights divided by their sum, in the order of the elements; those that are all 0 stay."""
 
     def add(b: Body) -> SSAValue:
-        return b.plus(b.accumulators[0], b.read(raw, b.spatial[0], b.reduction[0]))
+        return b.plus(b.accumulators[0], b.read(raw, b.reduction[0], b.spatial[0]))
 
     steps = {"t": table["t"]}
     total = emitter.compute("resize_weight_sums", {"o": table["o"]}, element_of(raw), add, reduce=steps, init=[0])
 
     def divided(b: Body) -> SSAValue:
-        whole = b.read(total, b.spatial[0])
+        whole = b.read(total, b.spatial[1])
         is_zero = b.add(arith.CmpfOp(whole, b.constant(0, f64), "oeq"))
         by = b.add(SelectOp(is_zero, b.constant(1, f64), whole))
         return convert_scalar(b, b.divide(b.read(raw, *b.spatial), by), real)

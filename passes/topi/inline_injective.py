@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.context import Context
 from xdsl.dialects import func
 from xdsl.dialects.builtin import LocationAttr, ModuleOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
@@ -33,7 +33,7 @@ MAX_INDEX_SIZE = 400
 _NO_POINTS: Dim = 0
 
 FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
-"""What one evaluation of an op is taken to cost: data movement, one instruction, a condition, a long sequence."""
+"""Costs of one evaluation: data movement, one instruction, a condition or a gather of lanes, a long sequence."""
 
 _FREE_OPS = {"topi.read", "topi.index", "topi.yield", "arith.constant", "arith.index_cast"}
 _COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.remsi", "arith.remui"}
@@ -66,7 +66,8 @@ class TopiInlineInjectivePass(ModulePass):
     - the value is a result of the function, or something else than `topi.read` uses it (a named op: expand it before);
     - computing again costs too much: the points at which the readers evaluate the body, divided by the points of its
       own index space, minus one, times the cost of the body exceeds `max_recompute`. An op costs 1, a guard 4, a
-      division, a function of `math` or a condition on the innermost index 16; reads, indices and constants are free.
+      division, a function of `math` or a condition on the innermost index 16; indices and constants are free, and
+      reads too, but for 4 if the index of the last axis is read from a tensor;
       So a change of layout is always inlined, a relu into a pooling window too, but not an exponential that two
       computes read, nor padding into the reduction of a convolution;
     - it checks an index, and no reader surely reads every element: a check that fails would not be made;
@@ -195,15 +196,22 @@ def body_cost(block: Block) -> int:
     """What one evaluation of a body is taken to cost; a condition on the innermost index leaves no lanes."""
     total = 0
     for op in block.walk():
-        if op.name in _FREE_OPS:
-            total += FREE
-        elif isinstance(op, GuardOp | CheckedIndexOp):
+        if isinstance(op, GuardOp | CheckedIndexOp) or _gathers_lanes(op):
             total += BRANCH
+        elif op.name in _FREE_OPS:
+            total += FREE
         elif level_of(op) == "math" or op.name in _COSTLY_OPS or _differs_in_lanes(op, block):
             total += COSTLY
         else:
             total += CHEAP
     return total
+
+
+def _gathers_lanes(op: Operation) -> bool:
+    """Returns whether a read takes the index of its last axis from a computed value."""
+    if not isinstance(op, ReadOp) or not op.index.exprs:
+        return False
+    return any(isinstance(place, OpResult) for place in op.index[-1].operands)
 
 
 def _differs_in_lanes(op: Operation, body: Block) -> bool:

@@ -273,3 +273,25 @@ func.func private @check_of_one_element(%at: tensor<4xindex>, %x: tensor<1xf32>)
   }
   func.return %r : tensor<4xf32>
 }
+
+// A gather along the last axis is not computed eight times; a gather of whole rows is free.
+// CHECK-LABEL: @gathered_lanes
+func.func private @gathered_lanes(%at: tensor<8xindex>, %x: tensor<4x4xf32>) -> tensor<32x8xf32> {
+  // CHECK-NEXT: topi.compute "columns" [%i : 4, %j : 8]
+  %c = topi.compute "columns" [%i : 4, %j : 8] : tensor<4x8xf32> {
+    %a = topi.read %at[%j] : tensor<8xindex>
+    %v = topi.read %x[%i, %a] : tensor<4x4xf32>
+    topi.yield %v : f32
+  }
+  // CHECK-NOT: topi.compute "rows"
+  %r = topi.compute "rows" [%i : 4, %j : 8] : tensor<4x8xf32> {
+    %a = topi.read %at[%i] : tensor<8xindex>
+    %v = topi.read %c[%a, %j] : tensor<4x8xf32>
+    topi.yield %v : f32
+  }
+  %y = topi.compute "repeat" [%i : 32, %j : 8] : tensor<32x8xf32> {
+    %v = topi.read %r[%i floordiv 8, %j] : tensor<4x8xf32>
+    topi.yield %v : f32
+  }
+  func.return %y : tensor<32x8xf32>
+}
