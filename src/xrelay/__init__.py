@@ -3,10 +3,10 @@
     model = xrelay.compile("resnet50.onnx")
     outputs = model.run({"data": x})
 
-`compile` takes ONNX files, text and modules; `relay` builds graphs in Python, `build` and `GraphModule` run them as
-Relay's users know it; `quantize` puts integers of 8 bits in the place of floats; `parse` reads text, `interpret` runs a
-program without compiling it, and `same` answers whether two programs at any levels compute the same. The names below
-are imported when they are first used, so `import xrelay` costs nothing.
+`compile` takes ONNX files, text and modules. `relay` builds graphs in Python; `build` and `GraphModule` compile and run
+them through Relay's API. `quantize` turns a float model into int8. `parse` reads text, `interpret` runs a program
+without compiling it, and `same` decides whether two programs, at any levels, compute the same results. Public names
+are imported on first use, so `import xrelay` is cheap.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ _PUBLIC: dict[str, str] = {
     "topi": "xrelay",
     "transform": "xrelay",
 }
-"""Public name → module; of `xrelay` itself the names are modules."""
+"""Maps a public name to its module. A name whose module is `xrelay` is itself a submodule."""
 
 __all__ = [
     "BuiltFunction",
@@ -126,7 +126,7 @@ def __getattr__(name: str) -> object:
     module = _PUBLIC.get(name)
     if module is None:
         raise AttributeError(f"module 'xrelay' has no attribute {name!r}")
-    # Imported here, as contextlib and threading would double what `import xrelay` costs.
+    # Imported here because contextlib and threading would double the time of `import xrelay`.
     from xrelay.shortage import NUMPY, check_memory, reporting_shortage
 
     with reporting_shortage():

@@ -1,4 +1,4 @@
-"""Checks of arguments that several doors take."""
+"""Checks of arguments that several entry points share."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from xrelay.errors import InputError
 Shapes = dict[str, tuple[int, ...]]
 
 MAX_OPT_LEVEL = 3
-"""The greatest level of optimisation."""
+"""The highest optimisation level."""
 _HELP = "give a dictionary such as {'data': (1, 3, 224, 224)}"
 
 
 def checked_shapes(shapes: object) -> Shapes:
-    """Shapes of inputs by name, with extents of type `int`; none for `None`.
+    """Returns input shapes by name with extents of type `int`; empty for `None`.
 
-    Raises `InputError` unless they are a mapping from names to sequences of integers: an extent such as 8.0 equals 8,
-    and would be taken for it wherever types are compared.
+    Raises `InputError` unless `shapes` maps names to sequences of integers. A float such as 8.0 is refused: it compares
+    equal to 8, so tensor types with it would compare equal too.
     """
     if shapes is None:
         return {}
@@ -31,7 +31,7 @@ def checked_shapes(shapes: object) -> Shapes:
 
 
 def checked_integer(option: str, value: object) -> int:
-    """The value of an integer option; `InputError` for anything else."""
+    """Returns the value of an integer option. Raises `InputError` for anything else."""
     try:
         return index(cast(SupportsIndex, value))
     except TypeError as error:
@@ -39,14 +39,14 @@ def checked_integer(option: str, value: object) -> int:
 
 
 def checked_flag(option: str, value: object) -> bool:
-    """The value of an option that is on or off; `InputError` for anything else, such as a path or a text."""
+    """Returns the value of a boolean option. Raises `InputError` for anything else, such as a path or a string."""
     if not isinstance(value, bool):
         raise InputError(f"{option} is {_shown(value)}, which is neither True nor False")
     return value
 
 
 def checked_path(option: str, path: object) -> Path:
-    """The path that a caller gives for `option`; `InputError` for what is none."""
+    """Returns the path passed for `option`. Raises `InputError` unless it is a string or a path object."""
     if not isinstance(path, (str, PathLike)):
         raise InputError(f"{option} is {_shown(path)}, which is no path", help="give a str or a pathlib.Path")
     named = fspath(path)
@@ -78,7 +78,7 @@ def _is_mapping(value: object) -> TypeGuard[Mapping[object, object]]:
 
 
 def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
-    import numpy as np  # which processes that help to compile do without
+    import numpy as np  # Imported here: compile worker processes do not need numpy.
 
     if isinstance(value, np.ndarray):
         return value.ndim == 1

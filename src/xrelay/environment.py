@@ -1,7 +1,7 @@
-"""Environment variables: all that xrelay reads are read here and described in docs/environment.md.
+"""The environment variables that xrelay reads, described in docs/environment.md.
 
-They are read when they are needed, so a program may set them after it has imported xrelay. `InputError` names a
-variable that has no meaning.
+Each is read when it is used, so a program may set it after importing xrelay. An invalid value raises an `InputError`
+that names the variable.
 """
 
 from __future__ import annotations
@@ -29,39 +29,39 @@ _OFF: Final = frozenset({"0", "off", "false", "no"})
 
 
 def cache_is_on() -> bool:
-    """Whether compiled code is kept on disk: `XRELAY_CACHE` is not 0, off, false or no."""
+    """Whether compiled code is cached on disk: `XRELAY_CACHE` is not 0, off, false or no."""
     return os.environ.get(CACHE, "").lower() not in _OFF
 
 
 def cache_folder() -> Path | None:
-    """The folder that `XRELAY_CACHE_DIR` names; `None` where it is unset or empty."""
+    """Returns the folder in `XRELAY_CACHE_DIR`; `None` if it is unset or empty."""
     text = os.environ.get(CACHE_DIR, "")
     return Path(text).absolute() if text else None
 
 
 def use_cache_folder(folder: Path) -> None:
-    """Set `XRELAY_CACHE_DIR` for this process and those it starts."""
+    """Sets `XRELAY_CACHE_DIR` for this process and its future child processes."""
     os.environ[CACHE_DIR] = str(folder)
 
 
 def with_cache_folder(folder: Path) -> dict[str, str]:
-    """Returns the environment for a process of its own whose caches are in `folder`."""
+    """Returns a copy of the environment for a child process that caches in `folder`."""
     return {**os.environ, CACHE_DIR: str(folder)}
 
 
 def cache_limit() -> int:
-    """The number of bytes that each store of the cache may take: `XRELAY_CACHE_LIMIT` MiB, else 4 GiB."""
+    """Returns the size limit of each store of the cache in bytes: `XRELAY_CACHE_LIMIT` MiB, or 4 GiB by default."""
     mebibytes = _number(CACHE_LIMIT, "give a whole number of MiB")
     return _MIB * (_DEFAULT_LIMIT_MIB if mebibytes is None else mebibytes)
 
 
 def num_threads() -> int | None:
-    """The number that `XRELAY_NUM_THREADS` gives; `None` where it is unset or empty."""
+    """Returns the number in `XRELAY_NUM_THREADS`; `None` if it is unset or empty."""
     return _number(NUM_THREADS, "give a whole number of threads")
 
 
 def workers() -> int | None:
-    """How many processes may help to compile a large model: `XRELAY_WORKERS`; `None` where it is unset or empty."""
+    """Returns the maximum number of compile workers for a large model, `XRELAY_WORKERS`; `None` if unset or empty."""
     hint = f"give a whole number of processes, at most {_MAX_WORKERS}"
     number = _number(WORKERS, hint)
     if number is not None and number > _MAX_WORKERS:
@@ -70,7 +70,7 @@ def workers() -> int | None:
 
 
 def call_limit() -> int:
-    """How many calls may be open before a recursion is taken for endless: `XRELAY_CALL_LIMIT`, else 131,072."""
+    """Returns the maximum depth of nested calls, `XRELAY_CALL_LIMIT`, or 131,072 by default."""
     number = _number(CALL_LIMIT, "give a whole number of calls")
     return _DEFAULT_CALL_LIMIT if number is None else number
 

@@ -1,4 +1,4 @@
-"""The project's own family of exceptions: one line each, naming the place, what is wrong, and what to do."""
+"""The exceptions of xrelay: each has a one-line message, and may have a location and a hint."""
 
 from __future__ import annotations
 
@@ -6,32 +6,35 @@ from collections.abc import Iterable
 from typing import Final
 
 LONGEST: Final = 4000
-"""The number of characters that a message, a location or a help is printed with."""
+"""The maximum number of characters printed of a message, a location or a hint."""
 
 
 def printable(text: str) -> str:
-    """`text` with control characters escaped, as names of foreign models may hold them: one line, and no commands."""
+    """Returns `text` with control characters escaped.
+
+    Names in foreign models may contain line breaks or terminal commands.
+    """
     return text if text.isprintable() else "".join(each if each.isprintable() else ascii(each)[1:-1] for each in text)
 
 
 def one_line(message: str) -> str:
-    """A message with runs of blanks and line breaks folded into single blanks, and control characters escaped."""
+    """Returns `message` on one line: whitespace runs become single blanks, control characters are escaped."""
     return printable(" ".join(message.split()))
 
 
 def shortened(text: str) -> str:
-    """`text`, or both ends of a longer text and the number of its characters."""
+    """Returns `text`, or the two ends of an over-long text and its number of characters."""
     if len(text) <= LONGEST:
         return text
     return f"{text[: LONGEST // 2]}… ({len(text)} characters) …{text[-LONGEST // 2 :]}"
 
 
 class XRelayError(Exception):
-    """Base of every error that a user of xrelay can meet.
+    """Base class of the errors that xrelay raises.
 
-    `location` is `file:line:col` or the name of a source node; `help` says what to do. Both may be absent. Python
-    writes the name of the class before `str(error)`, which is therefore `location: message; help: …`; tools print
-    `render()`, which has the word `error:` as well. Both are one line, in which long texts are shortened.
+    `location` is `file:line:col` or the name of a source node; `help` describes the remedy. Both are optional.
+    `str(error)` is `location: message; help: …`, to which Python prepends the class name. Tools print `render()`, which
+    adds the word `error:`. Both are one line and shorten long texts.
     """
 
     message: str
@@ -46,27 +49,27 @@ class XRelayError(Exception):
         return self._line("")
 
     def render(self) -> str:
-        """The line that tools print: `location: error: message; help: …`."""
+        """Returns the line that tools print: `location: error: message; help: …`."""
         return self._line("error: ")
 
     def add_place(self, message: str, location: str) -> None:
-        """Add a note about another place, such as that of a first definition."""
+        """Adds a note about another location, such as that of a first definition."""
         self.add_note(f"{location}: note: {message}")
 
     def notes(self) -> list[str]:
-        """The notes, a line each: `location: note: message`, or `note: message` for one without a place."""
+        """Returns the notes, one line each: `location: note: message`, or `note: message` without a location."""
         notes: list[str] = getattr(self, "__notes__", [])
         return [printable(shortened(note) if ": note: " in note else f"note: {shortened(note)}") for note in notes]
 
     def _line(self, severity: str) -> str:
-        # Names of foreign models may have line breaks and commands for the terminal.
+        # Names in foreign models may contain line breaks and terminal commands.
         place = f"{shortened(self.location)}: " if self.location else ""
         hint = f"; help: {shortened(self.help)}" if self.help else ""
         return printable(f"{place}{severity}{shortened(self.message)}{hint}")
 
 
 class ConstraintError(XRelayError):
-    """A constraint (C1, C2, …) of an op does not hold. `op_name` and `constraint` identify it."""
+    """A violated constraint (C1, C2, …) of an op, identified by `op_name` and `constraint`."""
 
     op_name: str
     constraint: str
@@ -76,7 +79,7 @@ class ConstraintError(XRelayError):
     ):
         self.op_name, self.constraint = op_name, constraint
         super().__init__(f"[{op_name} {constraint}] {message}", location=location, help=help)
-        self.args = (op_name, constraint, message)  # what copies and pickles call the class with
+        self.args = (op_name, constraint, message)  # the arguments that copy and pickle pass to the class
 
 
 class DimensionError(XRelayError):
@@ -84,15 +87,15 @@ class DimensionError(XRelayError):
 
 
 class ContradictionError(DimensionError):
-    """A fact about dimensions contradicts those that are known already."""
+    """A fact about dimensions contradicts known facts."""
 
 
 class TypeInferenceError(XRelayError):
-    """Types cannot be solved: contradictory, or not enough is known."""
+    """Type inference failed: the constraints contradict each other or leave a type undetermined."""
 
 
 class TensorTypeError(TypeInferenceError, ValueError):
-    """A tensor's shape or element type is asked of what is no tensor, or whose names do not suit its extents."""
+    """A type without a shape or element type is used as a tensor, or dimension names do not fit the extents."""
 
 
 class ModelImportError(XRelayError):
@@ -104,11 +107,11 @@ class PassError(XRelayError):
 
 
 class ScheduleError(XRelayError):
-    """A schedule primitive refuses: the message says which primitive, on what, and why."""
+    """A schedule primitive refused; the message names the primitive, its target and the reason."""
 
 
 class LoweringError(XRelayError):
-    """Something has no meaning at the next level."""
+    """A construct has no lowering to the next level."""
 
 
 class InterpreterError(XRelayError):
@@ -116,19 +119,19 @@ class InterpreterError(XRelayError):
 
 
 class InputError(XRelayError):
-    """An argument of a compiled model or of the API is wrong: name, shape, dtype, option."""
+    """An argument of a compiled model or of the API is invalid: a name, shape, dtype or option."""
 
 
 class ExecutionError(XRelayError):
-    """Native code reported a failing status."""
+    """Native code returned an error status."""
 
 
 class OutOfMemoryError(XRelayError, MemoryError):
-    """The system gives no more memory, address space or threads."""
+    """The system provides no more memory, address space or threads."""
 
 
 class ArtifactError(XRelayError):
-    """A saved model cannot be loaded: damaged, or of another version or ABI."""
+    """A saved model cannot be loaded: it is damaged, or of another version or ABI."""
 
 
 class ParseError(XRelayError):
@@ -136,16 +139,16 @@ class ParseError(XRelayError):
 
 
 class VerificationError(XRelayError):
-    """A module breaks a rule of its dialects, or of SSA form."""
+    """A module violates a rule of its dialects or of SSA form."""
 
 
 def with_article(noun: str) -> str:
-    """A noun with the article before it: `an int`, `a list`."""
+    """Returns `noun` with its indefinite article: `an int`, `a list`."""
     return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"
 
 
 def did_you_mean(name: str, known: Iterable[str], otherwise: str) -> str:
-    """The help for a name that is not among `known`: the closest of them, or `otherwise` where none is close."""
+    """Returns the help for an unknown name: a suggestion of the closest in `known`, or `otherwise` if none is close."""
     from difflib import get_close_matches
 
     close = get_close_matches(name, list(known), n=1)

@@ -1,9 +1,9 @@
-"""Forks of a process that compiles: they wait until no other thread imports, compiles or loads code.
+"""Makes `os.fork` wait until no other thread imports, compiles or loads code.
 
-The child of a fork has the forking thread alone. A lock that another thread held stays locked in the child: that of a
-module that is being imported, that of llvmlite, those inside of LLVM. So `os.fork` waits until the other threads leave
-the sections that are marked with `forks_wait`, and threads that begin one wait for the fork. `subprocess` does not
-fork in this way, and does not wait.
+Only the forking thread exists in the child of a fork. A lock held by another thread stays locked there: the import lock
+of a module, the lock of llvmlite, the locks inside LLVM. `os.fork` therefore waits until other threads leave the
+sections marked by `forks_wait`, and threads that enter a section wait for a pending fork. `subprocess` does not fork
+this way and does not wait.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ from contextlib import contextmanager
 from typing import Final
 
 _PATIENCE: Final = 60.0
-"""The seconds that a fork waits at most: a section may wait for the thread that forks."""
+"""The maximum wait of a fork in seconds. A section may itself wait for the forking thread, so the wait must end."""
 
 
 class _Gate:
-    """The threads that are in sections, and the forks that wait for them."""
+    """The threads inside sections, and the number of pending forks."""
 
     def __init__(self) -> None:
         self._changed = threading.Condition()
         self._depths: dict[int, int] = {}
-        """How many sections each thread is in."""
+        """The number of sections that each thread is in."""
         self._forks = 0
 
     def enter(self, *, is_short: bool) -> None:
-        """Begin a section; a thread that is in one does not wait for a fork, which waits for it."""
+        """Enters a section. A thread that is in one already does not wait for a pending fork, which waits for it."""
         thread = threading.get_ident()
         with self._changed:
             self._changed.wait_for(lambda: is_short or self._forks == 0 or thread in self._depths)
             self._depths[thread] = self._depths.get(thread, 0) + 1
 
     def leave(self) -> None:
-        """End a section."""
+        """Leaves a section."""
         thread = threading.get_ident()
         with self._changed:
             self._depths[thread] -= 1
@@ -46,7 +46,7 @@ class _Gate:
             self._changed.notify_all()
 
     def before_fork(self) -> None:
-        """Wait until no other thread is in a section; the lock is held until the fork is done."""
+        """Waits until no other thread is in a section, and holds the lock until the fork is done."""
         thread = threading.get_ident()
         self._changed.acquire()
         self._forks += 1
@@ -54,13 +54,13 @@ class _Gate:
         self._changed.wait_for(lambda: self._depths.keys() == {thread}, timeout=_PATIENCE)
 
     def after_in_parent(self) -> None:
-        """Let the other threads go on."""
+        """Releases the other threads."""
         self._forks -= 1
         self.leave()
         self._changed.release()
 
     def after_in_child(self) -> None:
-        """Forget the other threads."""
+        """Forgets the other threads, which do not exist in the child."""
         thread = threading.get_ident()
         self._depths, self._forks = {thread: self._depths[thread]}, 1
         self.after_in_parent()
@@ -68,7 +68,10 @@ class _Gate:
 
 _GATE: Final = _Gate()
 _EARLIER: Final = (concurrent.futures.thread, logging)
-"""Modules whose hooks take locks that the other threads need to go on; hooks run in reverse order of registration."""
+"""Modules whose fork hooks take locks that other threads need to leave their sections.
+
+They are imported first because hooks run in reverse order of registration.
+"""
 os.register_at_fork(
     before=_GATE.before_fork, after_in_parent=_GATE.after_in_parent, after_in_child=_GATE.after_in_child
 )
@@ -76,9 +79,10 @@ os.register_at_fork(
 
 @contextmanager
 def forks_wait(*, is_short: bool = False) -> Generator[None]:
-    """A section that other threads do not fork in.
+    """A section during which other threads do not fork.
 
-    It begins after the forks that wait already, unless it is short: a section of another thread may depend on it.
+    A section waits for pending forks before it begins, unless `is_short`: the section of another thread may depend on a
+    short one.
     """
     _GATE.enter(is_short=is_short)
     try:

@@ -5,8 +5,8 @@
         module = sequential(module)
         report = timing.render()
 
-Any class with one of the five hooks becomes an instrument by `@instrument.pass_instrument`. The names are imported when
-they are first used.
+`@instrument.pass_instrument` turns any class with at least one of the five hooks into an instrument. Names are imported
+on first use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _PUBLIC: dict[str, str] = {
     "Verify": "instruments.verify:Verify",
     "pass_instrument": "infra.pass_instrument:pass_instrument",
 }
-"""Public name → module of `xrelay.passes` and name there. The two long names are Relay's."""
+"""Maps a public name to `module:name` within `xrelay.passes`. The two long names are Relay's."""
 
 __all__ = [
     "CrashReproducer",
@@ -70,7 +70,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> object:
-    """Import an instrument on first use."""
+    """Imports an instrument on first use."""
     if name not in _PUBLIC:
         raise AttributeError(f"module 'xrelay.instrument' has no attribute {name!r}")
     module, _, member = _PUBLIC[name].partition(":")

@@ -1,7 +1,6 @@
-"""Relay's names that stand in `tvm.ir`.
+"""The names of `tvm.ir`.
 
-Modules of functions, attributes of operators, what quantised integers stand for, when programs are equal, and programs
-as JSON.
+`IRModule`, operator attributes, affine types of quantised tensors, structural equality, and JSON form.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""Arrays and devices by Relay's names: `nd.array(x)`, `nd.empty(shape)`, `cpu(0)`.
+"""Arrays and devices under Relay's names: `nd.array(x)`, `nd.empty(shape)`, `cpu(0)`.
 
-Arrays are numpy arrays, with `numpy()` besides; there is one device, the CPU.
+Arrays are numpy arrays with a `numpy()` method. The only device is the CPU.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from xrelay.api.tensor import Tensor
 from xrelay.errors import InputError
 
 NDArray = Tensor
-"""The class of arrays, by Relay's name."""
+"""Relay's name for the array class."""
 
 
 @dataclass(frozen=True)
 class Device:
-    """A device: the CPU, whose number says nothing more."""
+    """A device. The only one is the CPU; `device_id` has no effect."""
 
     device_id: int = 0
     device_type: str = "cpu"
 
 
 def cpu(dev_id: int = 0) -> Device:
-    """The CPU; `InputError` for another number than 0."""
+    """Returns the CPU device. Raises `InputError` if `dev_id` is not 0."""
     if dev_id != 0:
         raise InputError(f"there is no CPU number {dev_id}", help="the CPU is cpu(0)")
     return Device()
 
 
 def array(arr: ArrayLike, device: Device | None = None) -> Tensor:
-    """A copy of an array."""
+    """Returns a copy of an array."""
     return np.array(arr).view(Tensor)
 
 
 def empty(shape: Sequence[int], dtype: DTypeLike = "float32", device: Device | None = None) -> Tensor:
-    """An array of zeros, to be written."""
+    """Returns a writable array of zeros."""
     return np.zeros(tuple(shape), dtype).view(Tensor)

@@ -5,9 +5,9 @@
 
     tests = onnx.backend.test.BackendTest(xrelay.onnx_backend, __name__)
 
-A model runs as `xrelay.compile` makes it, on the CPU. Results are tuples that also answer to the names of outputs. One
-that is valid and that xrelay refuses raises `RefusedModelError`, which onnx's tests take for an op that the backend is
-not supposed to implement: they skip it. One that is not valid raises what `xrelay.compile` raises.
+`xrelay.compile` compiles the model for the CPU. Results are named tuples of the outputs. A valid model that xrelay
+refuses raises `RefusedModelError`, which makes onnx's tests skip it as an op that the backend is not supposed to
+implement. An invalid model raises the error of `xrelay.compile`.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ DEVICES: Final = ("CPU", "CPU:0")
 
 _COMPILE_OPTIONS: Final = ("target", "opt_level", "threads", "shapes", "cache", "memory_limit")
 _TEST_OPTIONS: Final = ("rtol", "atol")
-"""What onnx's tests hand on to every backend and use themselves."""
+"""Options that onnx's tests pass to every backend and evaluate themselves."""
 
 
 class _Checker(Protocol):
-    """onnx's checker, whose own types are not whole."""
+    """The type of onnx's checker, whose own annotations are incomplete."""
 
     def check_model(self, model: onnx.ModelProto, full_check: bool) -> None: ...
 
 
 class RefusedModelError(ModelImportError, BackendIsNotSupposedToImplementIt):
-    """A valid model that xrelay does not compile: the message says why."""
+    """A valid model that xrelay does not compile; the message has the reason."""
 
 
 class XRelayBackendRep(BackendRep):
     """A compiled model, ready to run."""
 
     def __init__(self, model: CompiledModel, graph: onnx.GraphProto):
-        """The model, and the graph that it was."""
+        """Wraps `model`, compiled from `graph`."""
         self.model = model
         self._inputs = [value.name for value in graph_inputs(graph)]
         self._outputs = graph.output
         self._tuple = namedtupledict("Outputs", [output.name for output in graph.output])
 
     def run(self, inputs: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """The outputs for inputs in order, by name, or for the one input of a model; `kwargs` as `CompiledModel.run`.
+        """Returns the outputs for inputs in order, by name, or for a single input; `kwargs` as for `CompiledModel.run`.
 
-        Sequences are lists, an optional without a value is `None`. Inputs that the model leaves out are not looked at.
+        Sequences are lists, and an empty optional is `None`. Inputs that the compiled model does not use are ignored.
         """
         given = inputs if is_mapping(inputs) else self._by_name(_in_order(inputs))
         left_out = set(self._inputs) - set(self.model.input_names)
@@ -69,18 +69,18 @@ class XRelayBackendRep(BackendRep):
         return self._tuple(*_as_declared(self._outputs, self.model, self.model.run(feeds, **kwargs)))
 
     def _by_name(self, inputs: Sequence[object]) -> dict[str, object]:
-        """Inputs in order by their names; `InputError` for another number of them."""
+        """Returns positional inputs by name. Raises `InputError` if their number is wrong."""
         if len(inputs) != len(self._inputs):
             raise InputError(f"expected {len(self._inputs)} inputs ({', '.join(self._inputs)}), got {len(inputs)}")
         return dict(zip(self._inputs, inputs, strict=True))
 
 
 class XRelayBackend(Backend):
-    """xrelay as a backend of onnx; the functions of this module are its methods."""
+    """xrelay as a backend of onnx. The functions of this module are its methods."""
 
     @classmethod
     def is_compatible(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> bool:
-        """Whether the model can be imported, on a device that there is; what native code refuses shows in `prepare`."""
+        """Whether the device exists and the model can be imported. Lowering may still refuse it in `prepare`."""
         if not cls.supports_device(device):
             return False
         try:
@@ -91,10 +91,10 @@ class XRelayBackend(Backend):
 
     @classmethod
     def prepare(cls, model: onnx.ModelProto, device: str = "CPU", **kwargs: Any) -> XRelayBackendRep:
-        """The compiled model; `kwargs` are options of `xrelay.compile`.
+        """Compiles the model; `kwargs` are options of `xrelay.compile`.
 
-        Raises `RefusedModelError` for a valid model that is refused, `InputError` for another device or option, and
-        what `xrelay.compile` raises of a model that is not valid.
+        Raises `RefusedModelError` for a valid model that is refused, `InputError` for an unknown device or option, and
+        the error of `xrelay.compile` for an invalid model.
         """
         if not cls.supports_device(device):
             raise InputError(f"there is no device {device!r}", help="the device is 'CPU'")
@@ -110,7 +110,7 @@ class XRelayBackend(Backend):
 
     @classmethod
     def run_model(cls, model: onnx.ModelProto, inputs: Any, device: str = "CPU", **kwargs: Any) -> tuple[Any, ...]:
-        """`prepare` and `run` in one."""
+        """Compiles a model and runs it once."""
         return cls.prepare(model, device, **kwargs).run(inputs)
 
     @classmethod
@@ -122,9 +122,9 @@ class XRelayBackend(Backend):
         outputs_info: Sequence[tuple[DTypeLike, Sequence[int]]] | None = None,
         **kwargs: Any,
     ) -> tuple[Any, ...]:
-        """What a node alone gives for its inputs, in order and without those that it leaves out.
+        """Runs a single node and returns its outputs. `inputs` are in order, without absent optional inputs.
 
-        `opset_version` is the newest where it is not given. `outputs_info` has dtype and shape of each output.
+        `opset_version` defaults to the newest. `outputs_info` has the dtype and shape of each output.
         """
         opset = kwargs.pop("opset_version", onnx.defs.onnx_opset_version())
         given = _in_order(inputs)
@@ -136,7 +136,7 @@ class XRelayBackend(Backend):
 
     @classmethod
     def supports_device(cls, device: str) -> bool:
-        """Whether a device is the CPU."""
+        """Whether `device` is the CPU."""
         return device in DEVICES
 
 
@@ -148,12 +148,12 @@ supports_device = XRelayBackend.supports_device
 
 
 def _in_order(inputs: object) -> Sequence[object]:
-    """The inputs in order; what is no list is the only one."""
+    """Returns inputs in order; a value that is not a list or tuple is the single input."""
     return cast("Sequence[object]", inputs) if isinstance(inputs, list | tuple) else [inputs]
 
 
 def _options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The options of `compile` among those that are given; `InputError` for one that nobody knows."""
+    """Returns the options of `compile` among `given`. Raises `InputError` for an unknown option."""
     for name in given:
         if name not in (*_COMPILE_OPTIONS, *_TEST_OPTIONS):
             hint = did_you_mean(name, _COMPILE_OPTIONS, f"the options are {', '.join(_COMPILE_OPTIONS)}")
@@ -162,7 +162,7 @@ def _options(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_valid(model: onnx.ModelProto) -> bool:
-    """Whether onnx itself takes a model."""
+    """Whether onnx's own checker accepts a model."""
     try:
         cast(_Checker, onnx.checker).check_model(model, full_check=True)
     except (ValidationError, InferenceError, ValueError, RuntimeError):
@@ -173,9 +173,10 @@ def _is_valid(model: onnx.ModelProto) -> bool:
 def _as_declared(
     outputs: Sequence[onnx.ValueInfoProto], model: CompiledModel, values: Sequence[Listed]
 ) -> list[Listed]:
-    """The values of the declared outputs, in order.
+    """Returns the values of the declared outputs, in order.
 
-    Of a sequence whose length is known when compiling a model gives each value under the sequence's name.
+    A compiled model returns the elements of a sequence of static length as separate outputs under the sequence's name,
+    which are collected into a list here.
     """
     found: list[Listed] = []
     rest = list(zip(model.outputs, values, strict=True))[::-1]
@@ -192,7 +193,7 @@ def _as_declared(
 
 
 def _is_sequence(type: onnx.TypeProto) -> bool:
-    """Whether values of a type are sequences, or optional ones."""
+    """Whether a type is a sequence or an optional sequence."""
     inner = type.optional_type.elem_type if type.HasField("optional_type") else type
     return inner.HasField("sequence_type")
 
@@ -203,7 +204,7 @@ def _model_of(
     outputs_info: Sequence[tuple[DTypeLike, Sequence[int]]] | None,
     opset: int,
 ) -> onnx.ModelProto:
-    """A model of a node alone, with inputs of the types that these values have."""
+    """Returns a model of a single node whose input types are those of `feeds`."""
     outputs = [onnx.ValueInfoProto(name=name) for name in node.output if name]
     for output, (dtype, shape) in zip(outputs, outputs_info or (), strict=False):
         output.type.CopyFrom(_tensor_type(np.dtype(dtype), shape))
@@ -216,7 +217,7 @@ def _model_of(
 
 
 def _type_of(value: object) -> onnx.TypeProto:
-    """The type of an array, or of a list of arrays of one dtype: extents in which they differ are open."""
+    """Returns the type of an array or a list of arrays of one dtype; extents in which arrays differ are dynamic."""
     if isinstance(value, list | tuple):
         held = [np.asarray(each) for each in cast("Sequence[object]", value)]
         if not held:

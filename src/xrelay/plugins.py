@@ -1,7 +1,8 @@
 """Extensions in other packages, found by entry points and imported when their kind is first needed.
 
-A package announces modules in the group `xrelay.plugins`; the name is the kind of what a module registers when it is
-imported. A dialect is announced in the group `xrelay.dialects` by its name, and imported when a text mentions it:
+A package announces modules in the group `xrelay.plugins`. The name of an entry point is the kind of object that the
+module registers when it is imported. A dialect is announced by name in the group `xrelay.dialects`, and is imported
+when a text mentions it:
 
     [project.entry-points."xrelay.plugins"]
     ops = "acme.ops"                  # classes decorated with register_relay_op
@@ -17,8 +18,8 @@ imported. A dialect is announced in the group `xrelay.dialects` by its name, and
     [project.entry-points."xrelay.dialects"]
     acme = "acme.ops:ACME"            # a Dialect
 
-docs/extending.md shows two packages. A plugin that cannot be loaded is named in a warning of the logger `xrelay`, and
-the others are loaded all the same.
+docs/extending.md shows two packages. If a plugin cannot be loaded, the logger `xrelay` warns and names it, and the
+other plugins are still loaded.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ class PluginError(XRelayError):
 
 
 def load_plugins(kind: str) -> None:
-    """Imports every module that an installed package announces under `kind`, once in a process.
+    """Imports every module that installed packages announce under `kind`, once per process.
 
-    A module that cannot be imported, whatever it raises, is named in a warning.
+    A module that cannot be imported, for any reason, is named in a warning.
     """
     if kind in _loaded:
         return
-    # Before the modules are imported: what they import may ask for the same kind.
+    # Added first, because the imported modules may themselves load this kind.
     _loaded.add(kind)
     _check_kinds()
     for entry in _entries(GROUP):
@@ -62,12 +63,12 @@ def load_plugins(kind: str) -> None:
 
 
 def plugin_dialects() -> dict[str, EntryPoint]:
-    """The dialects of other packages by name, not yet imported."""
+    """Returns the dialects of other packages by name, not yet imported."""
     return {entry.name: entry for entry in _entries(DIALECTS_GROUP)}
 
 
 def load_dialect(entry: EntryPoint) -> object:
-    """Imports the dialect that an entry point names; raises `PluginError`, which names the package."""
+    """Imports the dialect of an entry point. Raises a `PluginError` that names the package."""
     try:
         return entry.load()
     except (Exception, SystemExit) as error:  # a plugin may raise anything
@@ -76,7 +77,7 @@ def load_dialect(entry: EntryPoint) -> object:
 
 @cache
 def _check_kinds() -> None:
-    """Warns of entry points of a kind that nothing asks for."""
+    """Warns of entry points whose kind is unknown."""
     for entry in _entries(GROUP):
         if entry.name not in KINDS:
             hint = did_you_mean(entry.name, KINDS, f"known kinds are {', '.join(KINDS)}")
@@ -84,13 +85,13 @@ def _check_kinds() -> None:
 
 
 def _entries(group: str) -> tuple[EntryPoint, ...]:
-    """The extensions of a group, in an order that does not depend on the file system."""
+    """Returns the extensions of a group, in an order that does not depend on the file system."""
     return _announced()[group]
 
 
 @cache
 def _announced() -> dict[str, tuple[EntryPoint, ...]]:
-    """The extensions of both groups, asked for once: a file of every package is read for it."""
+    """Returns the extensions of both groups. Cached, because it reads a file of every installed package."""
     known = entry_points()
     return {
         group: tuple(sorted(known.select(group=group), key=lambda entry: (_package(entry), entry.name, entry.value)))
@@ -104,5 +105,5 @@ def _fault(entry: EntryPoint, error: BaseException) -> str:
 
 
 def _package(entry: EntryPoint) -> str:
-    """The package that an entry point belongs to."""
+    """Returns the name and version of the package that declares an entry point."""
     return f"{entry.dist.name} {entry.dist.version}" if entry.dist is not None else "a package"

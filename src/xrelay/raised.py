@@ -1,8 +1,7 @@
-"""Errors of the family that stand for what somebody else's code raised, and are caught as either.
+"""Errors that wrap an exception of user code and are also instances of that exception's class.
 
-A pass, a hook or an instrument of a user's raises what it likes. What reaches the caller says in one line which pass
-and hook that was, so it is an `XRelayError`; and whoever wrote `except RuntimeError` around a pass of their own catches
-it too.
+A user's pass, hook or instrument may raise any exception. The caller receives an `XRelayError` that names the pass or
+hook, and an `except RuntimeError` around a user's own pass still catches it.
 """
 
 from __future__ import annotations
@@ -16,11 +15,11 @@ from xrelay.errors import XRelayError, one_line
 E = TypeVar("E", bound=XRelayError)
 
 _OWN = ("__dict__", "__weakref__")
-"""Descriptors that are no fields."""
+"""Descriptors that are not fields."""
 
 
 def raised(error: Exception) -> str:
-    """What was raised, as the end of a message: `raised KeyError: 'bias'`."""
+    """Returns the end of a message that describes `error`: `raised KeyError: 'bias'`."""
     text = error.message if isinstance(error, XRelayError) else str(error)
     return f"raised {type(error).__name__}: {one_line(text)}"
 
@@ -28,20 +27,21 @@ def raised(error: Exception) -> str:
 def also(found: E, error: Exception) -> E:
     """Returns `found` as an instance of the class of `error` too, to be raised from `error`.
 
-    It has the arguments and attributes of `error`. `found` itself is given where there can be no such class: one that
-    has no subclasses, or none beside the class of `found`, or a `message` of its own that cannot be set.
+    The result has the arguments and attributes of `error`. Returns `found` itself if no such class can be made: the
+    class of `error` cannot be subclassed, cannot be combined with that of `found`, or has a `message` that cannot be
+    set.
     """
     kind = type(found)
     try:
         made = _instance(kind, error)
-    except Exception:  # Constructors and metaclasses of strangers.
+    except Exception:  # User-defined constructors and metaclasses may raise anything.
         return found
     made.__dict__.update(vars(error) | vars(found))
     return made if str(made) == str(found) else found
 
 
 def _instance(kind: type[E], error: Exception) -> E:
-    """An instance of `kind` and of the class of `error`, with what `error` keeps outside of its dictionary."""
+    """Returns an instance of `kind` and of the class of `error`, with the slots and other descriptors of `error`."""
     given = type(error)
     bases = (given,) if issubclass(given, kind) else (kind,) if issubclass(kind, given) else (kind, given)
 
@@ -67,5 +67,5 @@ def _instance(kind: type[E], error: Exception) -> E:
 
 
 def _again(kind: type[E], error: Exception) -> E:
-    """What copies and pickles of such an error call; its attributes follow."""
+    """Rebuilds such an error for copy and pickle, which then restore its attributes."""
     return also(kind(""), error)

@@ -1,7 +1,8 @@
-"""Modules outside of xrelay that have registered something which decides what is compiled.
+"""Modules outside of xrelay that have registered anything that affects compilation.
 
-Whatever registers an op, its meaning, an implementation, a schedule or a converter tells so here. The cache of compiled
-models asks: it knows the files of installed plugins, but not what a program registers by itself.
+Every registration of an op, its evaluation, an implementation, a schedule or a converter notes its module here. The
+cache of compiled models reads the list: its keys cover the files of installed plugins, but not the registrations of a
+program itself.
 """
 
 from __future__ import annotations
@@ -17,14 +18,14 @@ from inspect import currentframe
 from typing import Final
 
 BEGAN_NANOSECONDS: Final = time.time_ns()
-"""When this process first imported a part of xrelay that others register with, which they do when they are imported."""
+"""The time of the first import of this module in this process; extensions register when they are imported."""
 
 _modules: set[str] = set()
 _in_scope: ContextVar[bool] = ContextVar("in a scope with registrations", default=False)
 
 
 def note_registration(thing: object) -> None:
-    """Note the module that defines a function or class which is being registered."""
+    """Notes the module that defines a function or class being registered."""
     name = getattr(thing, "__module__", None)
     module = name if isinstance(name, str) else "?"
     if not module.startswith("xrelay."):
@@ -32,7 +33,10 @@ def note_registration(thing: object) -> None:
 
 
 def note_caller() -> None:
-    """Note the module that calls the calling function: it registers something of xrelay's own, such as a schedule."""
+    """Notes the module from which the calling function was called.
+
+    For registered values that do not name their module.
+    """
     here = currentframe()
     registrar = None if here is None else here.f_back
     caller = None if registrar is None else registrar.f_back
@@ -43,9 +47,9 @@ def note_caller() -> None:
 
 @cache
 def import_modules(package: str) -> None:
-    """Import every module of the package called `package`, once in a process: those that register something do so then.
+    """Imports every module of `package`, once per process, so that each registers its definitions.
 
-    A family of ops, meanings, implementations or converters is a file in the folder of its kind, and stands in no list.
+    A family of ops, evaluations, implementations or converters is one file in the folder of its kind; no list names it.
     """
     for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
         import_module(module.name)
@@ -53,7 +57,7 @@ def import_modules(package: str) -> None:
 
 @contextmanager
 def registration_scope() -> Generator[None]:
-    """What is registered for the time of a `with` block, by this thread alone."""
+    """A `with` block whose registrations are temporary and apply to this thread only."""
     token = _in_scope.set(True)
     try:
         yield
@@ -67,5 +71,5 @@ def in_registration_scope() -> bool:
 
 
 def registering_modules() -> frozenset[str]:
-    """The names of the modules noted so far; `?` stands for one that is not known."""
+    """Returns the names of the modules noted so far; `?` is an unknown module."""
     return frozenset(_modules)

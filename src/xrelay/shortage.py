@@ -1,7 +1,7 @@
-"""Shortage of memory, which Python, numpy and LLVM report in many ways, as one error.
+"""Reports a shortage of memory, which Python, numpy and LLVM signal in many ways, as one error.
 
-Besides `MemoryError` there are errors of the system, imports whose libraries cannot be mapped, threads without a stack,
-and exceptions that CPython itself had no memory for. LLVM and OpenBLAS end the process, so memory is tried first.
+Besides `MemoryError` there are OS errors, imports whose libraries cannot be mapped, threads without a stack, and
+exceptions that CPython had no memory to create. LLVM and OpenBLAS abort the process, so memory is checked beforehand.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Final
 from xrelay.errors import OutOfMemoryError, XRelayError, one_line
 
 NUMPY: Final = 256 << 20
-"""The bytes of address space that numpy needs to be imported: OpenBLAS ends the process without them."""
+"""The bytes of address space needed to import numpy; without them OpenBLAS aborts the process."""
 LLVM: Final = 32 << 20
-"""The bytes that LLVM may need for a kernel: it ends the process without them."""
+"""The bytes that LLVM may need for a kernel; without them it aborts the process."""
 
 _SIGNS: Final = (
     "cannot allocate memory",
@@ -30,7 +30,7 @@ _HELP: Final = "end other programs, or raise the limit of memory (ulimit -v)"
 
 
 def shortage_of(error: BaseException) -> OutOfMemoryError | None:
-    """The error to raise from one that a shortage of memory or threads caused; `None` for any other error."""
+    """Returns the error to raise for an error caused by a shortage of memory or threads; `None` for any other error."""
     cause: BaseException | None = error
     while cause is not None:
         text = one_line(str(cause))
@@ -42,7 +42,7 @@ def shortage_of(error: BaseException) -> OutOfMemoryError | None:
 
 @contextmanager
 def reporting_shortage() -> Generator[None]:
-    """Raises `OutOfMemoryError` for errors outside of the project's family that a shortage caused."""
+    """Converts errors that a shortage caused to `OutOfMemoryError`, except those of the project."""
     try:
         yield
     except XRelayError:
@@ -55,7 +55,7 @@ def reporting_shortage() -> Generator[None]:
 
 
 def check_memory(size: int, purpose: str) -> None:
-    """Raises `OutOfMemoryError` unless the system gives `size` bytes, which are returned at once."""
+    """Raises `OutOfMemoryError` unless `size` bytes can be allocated; they are freed at once."""
     try:
         mmap.mmap(-1, size).close()
     except (OSError, MemoryError) as error:

@@ -8,9 +8,9 @@
     with transform.PassContext(opt_level=3):
         module = sequential(module)
 
-Every row of `xrelay.passes.catalogue.relay_names` is a function here that makes the pass; `create_pass` makes any pass
-by name. Passes of one's own are made by `@function_pass`, `@module_pass` and `@kernel_pass`. All of them give a new
-module and leave the one they are given alone.
+Every row of `xrelay.passes.catalogue.relay_names` is a factory function in this module, and `create_pass` makes any
+pass by name. `@function_pass`, `@module_pass` and `@kernel_pass` define new passes. Every pass returns a new module and
+does not change its argument.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xrelay.passes.catalogue.relay_names import RELAY_PASSES
 from xrelay.passes.infra.config import register_config
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo
-from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
+from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # first: later registrations replace its hooks
 from xrelay.passes.layout.layout_config import LayoutConfig
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.relay.legalize_hooks import legalize_scope, legalizes
@@ -91,7 +91,7 @@ prim_func_pass = kernel_pass
 """Relay's name for passes on kernels."""
 
 Defunctionalization = defunctionalize
-"""Relay's name for a function's program without functions as values; no pass, as there."""
+"""Relay's name for `defunctionalize`, which is a function and not a pass, as in Relay."""
 
 add_pass_table({**get_all_passes(), **pass_thunks()})
 
@@ -99,7 +99,7 @@ _MAKERS = {row.alias if row.alias else row.name: row for row in RELAY_PASSES}
 
 
 def __getattr__(name: str) -> Callable[..., Pass]:
-    """The function that makes the pass of Relay's name `name`."""
+    """Returns the factory of the pass that Relay calls `name`."""
     row, sequence = _MAKERS.get(name), sequence_factory(name)
     if row is None and sequence is not None:
         return sequence

@@ -1,7 +1,7 @@
-"""The plugin of xDSL: `xdsl-opt` finds xrelay's dialects and passes through its entry point.
+"""The xDSL plugin: an entry point through which `xdsl-opt` finds xrelay's dialects and passes.
 
-Both tables are lazy. A name that xDSL or another plugin also has would stop every xDSL tool in the environment, which
-is why `tests/meta` compares the names.
+Both tables are lazy. A name that also occurs in xDSL or another plugin would break every xDSL tool in the environment,
+so `tests/meta` checks for clashes.
 """
 
 from __future__ import annotations

@@ -1,3 +1,3 @@
-"""The version of the package; builds read it here too."""
+"""The version of the package, which builds read from this file."""
 
 __version__ = "0.1.0"
