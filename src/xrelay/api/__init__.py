@@ -1,1 +1,1 @@
-"""The public Python interface: compiling, running, comparing. Everything is imported from `xrelay` on first use."""
+"""The public Python interface: compile, run, compare. `xrelay` imports its names on first use."""

@@ -1,4 +1,4 @@
-"""Arrays of the user's, by name: what `params` are."""
+"""Conversion of user arrays, such as `params`, to numpy."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.errors import InputError, with_article
 
 
 def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
-    """Copies of the arrays that `params` holds, or of what has `numpy()` or `asnumpy()`; `InputError` for others."""
+    """Returns copies of the arrays in `params` by name; see `as_array`. Raises `InputError` for other values."""
     if params is None:
         return {}
     if not isinstance(params, Mapping):
@@ -24,7 +24,7 @@ def arrays_by_name(params: object) -> dict[str, NDArray[Any]]:
 
 
 def as_numpy(value: Any) -> Any:
-    """What `numpy()` or `asnumpy()` of a value gives; a value without these, and what cannot be written, as it is."""
+    """Returns `value.numpy()` or `value.asnumpy()`. Read-only arrays and other values are returned as they are."""
     if isinstance(value, np.ndarray) and not value.flags.writeable:
         # The data of a constant: a copy of weights would only take memory.
         return cast("NDArray[Any]", value).view(np.ndarray)
@@ -36,7 +36,7 @@ def as_numpy(value: Any) -> Any:
 
 
 def as_array(name: str, value: object) -> NDArray[Any]:
-    """A copy of the array that `value` is, or gives by `numpy()` or `asnumpy()`; `InputError` names other values."""
+    """Returns a copy of an array or an object with `numpy()` or `asnumpy()`. Raises `InputError` for other values."""
     try:
         array = np.array(as_numpy(value))
     except (ValueError, TypeError, OverflowError) as error:
@@ -49,7 +49,7 @@ def as_array(name: str, value: object) -> NDArray[Any]:
 
 
 def in_32_bits(array: NDArray[Any]) -> NDArray[Any]:
-    """Python's numbers in 32 bits where they fit."""
+    """Casts floats to float32, and integers to int32 if all values fit."""
     if array.dtype.kind == "f":
         return array.astype(np.float32)
     if array.dtype.kind != "i":

@@ -1,4 +1,4 @@
-"""From the source of a model to its artifact: import, stages, native code, tables and weights."""
+"""Compiles a model source to an artifact: import, stages, native code, tables and weights."""
 
 from __future__ import annotations
 
@@ -34,18 +34,23 @@ from xrelay.runtime.native import assembly, compile_many
 from xrelay.target.target import Target
 
 LEAST_LLVM_LEVEL = 1
-"""LLVM's level where ours is lower: below it vectors live in memory, which makes code eight times slower and saves
-no time. So level 0 shows what the graph passes are worth, not what LLVM is."""
+"""The minimum LLVM level.
+
+Below it LLVM keeps vectors in memory, which makes code eight times slower and saves no compile time. With it, level 0
+measures the graph passes and not LLVM.
+"""
 GLUE_LLVM_LEVEL = 0
-"""LLVM's level for the calls of kernels one after another: the optimiser takes as long for them as for a small kernel,
-and makes nothing faster."""
+"""The LLVM level of the functions that only call kernels.
+
+Optimising them takes as long as a small kernel and makes nothing faster.
+"""
 
 NATIVE = "native code"
-"""The last step, which waits for LLVM."""
+"""The name of the last step, which waits for LLVM."""
 
 
 class Built(NamedTuple):
-    """What compiling gives; the timing is that of the model itself, without the functions that it gives."""
+    """An artifact and its compile timing, which excludes the models of returned functions."""
 
     artifact: Artifact
     timing: CompileTiming
@@ -64,9 +69,10 @@ def artifact_of(
     integers: bool = False,
     trust: bool = False,
 ) -> Built:
-    """Object code, tables and weights of the model in `source`; see `xrelay.compile` for arguments and errors.
+    """Returns the object code, tables and weights of the model in `source`.
 
-    The target is entered, for registered strategies and hooks.
+    See `xrelay.compile` for arguments and errors. `target` is entered as a context, which enables its registered
+    strategies and hooks.
     """
     with target, gc_pause():
         module = load_source(source, shapes=shapes, trust=trust)
@@ -94,9 +100,10 @@ def build_artifact(
     stream: bool = True,
     integers: bool = False,
 ) -> Built:
-    """Object code, tables and weights of a module, which is consumed, and of those that call functions it gives.
+    """Returns the object code, tables and weights of a module and of the models that call its returned functions.
 
-    Unless the stages are dumped, kernels go through those behind LOOP by themselves; without `stream` all do together.
+    The module is consumed. Unless stages are dumped or `stream` is false, each kernel goes through the stages after
+    LOOP in a module of its own.
     """
     build = partial(_build, target=target, opt_level=opt_level, cache=cache, stream=stream, integers=integers)
     programs = function_programs(module)
@@ -121,7 +128,7 @@ def _build(
     stream: bool,
     integers: bool,
 ) -> Built:
-    """Object code, tables and weights of a module, without the functions that it gives."""
+    """Compiles a module, without the models of its returned functions."""
     stages = compile_stages(
         opt_level=opt_level,
         vector_lanes=target.lanes(),
@@ -150,7 +157,7 @@ def _build(
 
 
 def _hide_all_but_main(module: ModuleOp) -> None:
-    """Let functions of the graph be private: a model is its `@main`, and what that has inlined goes."""
+    """Makes all graph functions but `@main` private, so that functions that were inlined everywhere are erased."""
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp) and PRIMITIVE not in op.attributes}
     main = functions.pop("main", None)
     others = [function for function in functions.values() if COMPILER not in function.attributes]
@@ -167,7 +174,7 @@ def _timing(clock: TimeTree, kernels: KernelStream | None) -> CompileTiming:
 
 
 def _metadata(tables: ModelTables, target: Target, name: str) -> ModelMetadata:
-    """The tables of a model called `name`, with what it is compiled for."""
+    """Returns the metadata of a model called `name`: its tables, and the target it is compiled for."""
     return ModelMetadata(
         inputs=tables.inputs,
         outputs=tables.outputs,
@@ -196,7 +203,7 @@ def _native(
     cache: ObjectCache | None,
     symbols: Mapping[str, str],
 ) -> list[bytes]:
-    """Object code of a module in the llvm dialect; `symbols` are those of kernels that are elsewhere."""
+    """Returns the object code of a module in the llvm dialect; `symbols` are those of kernels compiled elsewhere."""
     features = ",".join(target.code_features())
     check_external_symbols(module, symbols)
     pieces = llvm_texts(module, target, symbols)

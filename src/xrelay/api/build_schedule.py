@@ -1,4 +1,4 @@
-"""`build` of a schedule: native code as a function on arrays, as Relay's users write it.
+"""`build` of a schedule: native code as a function on arrays, as in Relay's API.
 
 add = xrelay.build(s, [A, B, C], "llvm")
 add(a, b, c)  # c is written
@@ -22,14 +22,14 @@ from xrelay.te.tensor import PlaceholderOp, Tensor
 
 
 class BuiltFunction:
-    """A compiled schedule. Called with an array for each of its tensors, it writes those of the outputs."""
+    """A compiled schedule. Called with one array per tensor, it writes the arrays of the outputs."""
 
     def __init__(self, model: CompiledModel, args: Sequence[Tensor], name: str):
         self.model, self.entry_name = model, name
         self._args = list(args)
 
     def __call__(self, *arrays: NDArray[Any]) -> None:
-        """Compute. `InputError` for another number of arrays, and for an output that is not as its tensor is."""
+        """Runs the schedule. Raises `InputError` for a wrong number of arrays or an output unlike its tensor."""
         if len(arrays) != len(self._args):
             names = ", ".join(tensor.name for tensor in self._args)
             raise InputError(f"{self.entry_name} takes {len(self._args)} arrays, {len(arrays)} are given",
@@ -46,7 +46,10 @@ class BuiltFunction:
 def build_schedule(
     schedule: Schedule, args: Sequence[Tensor], target: str | Target | None = None, *, name: str = "kernel"
 ) -> BuiltFunction:
-    """The function of the tensors `args` that computes as `schedule` says. Raises what `lower` and `compile` raise."""
+    """Returns the compiled function of the tensors `args` under `schedule`.
+
+    Raises the errors of `lower` and `compile`.
+    """
     return BuiltFunction(compile(lower(schedule, args, name), target=target), args, name)
 
 

@@ -1,8 +1,8 @@
-"""A stamp of the code that compiles: equal stamps mean that the same source gives the same model.
+"""A stamp of the compiler's code: with equal stamps, the same source compiles to the same model.
 
-It holds Python, xrelay's own files, the versions of the packages it stands on, and for every package with plugins all
-of its files and the versions of what it requires. Files count by size and time, as reading them would take too long;
-it is made once in a process.
+It covers Python, xrelay's own files, the versions of the packages it depends on, and, for each package with plugins,
+all its files and the versions of its requirements. Files count by size and modification time, since reading them takes
+too long. The stamp is computed once per process.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ _REQUIREMENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 @dataclass(frozen=True)
 class CodeStamp:
-    """Text that changes with the code, and the files of plugins that it covers."""
+    """Text that changes with the code, and the plugin files that it covers."""
 
     text: str
     plugin_files: frozenset[str]
     is_settled: bool
-    """Whether no plugin changed after this process began: what is loaded may else be older than its file."""
+    """Whether no plugin file changed after this process began; otherwise loaded code may be older than its file."""
 
     def covers_all(self) -> bool:
-        """Whether the code in this process is that of the files: nothing was changed or registered apart from them."""
+        """Whether the stamp covers all code in this process: no file changed and nothing else is registered."""
         if in_registration_scope():
             return False
         return self.is_settled and all(_real_file(name) in self.plugin_files for name in registering_modules())
@@ -51,7 +51,7 @@ class CodeStamp:
 
 @cache
 def code_stamp() -> CodeStamp:
-    """The stamp of this process."""
+    """Returns the stamp of this process."""
     own = _files_below(Path(own_version.__file__).parent, _CODE)
     plugins = _plugin_packages()
     packages = _with_requirements(plugins)
@@ -78,7 +78,7 @@ def _version(name: str) -> str:
 
 
 def _plugin_packages() -> list[Distribution]:
-    """The packages that announce an extension, by name; those that xrelay itself stands on count by their versions."""
+    """Returns the packages that announce an extension, by name, without xrelay and its dependencies."""
     found: dict[str, Distribution] = {}
     known = entry_points()
     for group in filter(GROUPS.fullmatch, known.groups):
@@ -89,7 +89,7 @@ def _plugin_packages() -> list[Distribution]:
 
 
 def _with_requirements(packages: Iterable[Distribution]) -> list[Distribution]:
-    """Some packages and all that they require, directly or not, as far as it is installed; by name."""
+    """Returns packages and their installed direct and indirect requirements, by name."""
     found: dict[str, Distribution] = {}
     pending = list(packages)
     while pending:
@@ -103,14 +103,14 @@ def _with_requirements(packages: Iterable[Distribution]) -> list[Distribution]:
             try:
                 pending += [distribution(match[0])] if match else []
             except PackageNotFoundError:
-                continue  # of an extra that is not installed
+                continue  # required by an extra that is not installed
     return [found[name] for name in sorted(found)]
 
 
 def _package_files(package: Distribution) -> Iterator[str]:
-    """All files of a package: those it lists, those below its modules, and those below the folders of an editable one.
+    """Yields all files of a package: those it lists, those below its modules, and the folders of an editable package.
 
-    An editable package lists a `.pth` file with the folders that Python looks in, or a finder for its modules.
+    An editable package lists either a `.pth` file with folders of the import path, or a finder for its modules.
     """
     modules = set((package.read_text("top_level.txt") or "").split())
     modules |= {entry.module.partition(".")[0] for entry in package.entry_points if GROUPS.fullmatch(entry.group)}
@@ -127,11 +127,11 @@ def _package_files(package: Distribution) -> Iterator[str]:
 
 
 def _module_files(name: str) -> Iterator[str]:
-    """The file of a module, or all files of a package, which is not imported for that."""
+    """Yields the file of a module, or all files of a package, without importing it."""
     try:
         spec = find_spec(name)
     except (ImportError, ValueError):
-        return  # loading the plugin says what is wrong
+        return  # loading the plugin reports the fault
     if spec is None:
         return
     for folder in spec.submodule_search_locations or ():
@@ -141,7 +141,7 @@ def _module_files(name: str) -> Iterator[str]:
 
 
 def _files_below(folder: Path, suffixes: tuple[str, ...] = ("",)) -> list[str]:
-    """The files of a folder, links followed, in order; hidden folders, compiled Python and environments left out."""
+    """Returns the sorted files below a folder, following links, without hidden folders, bytecode and environments."""
     found: list[str] = []
     seen: set[tuple[int, int]] = set()
     for place, folders, files in os.walk(folder, followlinks=True):
@@ -156,14 +156,14 @@ def _files_below(folder: Path, suffixes: tuple[str, ...] = ("",)) -> list[str]:
 
 
 class _State(NamedTuple):
-    """A file as its directory entry tells."""
+    """The directory entry of a file: its stamp text and modification time."""
 
     text: str
     changed: int
 
 
 def _state(path: str) -> _State:
-    """The path of a file with its size and time."""
+    """Returns the path of a file with its size and modification time."""
     try:
         status = os.stat(path)
     except OSError:
@@ -172,7 +172,7 @@ def _state(path: str) -> _State:
 
 
 def _is_editable(package: Distribution) -> bool:
-    """Whether a package is installed as a folder of sources that somebody works on."""
+    """Whether a package is installed in editable mode."""
     return _EDITABLE.search(package.read_text("direct_url.json") or "") is not None
 
 
@@ -181,6 +181,6 @@ def _normal(name: str) -> str:
 
 
 def _real_file(module: str) -> str:
-    """The file that a module was loaded from; empty for one that has none, such as what is typed in."""
+    """Returns the file that a module was loaded from; empty if it has none, as in an interactive session."""
     file = getattr(sys.modules.get(module), "__file__", None)
     return os.path.realpath(file) if isinstance(file, str) else ""

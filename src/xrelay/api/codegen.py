@@ -1,4 +1,4 @@
-"""From the llvm dialect to object code: one LLVM module for each kernel, so that they compile side by side."""
+"""Emits LLVM IR from the llvm dialect, one LLVM module per kernel, so that they compile in parallel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.runtime.abi import ENTRY_SYMBOL, PLAN_SYMBOL
 from xrelay.target.target import Target
 
 _GLUE = frozenset({"main", PLAN, ENTRY_SYMBOL, PLAN_SYMBOL, *BOX_FUNCTIONS})
-"""The functions that stand around the kernels."""
+"""The functions around the kernels: entries, `@main` and the functions of dynamic buffers."""
 
 _COPIED: Final = frozenset({NOTE_INDEX, *SCRATCH_FUNCTIONS})
 
@@ -36,17 +36,17 @@ class Piece(NamedTuple):
 
     text: str
     is_glue: bool
-    """Whether it only calls the kernels, and so gains nothing from LLVM's optimiser."""
+    """Whether the part only calls kernels, and so gains nothing from LLVM's optimiser."""
 
 
 def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO_SYMBOLS) -> list[Piece]:
-    """LLVM IR of `module` in pieces that reference each other only by calls to kernels; takes the module apart.
+    """Returns LLVM IR of `module` in pieces that reference each other only by calls to kernels. Consumes the module.
 
-    A kernel stands with the functions and globals that only it uses (bodies of parallel loops, tables). `@main`, the
-    entries and the functions of boxes are a piece of their own. Functions that are always inlined bind nobody, nor do
-    those of scratch and the one that notes an index: each piece gets its copy. For another architecture, whose objects
-    this machine's linker may not join, all is one piece. `symbols` are those in object code of functions that are only
-    declared.
+    A kernel is in one piece with the functions and globals that only it uses: bodies of parallel loops, tables.
+    `@main`, the entries and the functions of dynamic buffers form another piece. Functions that are always inlined or
+    manage scratch memory, and the function that records an index, are copied into each piece that uses them. A module
+    for another architecture is one piece, since the linker of this machine may not join its objects. `symbols` maps
+    functions that are only declared to their symbols in object code.
     """
     if target.triple is not None:
         return [Piece(_text(module, target), is_glue=False)]
@@ -74,7 +74,7 @@ def llvm_texts(module: ModuleOp, target: Target, symbols: Mapping[str, str] = NO
 
 
 def _used(names: Iterable[str], references: Mapping[str, set[str]], copied: Mapping[str, Operation]) -> set[str]:
-    """The symbols that some functions mention, and those that the copied ones among these do."""
+    """Returns the symbols that functions reference, directly or through copied functions."""
     found: set[str] = set()
     pending = [used for name in names for used in references[name]]
     while pending:
@@ -85,7 +85,7 @@ def _used(names: Iterable[str], references: Mapping[str, set[str]], copied: Mapp
 
 
 def _components(references: dict[str, set[str]]) -> list[list[str]]:
-    """Symbols that hang together, in the order of the module; what the entries and `@main` call does not bind."""
+    """Returns the connected components of symbols in module order, without references from `@main` and entries."""
     entry = [name for name in references if name in _GLUE]
     neighbours: dict[str, set[str]] = {name: set() for name in references}
     for name in references.keys() - entry:
@@ -111,10 +111,10 @@ def _components(references: dict[str, set[str]]) -> list[list[str]]:
 def _by_pipeline(
     names: list[str], defined: Mapping[str, Operation], references: Mapping[str, set[str]]
 ) -> list[list[str]]:
-    """Some symbols, in two parts where some of their functions store vectors and others numbers alone.
+    """Splits a component in two if some of its functions store vectors and others only scalars.
 
-    LLVM has a pipeline for each kind (`vector_passes.py`), and that for numbers costs several times as much where code
-    is vectors. Tables go with the functions that use them; where both kinds use one, all stay together.
+    LLVM has a pass pipeline for each kind (`vector_passes.py`); the scalar one costs several times as much on vector
+    code. Tables stay with the functions that use them. If both kinds use one table, the component is not split.
     """
     stored = {name: _stored_kinds(defined[name]) for name in names}
     scalar = {name for name, kinds in stored.items() if kinds and VectorType not in kinds}
@@ -128,7 +128,7 @@ def _by_pipeline(
 
 
 def _stored_kinds(op: Operation) -> set[type[Attribute]]:
-    """The kinds of what a function stores, pointers left out."""
+    """Returns the attribute classes of the types that a function stores, except pointers."""
     return {type(store.value.type) for store in ops_of(op, llvm.StoreOp)} - {llvm.LLVMPointerType}
 
 
@@ -138,7 +138,7 @@ def _piece(
     target: Target,
     symbols: Mapping[str, str],
 ) -> str:
-    """The text of some ops of a module, which move into one of their own."""
+    """Returns the text of some ops of a module, which move into a new module."""
     announced = {symbols.get(op.sym_name.data, op.sym_name.data): op for op in declarations if op is not None}
     ops: list[Operation] = list(announced.values())
     for op in functions:
@@ -154,7 +154,7 @@ def _piece(
 
 
 def rename_symbols(module: ModuleOp, names: Mapping[str, str]) -> None:
-    """Renames functions of a module in the llvm dialect, and all that refers to them."""
+    """Renames functions of a module in the llvm dialect, and all references to them."""
     new = {name: SymbolRefAttr(renamed) for name, renamed in names.items()}
     for op in all_ops(module):
         for kind in (op.properties, op.attributes):
@@ -176,19 +176,19 @@ def _text(module: ModuleOp, target: Target) -> str:
 
 
 def _is_copied(op: Operation) -> bool:
-    """Whether each piece that calls a function has a copy of it."""
+    """Whether each piece that calls a function has its own copy."""
     return is_always_inline(op) or (isinstance(op, llvm.FuncOp) and op.sym_name.data in _COPIED)
 
 
 def _is_declaration(op: Operation) -> bool:
-    """Whether a symbol is only announced."""
+    """Whether an op is a function without a body."""
     return isinstance(op, llvm.FuncOp) and not op.body.blocks
 
 
 def _computes(op: Operation, kernels: Collection[str]) -> bool:
-    """Whether a function around `kernels` computes itself: it stores floats, or in a loop that calls no kernel.
+    """Whether a function around `kernels` computes itself: it stores floats, or stores in a loop that calls no kernel.
 
-    Between calls it may store integers, counters, extents and addresses, and move a number.
+    Between calls it may store integers, counters, extents and addresses, and copy loaded values.
     """
     if not isinstance(op, llvm.FuncOp):
         return False
@@ -196,7 +196,7 @@ def _computes(op: Operation, kernels: Collection[str]) -> bool:
     if any(_stores_floats(each) for block in blocks for each in block.ops):
         return True
     places = {block: place for place, block in enumerate(blocks)}
-    # The branch back leads from the last block of a loop to its first.
+    # A back edge leads from the last block of a loop to its first.
     loops = sorted(
         (place - places[target], places[target])
         for place, block in enumerate(blocks)
@@ -225,14 +225,14 @@ def _calls(op: Operation, names: Collection[str]) -> bool:
 
 
 def _declaration(op: Operation | None) -> llvm.FuncOp | None:
-    """A function announced for another piece; None for what is not a function of the module."""
+    """Returns a declaration of a function for another piece; `None` if the op is not a function."""
     if not isinstance(op, llvm.FuncOp):
         return None
     return llvm_function(op.sym_name, op.function_type)
 
 
 def _references(op: Operation) -> set[str]:
-    """The symbols that an op mentions anywhere inside."""
+    """Returns the symbols that an op and its nested ops reference."""
     found: set[str] = set()
     pending: list[Attribute] = []
     for inner in all_ops(op):

@@ -1,4 +1,4 @@
-"""The distance between two sets of outputs, and whether it is within tolerance."""
+"""Comparison of two sets of outputs within a tolerance."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ Array = NDArray[Any]
 
 DEFAULT_RTOL = 1e-3
 DEFAULT_ATOL = 1e-4
-"""The absolute tolerance where none is given, as a share of the largest absolute value of the output."""
+"""The default absolute tolerance, as a fraction of the largest absolute value of the output."""
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """The answer of `same`; true where every element of every output is within tolerance.
+    """The result of `same`; true if every element of every output is within tolerance.
 
-    `max_abs` and `max_rel` are the largest differences (relative to the value of `b`) anywhere. `output` and `index`
-    say where the outputs are furthest apart measured by the tolerance, `values` what `a` and `b` have there and `atol`
-    the absolute tolerance of that output; `output` is empty where there is nothing to compare.
+    `max_abs` and `max_rel` are the largest absolute difference and the largest difference relative to `b`. `output` and
+    `index` locate the element with the largest difference relative to its tolerance; `values` are the values of `a` and
+    `b` there, and `atol` is the absolute tolerance of that output. `output` is empty if there are no elements.
     """
 
     equal: bool
@@ -52,12 +52,12 @@ class Comparison:
 
 @dataclass(frozen=True)
 class _Difference:
-    """One pair of outputs: the largest differences, and the element that uses up most of its tolerance."""
+    """The comparison of a pair of outputs: the largest differences, and the element with the largest `share`."""
 
     max_abs: float
     max_rel: float
     share: float
-    """The difference there as a share of what is allowed: above 1 is too much."""
+    """The difference at `index` as a fraction of its tolerance; above 1 it is out of tolerance."""
     index: tuple[int, ...]
     atol: float
 
@@ -71,10 +71,10 @@ def compare_outputs(
     rtol: float = DEFAULT_RTOL,
     atol: float | None = None,
 ) -> Comparison:
-    """Compare outputs pairwise: `|a - b| <= atol + rtol * |b|` for floats, equality for the rest.
+    """Compares outputs pairwise: `|a - b| <= atol + rtol * |b|` for floats, equality for other dtypes.
 
-    Without `atol` it is 1e-4 of the largest finite absolute value of each output of `second`. NaN equals NaN and
-    infinity itself. Raises `InputError` where shapes or dtypes differ.
+    `atol` defaults to 1e-4 of the largest finite absolute value of each output of `second`. NaN equals NaN, and
+    infinity equals infinity of the same sign. Raises `InputError` if shapes or dtypes differ.
     """
     max_abs = max_rel = 0.0
     worst, place = None, ("", (0.0, 0.0))
@@ -99,7 +99,8 @@ def _difference(a: Array, b: Array, rtol: float, atol: float | None) -> _Differe
     absolute = DEFAULT_ATOL * float(scale.max()) if atol is None else atol
     with np.errstate(all="ignore"):
         apart = np.where(equal, 0.0, np.abs(wide_a - wide_b))
-        # Neighbouring large integers may share a float64; NaN and infinity are no distance apart that allows anything.
+        # Large neighbouring integers may round to one float64. NaN and infinity are never within tolerance of another
+        # value.
         apart = np.where(~equal & ((apart == 0) | ~np.isfinite(apart)), np.inf, apart)
         relative = np.where(equal, 0.0, apart / np.abs(wide_b))
         allowed = 0.0 if a.dtype.kind in "biu" else absolute + rtol * scale

@@ -1,6 +1,6 @@
-"""`compile` takes a model to native code, through every stage of `xrelay.lowering.pipelines`.
+"""`compile` lowers a model to native code, through every stage of `xrelay.lowering.pipelines`.
 
-A model that was compiled before is opened without importing the compiler, or xDSL.
+A cached model is opened without importing the compiler or xDSL.
 """
 
 from __future__ import annotations
@@ -42,27 +42,31 @@ def compile(
     integers: bool = False,
     trust: bool = False,
 ) -> CompiledModel:
-    """Compile a model for the CPU.
+    """Compiles a model for the CPU.
 
-    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory or its bytes, or a module; a module is not changed.
-    It may be at any level: text that `dump_stages` wrote, or a kernel at the loop level, scheduled by hand, goes
-    through the stages that are left. `target` is a `Target` or text such as `cpu -mcpu=znver4`; by default the one of
-    `with target:` around the call, else this machine. What is compiled for another kind can be saved and exported, not
-    run. `opt_level` is 0 to 3; left out, it is that of an entered `PassContext`, else 3. Such a context also says which
-    graph passes run and with which config, and its instruments see every pass. `threads` is how many a call may use,
-    `shapes` fixes open input shapes by name; of a named dimension that stays open it says the least, the greatest and
-    the usual size, `shapes={"n": (1, 128, 8)}`: schedules go by them, and other sizes are refused. `dump_stages` is a
-    folder for the program after each stage. With `cache`, a model compiled before with the same options comes from
-    disk. `progress` is told `(done, total, step)`. `memory_limit` becomes that of the model: the bytes that a call may
-    take. With `integers`, what lies between dequantised and quantised numbers is computed on integers, as
-    `relay-fake-quantization-to-integer` says; results may be a step of the quantisation beside those of floats.
+    `source` is a path (`.onnx` or `.mlir`), an ONNX model in memory or its bytes, or a module, which is not changed. It
+    may be at any level: text written by `dump_stages`, or a hand-scheduled kernel at the loop level, goes through the
+    remaining stages.
 
-    A text below the loop level is native code: it is refused if others may write its file, as by `load`. `trust`
-    compiles it, and nothing comes from the cache of models.
+    `target` is a `Target` or text such as `cpu -mcpu=znver4`. It defaults to that of an enclosing `with target:`, else
+    to this machine. A model for another machine can be saved and exported, but not run. `opt_level` is 0 to 3 and
+    defaults to that of the entered `PassContext`, else 3. The context also selects and configures the graph passes, and
+    its instruments observe every pass. `threads` is the maximum number of threads per call.
+
+    `shapes` fixes dynamic input shapes by name. For a named dimension that stays dynamic, `shapes={"n": (1, 128, 8)}`
+    passes its minimum, maximum and typical size: schedules are chosen for these, and other sizes are refused.
+    `dump_stages` is a folder that receives the program after each stage. With `cache`, a model compiled before with the
+    same options is loaded from disk. `progress` is called with `(done, total, step)`. `memory_limit` is the maximum
+    number of bytes that a call of the model may allocate. With `integers`, computations between dequantise and quantise
+    ops run on integers, as in `relay-fake-quantization-to-integer`; results may differ from the float ones by one
+    quantisation step.
+
+    A text below the loop level is native code, so it is refused if other users may write its file, as in `load`.
+    `trust` compiles it anyway, and bypasses the cache of models.
 
     Raises classes of `xrelay.errors`: `ParseError` and `VerificationError` for a text, `ModelImportError` for an ONNX
-    model, `InputError` for options, `ArtifactError` for native code that others may write, `LoweringError` for what has
-    no native form.
+    model, `InputError` for options, `ArtifactError` for native code that other users may write, `LoweringError` for
+    constructs without a lowering.
     """
     chosen, level = chosen_target(target, threads), chosen_level(opt_level)
     cache, integers = checked_flag("cache", cache), checked_flag("integers", integers)
@@ -72,7 +76,7 @@ def compile(
     if entry is not None and (artifact := _cached(entry, _name(source))) is not None:
         return CompiledModel(artifact, num_threads=threads, memory_limit=limit)
     dump = checked_path("dump_stages", dump_stages) if dump_stages is not None else None
-    # The compiler's modules take longer to import than a known model to open.
+    # Importing the compiler's modules takes longer than opening a cached model.
     from xrelay.api.build_artifact import artifact_of
 
     artifact, timing = artifact_of(
@@ -93,21 +97,21 @@ def compile(
 
 
 class _Entry(NamedTuple):
-    """A place in the cache of models."""
+    """An entry of the cache of models."""
 
     models: ModelCache
     key: str
 
 
 def _entry(source: Source, target: Target, level: int, shapes: Shapes | None, *, integers: bool) -> _Entry | None:
-    """The place of a model in the cache; `None` without a cache, or for a model without a key."""
+    """Returns the cache entry of a model; `None` without a cache, or for a model without a key."""
     models = ModelCache.default() if target.runs_here() else None
     key = None if models is None else model_key(source, target, level, shapes, integers=integers)
     return None if models is None or key is None else _Entry(models, key)
 
 
 def _cached(entry: _Entry, name: str) -> Artifact | None:
-    """The model that was compiled before, under any name, if its file is still good."""
+    """Returns the cached model, which may have been compiled under another name; `None` if it is absent or damaged."""
     path = entry.models.get(entry.key)
     if path is None:
         return None
@@ -120,7 +124,7 @@ def _cached(entry: _Entry, name: str) -> Artifact | None:
 
 
 def _name(source: Source) -> str:
-    """The name of the model in messages."""
+    """Returns the name of the model in messages."""
     if isinstance(source, str | PathLike):
         return Path(source).stem
     graph = getattr(source, "graph", None)

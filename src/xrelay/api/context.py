@@ -1,4 +1,4 @@
-"""The entered `PassContext` of a compilation: the graph passes that it selects, their options, its instruments."""
+"""The entered `PassContext` of a compilation: the graph passes that it selects, their options and its instruments."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_instrument import PassInstrument
 
 INTEGER_PASSES: frozenset[str] = frozenset({"FakeQuantizationToInteger"})
-"""The passes that `compile(…, integers=True)` asks for."""
+"""The passes that `compile(…, integers=True)` requires."""
 
 
 def decide(pass_name: str, *, asked: frozenset[str] = frozenset()) -> bool | None:
-    """Whether the entered context, or `asked`, names a pass of the optimiser as one that runs or not; disabled wins."""
+    """Whether the entered context or `asked` enables a graph pass; `None` if neither names it. Disabling wins."""
     context = PassContext.entered()
     name = canonical(pass_name)
     disabled = frozenset[str]() if context is None else context.disabled_pass
@@ -27,22 +27,22 @@ def decide(pass_name: str, *, asked: frozenset[str] = frozenset()) -> bool | Non
 
 
 def with_context(passes: Sequence[ModulePass]) -> list[ModulePass]:
-    """The passes with the options that the entered context's config gives them."""
+    """Returns the passes with the options in the config of the entered context."""
     context = PassContext.entered()
     return list(passes) if context is None else [configured(p, context, use_level=False) for p in passes]
 
 
 def context_instruments() -> list[PassInstrument]:
-    """The instruments of the entered context, for every pass of the compilation."""
+    """Returns the instruments of the entered context, which observe every pass of the compilation."""
     context = PassContext.entered()
     return [] if context is None else list(context.instruments)
 
 
 def required_passes(stage: Stage, passes: Sequence[ModulePass]) -> frozenset[str]:
-    """The passes of a stage that no instrument may forbid: those that the context requires, and all that lower.
+    """Returns the passes of a stage that no instrument may skip: those that the context requires, and all lowerings.
 
-    An instrument decides by `should_run` about the passes of the graph optimiser, and of other packages, alone; without
-    any other pass there would be no code.
+    `should_run` of an instrument applies only to passes of the graph optimiser and of other packages; all other passes
+    are needed to produce code.
     """
     if stage.phase is not Phase.OPTIMIZED:
         added = registered_passes()

@@ -1,4 +1,4 @@
-"""`dump_stages`: the program after every stage as text, and one side file with the weights that the texts name."""
+"""`dump_stages`: writes the program after every stage as text, and the weights of all texts to one file."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ SIDE_FILE = "weights.safetensors"
 
 
 class StageDump:
-    """A folder that gets `00_imported.mlir`, `01_typed.mlir` and so on; each can be compiled or run again."""
+    """A folder of texts `00_imported.mlir`, `01_typed.mlir` and so on; each can be compiled or run again."""
 
     def __init__(self, folder: Path):
         self.folder = folder
         self._weights: dict[str, Weight] = {}
 
     def write(self, number: int, name: str, module: ModuleOp) -> None:
-        """Write a module that has come to a stage; it is told where its weights will lie."""
+        """Writes the module after a stage, and sets its attribute that names the weight file."""
         resolved = [weight for weight in weights_of(module) if weight.is_resolved]
         if resolved:
             add_by_key(resolved, self._weights)
@@ -32,7 +32,7 @@ class StageDump:
         write_text(self.folder / f"{number:02d}_{name}.mlir", print_module(module) + "\n")
 
     def finish(self) -> None:
-        """Write the weights of all stages, each once."""
+        """Writes the weights of all stages, each once."""
         if not self._weights:
             return
         try:

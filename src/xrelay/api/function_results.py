@@ -1,4 +1,4 @@
-"""Programs that give functions: beside each, those that call the functions, and what functions these take."""
+"""Programs that return functions: each gets companion programs that call the functions."""
 
 from __future__ import annotations
 
@@ -30,20 +30,24 @@ from xrelay.runtime.metadata import ModelMetadata, TensorSpec, function_spec
 
 @dataclass(frozen=True)
 class FunctionPrograms:
-    """A program, and for each function that its `@main` gives, in order, one that calls it: that is its first input."""
+    """A program, and for each function that its `@main` returns, in order, a program that calls the function.
+
+    Each such program takes its function as first input.
+    """
 
     module: ModuleOp
     callers: Sequence[FunctionPrograms] = ()
     given: Sequence[str] = ()
-    """The types of the functions that it gives."""
+    """The types of the functions that it returns."""
     taken: Sequence[tuple[str, ...]] = ()
-    """For each input that is a function, in order: the types of those that may be given for it."""
+    """For each input that is a function, in order: the types that may be passed for it."""
 
 
 def function_programs(module: ModuleOp) -> FunctionPrograms:
-    """The program `module`, in which closures are data where `@main` gives some, and those that call these.
+    """Returns the program `module` and the programs that call the functions that `@main` returns.
 
-    `LoweringError` where `@main` takes a function: a model takes those that it gave, and none before its first run.
+    If `@main` returns functions, closures are converted to data. Raises `LoweringError` if `@main` takes a function: a
+    model takes only functions that it returned, and it has returned no function before its first run.
     """
     _refuse_functions_given(module)
     if not _gives_functions(module):
@@ -57,9 +61,9 @@ def function_programs(module: ModuleOp) -> FunctionPrograms:
 
 
 def check_functions(metadata: ModelMetadata, programs: FunctionPrograms) -> None:
-    """`LoweringError` for a function that a model takes or gives, of which nobody knows what it is.
+    """Raises `LoweringError` for a function that a model takes or returns but whose program is unknown.
 
-    Only the model that gives one may get it: a number means another function elsewhere.
+    A function can be passed only to the model that returned it, since its number means another function elsewhere.
     """
     alone = [spec for spec in metadata.inputs if spec.is_function][len(programs.taken) :]
     if len(metadata.functions) != len(programs.callers):
@@ -73,12 +77,12 @@ class Build(Protocol):
     """Compiles a program."""
 
     def __call__(self, module: ModuleOp, *, dump: Path | None, progress: Progress | None, name: str) -> Artifact:
-        """The model of `module`, which is consumed; see `build_artifact`."""
+        """Returns the model of `module`, which is consumed; see `build_artifact`."""
         ...
 
 
 def with_callers(artifact: Artifact, programs: FunctionPrograms, build: Build, dump: Path | None) -> Artifact:
-    """The model with those that call the functions which it gives; as deep as functions give functions."""
+    """Returns the model with the models that call its returned functions, recursively."""
     found: list[Artifact] = []
     for number, caller in enumerate(programs.callers):
         place = None if dump is None else dump / f"function{number}"
@@ -95,7 +99,7 @@ def with_callers(artifact: Artifact, programs: FunctionPrograms, build: Build, d
 
 
 def _with_types(specs: Sequence[TensorSpec], types: Sequence[tuple[str, ...]]) -> tuple[TensorSpec, ...]:
-    """Inputs or outputs, of which those that are functions say their types, in order."""
+    """Returns inputs or outputs in which those that are functions have the given types, in order."""
     left = iter(types)
     return tuple(function_spec(spec.name, next(left)) if spec.is_function else spec for spec in specs)
 
@@ -114,7 +118,7 @@ def _refuse_functions_given(module: ModuleOp) -> None:
 
 
 def _gives_functions(module: ModuleOp) -> bool:
-    """Whether `@main` gives a function; types are inferred where there are closures."""
+    """Whether `@main` returns a function. Infers types if there are closures."""
     if not any(isinstance(op, FnOp) for op in walk_ops(module)):
         return False
     infer_types(module)
@@ -132,7 +136,7 @@ def _program(module: ModuleOp, callers: Sequence[FunctionPrograms], exchange: Ex
 
 
 def _caller(module: ModuleOp, name: str, exchanges: Exchanges) -> FunctionPrograms:
-    """The program whose `@main` is the function `name` of `module`; as deep as functions give functions."""
+    """Returns the program whose `@main` is the function `name` of `module`, with its own callers, recursively."""
     copy = module.clone()
     main, function = _function(copy, MAIN), _function(copy, name)
     if main is None or function is None:

@@ -1,4 +1,4 @@
-"""`GraphModule`: the run-time interface that Relay's users know, on a compiled model."""
+"""`GraphModule`: Relay's run-time interface to a compiled model."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.runtime.metadata import OPTIONAL
 
 @dataclass(frozen=True)
 class BenchmarkResult:
-    """Seconds a call took: `results` has one mean for each repeat, the others summarise them."""
+    """The seconds per call: `results` has the mean of each repeat, the properties summarise them."""
 
     results: Sequence[float]
 
@@ -39,17 +39,17 @@ class BenchmarkResult:
 
     @property
     def min(self) -> float:
-        """The shortest."""
+        """The minimum."""
         return min(self.results)
 
     @property
     def max(self) -> float:
-        """The longest."""
+        """The maximum."""
         return max(self.results)
 
     @property
     def std(self) -> float:
-        """The standard deviation of the population."""
+        """The population standard deviation."""
         return statistics.pstdev(self.results)
 
     def __str__(self) -> str:
@@ -61,15 +61,15 @@ class BenchmarkResult:
 
 
 class GraphModule:
-    """Inputs are set one by one, `run` computes, outputs are fetched.
+    """Sets inputs one by one, runs the model, and returns outputs by index.
 
-    One object holds one set of inputs and outputs: give each thread its own, they may share the model.
+    An object holds one set of inputs and outputs. Use one per thread; they may share the model.
     """
 
     def __init__(self, model: CompiledModel):
-        """A module on a model; `InputError` if that takes or gives sequences, or takes optionals.
+        """Wraps a model. Raises `InputError` if it takes or returns sequences, or takes optionals.
 
-        The value of an optional output is an output like others.
+        An optional output is accepted; its value is an ordinary output.
         """
         outputs = [spec for spec in model.outputs if spec.containers != (OPTIONAL,)]
         for spec in (*model.inputs, *outputs):
@@ -85,11 +85,11 @@ class GraphModule:
         self._bound = {*metadata.bound_params, *(spec.name for spec in metadata.weights)} - set(self._binder.names)
 
     def set_input(self, key: str | int | None = None, value: object = None, /, **params: object) -> None:
-        """Copy a value into the input of a name or number, and others by name.
+        """Copies a value into the input with a name or number, and others by name.
 
-        Arrays of another dtype of the same kind are converted, as Relay does. Among `params`, names of parameters that
-        were bound when the model was compiled are passed over: their values are in the model. `InputError` where a
-        name is neither, or a value does not fit.
+        Arrays of another dtype of the same kind are converted, as in Relay. Names in `params` that were bound when the
+        model was compiled are ignored, since the model contains their values. Raises `InputError` for an unknown name
+        or a value that does not fit.
         """
         if key is not None:
             self._set(self._number(key), value)
@@ -98,14 +98,14 @@ class GraphModule:
                 self._set(self._number(name), param)
 
     def load_params(self, params_bytes: bytes | bytearray) -> None:
-        """Set the inputs among the parameters of a blob that `save_param_dict` wrote; others are passed over."""
+        """Sets the inputs found in a blob that `save_param_dict` wrote; other parameters are ignored."""
         found = load_param_dict(params_bytes)
         self.set_input(**{name: found[name] for name in self._binder.names if name in found})
 
     def run(self, /, **inputs: object) -> None:
-        """Sets inputs given by name and computes; an input that has not been set is zeros, as in Relay.
+        """Sets inputs by name and runs the model. Inputs that were not set are zeros, as in Relay.
 
-        `InputError` if such an input has an open extent.
+        Raises `InputError` if an input that was not set has a dynamic extent.
         """
         self.set_input(**inputs)
         values = [self._value(number) for number in range(len(self._values))]
@@ -115,9 +115,9 @@ class GraphModule:
         self._outputs = self._model.run([value.view(np.ndarray) for value in values if value is not None])
 
     def get_output(self, index: int, out: NDArray[Any] | None = None) -> Tensor:
-        """Output number `index` of the last run, copied to `out` if that is given.
+        """Returns output `index` of the last run, copied to `out` if that is passed.
 
-        `InputError` for an optional without a value.
+        Raises `InputError` for an empty optional.
         """
         if self._outputs is None:
             raise InputError("the model has not run", help="call run() before get_output()")
@@ -132,23 +132,26 @@ class GraphModule:
         return out.view(Tensor)
 
     def get_num_inputs(self) -> int:
-        """The number of inputs."""
+        """Returns the number of inputs."""
         return len(self._values)
 
     def get_num_outputs(self) -> int:
-        """The number of outputs."""
+        """Returns the number of outputs."""
         return len(self._model.outputs)
 
     def get_input(self, key: str | int) -> Tensor | None:
-        """The value of an input, by name or number, zeros before it is set; `None` if that has an open extent."""
+        """Returns the value of an input by name or number.
+
+        An input that is not set is zeros, or `None` if its shape is dynamic.
+        """
         return self._value(self._number(key))
 
     def get_input_index(self, name: str) -> int:
-        """The number of an input, -1 where there is none of that name."""
+        """Returns the number of an input, or -1 if there is no input of that name."""
         return self._binder.index.get(name, -1)
 
     def get_input_info(self) -> tuple[dict[str, tuple[int | str, ...]], dict[str, str]]:
-        """The shapes and the dtypes of the inputs, by name; an open extent is its text."""
+        """Returns the shapes and the dtypes of the inputs by name; a dynamic extent is its text."""
         specs = self._model.inputs
         return {spec.name: spec.shape for spec in specs}, {spec.name: spec.dtype for spec in specs}
 
@@ -162,10 +165,10 @@ class GraphModule:
         end_to_end: bool = False,
         **inputs: object,
     ) -> BenchmarkResult:
-        """Time `run`: `repeat` results, each the mean of `number` calls after one that is not counted.
+        """Times `run`: `repeat` results, each the mean of `number` calls, after one untimed call.
 
-        `min_repeat_ms` raises `number` until a repeat takes that long. With `end_to_end`, setting the inputs and
-        copying the outputs is timed too. `device` and `func_name` stand for Relay's; the function is always `run`.
+        `min_repeat_ms` raises `number` until a repeat takes that long. `end_to_end` also times setting inputs and
+        copying outputs. `device` and `func_name` exist for compatibility with Relay; the function is always `run`.
         """
         if func_name != "run":
             raise InputError(f"benchmark: no function '{func_name}'", help="the function is 'run'")
@@ -179,7 +182,7 @@ class GraphModule:
             self.get_output(index).numpy()
 
     def _value(self, number: int) -> Tensor | None:
-        """Returns the value of an input, which is made of zeros if it has not been set and its shape is known."""
+        """Returns the value of an input; an input that was not set becomes zeros if its shape is static."""
         if self._values[number] is None:
             spec = self._model.inputs[number]
             extents = [extent for extent in spec.shape if isinstance(extent, int)]
@@ -202,7 +205,7 @@ class GraphModule:
 def benchmark_of(
     run: Callable[[], object], repeat: int, number: int, min_repeat_ms: float | None = None
 ) -> BenchmarkResult:
-    """The times of `repeat` times `number` calls, each the mean of its calls, after a call that is not counted.
+    """Returns the times of `repeat` repeats, each the mean of `number` calls, after one untimed call.
 
     `min_repeat_ms` raises `number` until a repeat takes that long.
     """
@@ -222,7 +225,7 @@ def _seconds(run: Callable[[], object], number: int) -> float:
 
 
 def copy_to(out: object, result: NDArray[Any]) -> None:
-    """Copy a result to an array of the user's; `InputError` unless it has room for just that."""
+    """Copies a result to a user's array. Raises `InputError` unless shape and dtype match and it is writeable."""
     expected = f"out: expected {result.dtype}{list(result.shape)}"
     if not isinstance(out, np.ndarray):
         raise InputError(f"{expected}, got {with_article(type(out).__name__)}", help="give an array like the output")

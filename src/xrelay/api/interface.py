@@ -56,10 +56,10 @@ class ModelTables:
 
 
 def tables_of(module: ModuleOp) -> ModelTables:
-    """The tables of a module below the loop level.
+    """Returns the tables of a module below the loop level.
 
-    Raises `LoweringError` for a module that does not say what running it needs, or has an input or output whose shape
-    does not follow from the names of the module, and `UnresolvedWeightError` for a weight whose bytes are missing.
+    Raises `LoweringError` if the module lacks attributes needed to run it, or if the shape of an input or output does
+    not follow from the module's dimension names. Raises `UnresolvedWeightError` for a weight without data.
     """
     interface = read_interface(module)
     arrays = tuple(_checked_array(entry) for entry in interface.weights)
@@ -83,7 +83,7 @@ def tables_of(module: ModuleOp) -> ModelTables:
 
 
 def main_function(module: ModuleOp) -> FuncOp:
-    """`@main`; raises `InputError` where the module has none, or only declares it."""
+    """Returns `@main`. Raises `InputError` if the module has none, or only a declaration."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     for function in functions:
         if function.sym_name.data == "main" and not function.is_declaration:
@@ -93,10 +93,10 @@ def main_function(module: ModuleOp) -> FuncOp:
 
 
 def check_names(module: ModuleOp) -> None:
-    """Raises `LoweringError` for an input of `@main` that has an extent from which no size follows.
+    """Raises `LoweringError` for an input of `@main` with a dimension whose size cannot be derived.
 
-    Each name must be told by an extent of an input that is a multiple of it plus a number. Extents of outputs follow
-    then, or the data decide them: that each lowering says of its own ops.
+    Each name must be determined by an input extent of the form `a * name + b`. Extents of outputs then follow from
+    names, or depend on data, which the lowering of each op checks.
     """
     main = main_function(module)
     attributes = main.arg_attrs.data if main.arg_attrs is not None else ()
@@ -112,13 +112,13 @@ def check_names(module: ModuleOp) -> None:
 
 
 def _told_by(dim: Dim) -> str | None:
-    """The name whose size an extent tells."""
+    """Returns the name whose size follows from an extent, or `None`."""
     found = name_and_size(str(dim), 0)
     return found[0] if found is not None else None
 
 
 def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorSpec:
-    """The tensor with the text of each open extent, which must be one over `names`, where they are given."""
+    """Returns the spec of a tensor, with dynamic extents as text, which may use only `names` unless that is `None`."""
     if isinstance(entry.type, ClosureType):
         return function_spec(entry.name)
     if isinstance(entry.type, SequenceType | OptionalType):
@@ -131,7 +131,7 @@ def _spec(kind: str, entry: TensorEntry, names: Sequence[str] | None) -> TensorS
 
 
 def container_spec(name: str, type: SequenceType | OptionalType) -> TensorSpec:
-    """A sequence or an optional of tensors, whose open extents have no names."""
+    """Returns the spec of a sequence or optional of tensors; dynamic extents in it have no names."""
     containers: list[str] = []
     inner: Attribute = type
     while isinstance(inner, SequenceType | OptionalType):
@@ -161,7 +161,7 @@ def _open_shape(subject: str, type_: Attribute, location: str | None) -> Lowerin
 
 
 def _checked_array(entry: TensorEntry) -> NDArray[Any]:
-    """The bytes of a weight; `LoweringError` if they are not those of the buffer that native code reads."""
+    """Returns the data of a weight. Raises `LoweringError` unless its size and shape match its buffer."""
     array, type = _array(entry), entry.type
     fits = isinstance(type, TensorType) and array.dtype.itemsize == numpy_dtype(type.element_type).itemsize
     if not fits or array.shape != shape_of(type):
@@ -170,9 +170,9 @@ def _checked_array(entry: TensorEntry) -> NDArray[Any]:
 
 
 def _array(entry: TensorEntry) -> NDArray[Any]:
-    """The bytes of a weight as native code reads them; raises `UnresolvedWeightError` where they are missing.
+    """Returns the data of a weight in the layout of native code. Raises `UnresolvedWeightError` if it is missing.
 
-    The weight has them so from then on, one after the other, or all would be in memory twice.
+    The weight then refers to this data, moved one weight at a time, so that all weights are never in memory twice.
     """
     if isinstance(entry.value, WeightAttr):
         weight = entry.value.data

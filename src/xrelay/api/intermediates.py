@@ -1,4 +1,4 @@
-"""Intermediate values of a program as additional outputs of it."""
+"""Intermediate values of a program as additional outputs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.passes.infra.module_level import module_level
 
 @dataclass(frozen=True)
 class NodeOutput:
-    """The output number `field` of what comes from the source location `place`."""
+    """Output number `field` of the node at the source location `place`."""
 
     place: str
     field: int
@@ -29,13 +29,12 @@ class NodeOutput:
 def add_outputs(
     module: ModuleOp, names: Sequence[str], *, nodes: Mapping[str, NodeOutput] | None = None, function: str = "main"
 ) -> None:
-    """Let `function` return the values called `names` too, after its own results, under these names.
+    """Appends the values called `names` to the results of `function`, under these names.
 
-    A value is called by its name in the text (`%y` or `y`), or by the node or source location that it comes from;
-    `nodes` may say for other names, as those of an ONNX model, which output of which node they are. A tuple becomes an
-    output for each of its fields, `name.0`, `name.1`.
-    Raises `InputError` for a name that nothing in the body of the function has, or several values, and for a module
-    below topi.
+    A value is identified by its name in the text (`%y` or `y`), or by the node or source location it comes from.
+    `nodes` maps other names, such as those of an ONNX model, to outputs of nodes. A tuple becomes one output per field,
+    `name.0`, `name.1`. Raises `InputError` for a name that no value or several values in the body of the function have,
+    and for a module below topi.
     """
     level = module_level(module)
     if level not in ("relay", "topi"):
@@ -53,7 +52,7 @@ def add_outputs(
 
 
 class _Values:
-    """The values of a block by their names and by the places they come from."""
+    """The values of a block by name and by source location."""
 
     def __init__(self, block: Block):
         self._hints: defaultdict[str, list[SSAValue]] = defaultdict(list)
@@ -65,7 +64,7 @@ class _Values:
                 self._places[place] = value  # the last value that comes from a node is its result
 
     def named(self, name: str) -> SSAValue:
-        """The value with that name, or from that place."""
+        """Returns the value with a name or from a source location."""
         if (placed := self._from(name)) is not None:
             return placed
         found = self._hints.get(name.removeprefix("%"), [])
@@ -79,7 +78,7 @@ class _Values:
         return found[0]
 
     def output(self, node: NodeOutput, end: Operation) -> SSAValue:
-        """An output of a node."""
+        """Returns an output of a node."""
         value = self._from(node.place)
         if value is not None and isinstance(value.type, TupleType) and node.field < len(value.type.types):
             return _fields("", value, end)[node.field][1]
@@ -88,7 +87,7 @@ class _Values:
         return value
 
     def _from(self, place: str) -> SSAValue | None:
-        """The value that comes from a place, or the tuple of which that is a field."""
+        """Returns the value from a source location, or the tuple that contains it as a field."""
         value = self._places.get(place)
         owner = None if value is None else value.owner
         if isinstance(owner, TupleGetItemOp) and _place(owner.data.owner) == place:
@@ -97,7 +96,7 @@ class _Values:
 
 
 def _fields(name: str, value: SSAValue, end: Operation) -> list[tuple[str, SSAValue]]:
-    """A value, or the fields of a tuple, taken before `end`, each with its name as an output."""
+    """Returns the named outputs of a value: itself, or the fields of a tuple, extracted before `end`."""
     plain = name.removeprefix("%")
     if not isinstance(value.type, TupleType):
         return [(plain, value)]
@@ -112,7 +111,7 @@ def _place(owner: Operation | Block) -> str | None:
 
 
 def _give_names(function: FuncOp, names: Sequence[str]) -> None:
-    """Write the type of the function anew and name the results that came last."""
+    """Updates the type of the function and names the last results."""
     end = function.body.block.last_op
     old, types = function.function_type, end.operand_types if end is not None else ()
     function.function_type = FunctionType.from_lists(list(old.inputs), list(types))

@@ -1,4 +1,4 @@
-"""Texts as modules, and modules run by the interpreter of their level: nothing is compiled."""
+"""Parses texts to modules, and runs modules by the interpreter of their level without compiling."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from xrelay.runtime.metadata import TensorSpec
 
 
 def parse(source: str | PathLike[str], *, name: str = "<text>") -> ModuleOp:
-    """Parse and verify a program at any level: the text itself, or the path of an `.mlir` file.
+    """Parses and verifies a program at any level: a text, or the path of an `.mlir` file.
 
-    A `str` is a path where it ends in `.mlir` and has no line break; a weight file that the text of a file names is
-    read too. `name` stands for the text in errors and source locations.
-    Raises `ParseError` and `VerificationError` with `name:line:col`.
+    A `str` is a path if it ends in `.mlir` and has no line break. The weight file that a text file names is read too.
+    `name` replaces the file name in errors and source locations. Raises `ParseError` and `VerificationError` with
+    `name:line:col`.
     """
     if not isinstance(source, str) or (source.endswith(".mlir") and "\n" not in source):
         return load_source(source)
@@ -39,12 +39,12 @@ def interpret(
     shapes: Shapes | None = None,
     function: str = "main",
 ) -> list[Any]:
-    """Run a program by the interpreter of its level (relay, topi or loop), on numpy and without compiling.
+    """Runs a program by the interpreter of its level (relay, topi or loop), on numpy and without compiling.
 
-    `source` is a module, a path or an ONNX model, as for `compile`; `inputs` are given by name or in order, and are
-    checked as those of a compiled model; sequences are lists and optionals their value or `None`, here and in what it
-    gives. Raises `InputError` for inputs that do not fit, for open shapes that `shapes`
-    does not fix and for a program below loop, and `InterpreterError` for one without a meaning on these inputs.
+    `source` is a module, a path or an ONNX model, as for `compile`. `inputs` are by name or in order, and are checked
+    like those of a compiled model. In inputs and results, sequences are lists, and an optional is its value or `None`.
+    Raises `InputError` for invalid inputs, for dynamic shapes that `shapes` does not fix and for a program below loop,
+    and `InterpreterError` for a program that is undefined for these inputs.
     """
     program = program_of(source, shapes=shapes, function=function)
     binder = InputBinder(input_specs(program), native=False)
@@ -53,7 +53,7 @@ def interpret(
 
 
 def input_specs(program: Program) -> list[TensorSpec]:
-    """The inputs of a program, with the texts of named dimensions; `InputError` for one whose shape is open."""
+    """Returns the inputs of a program, with named dimensions as text. Raises `InputError` for an unnamed dimension."""
     specs: list[TensorSpec] = []
     for entry in program.inputs:
         if entry.container is not None:

@@ -1,4 +1,4 @@
-"""A kernel in a module of its own, from the loop level to LLVM IR."""
+"""Lowers a kernel in its own module from the loop level to LLVM IR."""
 
 from __future__ import annotations
 
@@ -30,21 +30,21 @@ from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 from xrelay.target.target import Target
 
 FIRST_PASS = "loop-assign-schedules"
-"""The first pass of a kernel that goes by itself."""
+"""The first pass that runs on a kernel in its own module."""
 
 
 @dataclass(frozen=True)
 class LoweredKernel:
-    """A kernel as LLVM IR, and what callers have to know of it."""
+    """A kernel as LLVM IR, and the facts that its callers need."""
 
     texts: tuple[str, ...]
     facts: KernelFacts
 
 
 def split_stage(stage: Stage) -> tuple[Stage, Stage]:
-    """Returns the passes of a stage up to the point at which kernels are taken out of the module, and those after it.
+    """Returns the passes of a stage before kernels are extracted from the module, and those after.
 
-    Registered schedules are assigned before that point: they may depend on the names of a kernel's ops, which its own
+    Registered schedules are assigned before extraction: they may depend on the names of a kernel's ops, which its own
     module does not have. The schedule is then part of the kernel's text, under which it is shared and cached.
     """
     names = [spec.partition("{")[0] for spec in stage.passes]
@@ -57,23 +57,23 @@ def split_stage(stage: Stage) -> tuple[Stage, Stage]:
 
 
 def _with_families(spec: str, families: str) -> str:
-    """Returns `loop-assign-schedules` of the given families."""
+    """Returns `loop-assign-schedules` with the option for the given families."""
     name, _, options = spec.removesuffix("}").partition("{")
     return f"{name}{{{' '.join([*filter(None, [options]), f'families={families}'])}}}"
 
 
 def kernel_stages(stages: Sequence[Stage]) -> list[Stage]:
-    """What kernels by themselves go through, of all stages of a compilation."""
+    """Returns the stages of a compilation that run on extracted kernels."""
     phases = list(Phase)
     after = [stage for stage in stages if phases.index(stage.phase) > phases.index(Phase.LOOP)]
     return [*(split_stage(stage)[1] for stage in stages if stage.phase is Phase.LOOP), *after]
 
 
 class KernelLowering:
-    """Takes kernels to LLVM IR, one after another."""
+    """Lowers kernels to LLVM IR, one after another."""
 
     def __init__(self, stages: Sequence[Stage], target: Target, context: Context, passes: PassTable, clock: TimeTree):
-        """`stages` are those of `kernel_stages`; `clock` gets the time of each."""
+        """`stages` are those of `kernel_stages`; `clock` records the time of each."""
         self._stages: list[tuple[Stage, list[ModulePass]]] = [
             (stage, list(parse_passes(",".join(stage.passes), passes))) for stage in stages
         ]
@@ -82,7 +82,7 @@ class KernelLowering:
 
     @keep_tried_schedules()
     def lower(self, module: ModuleOp, symbol: str) -> LoweredKernel:
-        """The kernel of a unit's module, which is consumed, under the symbol that it has in object code."""
+        """Lowers the kernel in a unit's module, which is consumed; `symbol` is its name in object code."""
         declaration = ""
         for stage, passes in self._stages:
             with self._clock.step(stage.name):
@@ -90,7 +90,7 @@ class KernelLowering:
             if stage.phase is Phase.SCHEDULED:
                 kernel = kernel_of(module)
                 if NUM_SCRATCH in kernel.attributes or HEAP in kernel.attributes:
-                    # The custom form of a declaration leaves out what it says of arguments.
+                    # The custom form of a declaration omits the attributes of arguments.
                     declaration = print_module(ModuleOp([declaration_of(kernel)]), generic=True)
         with self._clock.step("emit"):
             may_fail = _may_fail(module)
@@ -107,7 +107,7 @@ def _may_fail(module: ModuleOp) -> bool:
 
 
 def _names(module: ModuleOp, symbol: str) -> Mapping[str, str]:
-    """New names for all that other modules could see: those of parts and tables begin with the kernel's."""
+    """Returns new names for all symbols visible to other modules; those of a kernel's helpers begin with its own."""
     names = [op.get_attr_or_prop("sym_name") for op in module.ops]
     return {
         name.data: symbol + name.data.removeprefix(KERNEL)

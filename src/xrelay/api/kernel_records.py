@@ -1,4 +1,4 @@
-"""What the cache knows of kernels: the keys of their objects, and what their callers have to know."""
+"""Cache records of kernels: the keys of their objects, and the facts that their callers need."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ FOLDER: Final = "kernels"
 
 @dataclass(frozen=True)
 class KernelFacts:
-    """What the callers of a kernel have to know."""
+    """The facts about a kernel that its callers need."""
 
     may_fail: bool
-    """Whether its status may be other than 0."""
+    """Whether its status may be nonzero."""
     declaration: str = ""
-    """A module with its declaration as text, where callers give it memory to work in, or it allocates some."""
+    """The text of a module that declares the kernel, if callers pass it scratch memory or it allocates memory."""
 
 
 class KernelRecords:
     """Records of kernels on disk, for one state of the compiler.
 
-    One that cannot be read, or whose objects are gone, is none.
+    A record that cannot be read, or whose objects are gone, counts as absent.
     """
 
     def __init__(self, records: ObjectCache, objects: ObjectCache, stamp: str):
-        """`stamp` is that of the compiler; `objects` holds what records name by its key."""
+        """`stamp` is that of the compiler; `objects` is the cache whose keys the records contain."""
         self._records, self._objects, self._stamp = records, objects, stamp
 
     def get(self, symbol: str) -> tuple[list[bytes], KernelFacts] | None:
-        """The objects of the kernel with this symbol, and the facts; `None` where it is not known."""
+        """Returns the objects and facts of the kernel with a symbol; `None` if there is no record."""
         data = self._records.get(self._key(symbol))
         if data is None:
             return None
@@ -47,12 +47,12 @@ class KernelRecords:
             fields = JsonFields(parse_json_object(data, "the record of a kernel"), "the record of a kernel")
             keys, facts = fields.texts("objects"), KernelFacts(fields.flag("may_fail"), fields.text("declaration"))
         except ArtifactError:
-            return None  # its digest is right, so another version wrote it
+            return None  # the digest matches, so another version wrote it
         objects = [code for key in keys if (code := self._objects.get(key)) is not None]
         return (objects, facts) if len(objects) == len(keys) else None
 
     def put(self, symbol: str, object_keys: Sequence[str], facts: KernelFacts) -> None:
-        """Keep what is known of a kernel whose objects are in the cache."""
+        """Stores the record of a kernel whose objects are in the cache."""
         record = {"objects": list(object_keys), "may_fail": facts.may_fail, "declaration": facts.declaration}
         self._records.put(self._key(symbol), json.dumps(record).encode())
 

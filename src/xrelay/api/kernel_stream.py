@@ -1,7 +1,7 @@
-"""Kernels go to object code one by one: known ones are not lowered, and LLVM runs beside the lowering of others.
+"""Compiles kernels to object code one by one: cached kernels are not lowered, and LLVM runs in parallel to lowering.
 
-What decides the code of a kernel is the text of its own module (`kernel_units.py`), the target and the passes. Its
-symbol in object code is made of these, so that equal kernels of all models are one.
+The code of a kernel depends on the text of its own module (`kernel_units.py`), the target and the passes. Its symbol in
+object code is a digest of these, so equal kernels of all models share one symbol.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from xrelay.runtime.digests import content_key
 from xrelay.runtime.native import CodeOptions, compile_cached
 
 SYMBOL: Final = "xrelay_kernel_"
-"""The beginning of the symbols of kernels in object code."""
+"""The prefix of the symbols of kernels in object code."""
 _DIGITS: Final = 24
 
 
@@ -40,14 +40,14 @@ Tell = Callable[[str], None]
 
 @dataclass(frozen=True)
 class Code:
-    """The objects of a kernel, which may not be there yet, and what its callers have to know."""
+    """The objects of a kernel, which may be pending, and the facts that its callers need."""
 
     objects: Sequence[bytes] | Future[list[bytes]]
     facts: KernelFacts
 
 
 class KernelStream:
-    """Compiles the kernels of a model; in a `with`, at whose end no thread of it runs any more."""
+    """Compiles the kernels of a model. A context manager; no thread or worker of it outlives the `with` block."""
 
     def __init__(
         self,
@@ -59,22 +59,22 @@ class KernelStream:
         records: KernelRecords | None,
         workers: KernelWorkers | None = None,
     ):
-        """`identity` is what decides the code of kernels but for their texts; with `records` known ones are found.
+        """`identity` covers everything that affects a kernel's code except its text; `records` finds cached kernels.
 
-        `workers` help, and end with the stream.
+        `workers` are closed with the stream.
         """
         self._lowering, self._context = lowering, context
         self._options, self._identity = options, identity
         self._objects, self._records, self._workers = objects, records, workers
         self._codes: dict[str, Code] = {}
         self._symbols: dict[str, str] = {}
-        llvm.binding()  # of which threads want to be sure
+        llvm.binding()  # loads LLVM before threads use it
         self._pool = ThreadPoolExecutor(default_num_threads(), thread_name_prefix="xrelay-kernel")
         self.counts = KernelCounts()
         self.llvm_seconds: list[float] = []
-        """What LLVM took for each kernel."""
+        """The seconds that LLVM took for each kernel."""
         self.waited = 0.0
-        """The seconds for which workers were waited for."""
+        """The seconds spent waiting for workers."""
 
     def __enter__(self) -> Self:
         return self
@@ -87,9 +87,10 @@ class KernelStream:
             self._workers.close()
 
     def add(self, units: Sequence[KernelUnit], tell: Tell) -> None:
-        """Begin to compile kernels, whose modules are consumed; their declarations say then what callers have to know.
+        """Starts compiling kernels, whose modules are consumed, and completes their declarations for callers.
 
-        Errors of passes get a note that names the kernel. `tell` is told the name of each that is to be lowered.
+        Errors of passes get a note that names the kernel. The callback receives the name of each kernel that is
+        lowered.
         """
         texts = [(unit, print_module(unit.module)) for unit in units]
         added = [Wanted(unit, text, self._symbol(text)) for unit, text in texts]
@@ -110,11 +111,11 @@ class KernelStream:
 
     @property
     def symbols(self) -> dict[str, str]:
-        """The symbol in object code of each kernel, by its symbol in the module that it was taken from."""
+        """Maps the symbol of each kernel in its original module to its symbol in object code."""
         return self._symbols
 
     def finish(self) -> list[bytes]:
-        """The objects of all kernels, each once."""
+        """Returns the objects of all kernels, each once."""
         found: list[bytes] = []
         for symbol in dict.fromkeys(self._symbols.values()):
             code = self._codes[symbol]
@@ -132,7 +133,7 @@ class KernelStream:
         return SYMBOL + content_key([self._identity, text])[:_DIGITS]
 
     def _compile(self, unknown: dict[str, Wanted], tell: Tell) -> None:
-        """Compiles kernels, from the first on; workers begin at the other end."""
+        """Compiles kernels from the start of the queue, while workers take them from its end."""
         queue = deque(unknown.values())
         if self._workers is not None and len(queue) > 1:
             self._workers.share(queue)
@@ -144,7 +145,7 @@ class KernelStream:
             self._compile_one(other, brought, tell)
 
     def _waited_for(self) -> Iterator[Answer]:
-        """What workers have yet to bring."""
+        """Yields the outstanding answers of workers."""
         answers = iter(()) if self._workers is None else self._workers.collect()
         while True:
             start = perf_counter()
@@ -155,7 +156,7 @@ class KernelStream:
             yield answer
 
     def _compile_one(self, wanted: Wanted, lowered: LoweredKernel | None, tell: Tell) -> None:
-        """Compiles a kernel that a worker has `lowered`, or none has."""
+        """Compiles a kernel; `lowered` is the result of a worker, or `None`."""
         tell(wanted.unit.name)
         self.counts.compiled += 1
         if lowered is None:
@@ -175,7 +176,7 @@ class KernelStream:
             raise
 
     def _emit(self, name: str, symbol: str, lowered: LoweredKernel) -> list[bytes]:
-        """The objects of a kernel; runs in a thread."""
+        """Returns the objects of a kernel; runs in a thread."""
         options, start = self._options._asdict(), perf_counter()
         try:
             objects = [compile_cached(text, **options, cache=self._objects) for text in lowered.texts]
@@ -189,7 +190,7 @@ class KernelStream:
 
 
 def _next(queue: deque[Wanted]) -> Wanted | None:
-    """The first of a queue from which others take too."""
+    """Pops the first item of a queue that other threads also consume; `None` if it is empty."""
     try:
         return queue.popleft()
     except IndexError:

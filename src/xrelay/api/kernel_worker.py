@@ -1,4 +1,4 @@
-"""The work of a process that compiles kernels for another one, see `worker_process.py`."""
+"""The work of a process that compiles kernels for another process, see `worker_process.py`."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from xrelay.target.target import Target
 
 
 class KernelWorker:
-    """Lowers kernels to LLVM IR as a first message says."""
+    """Lowers kernels to LLVM IR with the stages and target of the first message."""
 
     def __init__(self, task: JsonFields):
-        """Raises classes of `xrelay.errors` where the message is not as it is written by this version of xrelay."""
+        """Raises classes of `xrelay.errors` if the message is not in the form of this version of xrelay."""
         tell_host_facts(read_host(task.part("host")))
         stages, target = task.table("stages", _stage), Target.parse(task.text("target"))
         self._context, passes = full_context(), {**get_all_passes(), **pass_thunks()}
@@ -30,14 +30,14 @@ class KernelWorker:
         self.identity = worker_identity(stages, target)
 
     def lower(self, text: str, symbol: str) -> dict[str, object]:
-        """The answer to a kernel."""
+        """Returns the answer to a kernel."""
         lowered = self._lowering.lower(parse_module(self._context, text, symbol), symbol)
         facts = lowered.facts
         return {"texts": lowered.texts, "may_fail": facts.may_fail, "declaration": facts.declaration}
 
 
 def begin(requests: IO[bytes], answers: IO[bytes]) -> KernelWorker | None:
-    """Who does the work, when the first message has been answered; `None` where there is none."""
+    """Answers the first message and returns the worker for it; `None` at the end of input."""
     task = read_message(requests)
     if task is None:
         return None
@@ -47,11 +47,11 @@ def begin(requests: IO[bytes], answers: IO[bytes]) -> KernelWorker | None:
 
 
 def serve(worker: KernelWorker, requests: IO[bytes], answers: IO[bytes]) -> None:
-    """Answers the messages behind the first until there are no more."""
+    """Answers the messages after the first until the end of input."""
     while (kernel := read_message(requests)) is not None:
         try:
             answer = worker.lower(kernel.text("text"), kernel.text("symbol"))
-        except XRelayError as error:  # who asked compiles it too, and knows its nodes
+        except XRelayError as error:  # the parent compiles the kernel too, and reports its nodes
             answer = {"error": error.message}
         write_message(answers, answer)
 

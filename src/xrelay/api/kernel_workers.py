@@ -1,9 +1,9 @@
-"""Processes that compile some of the kernels of a large model, from the side of the compilation that starts them.
+"""Worker processes that lower some kernels of a large model, as seen by the compilation that starts them.
 
-They take kernels from the end of a queue whose beginning the compilation itself works at, one at a time, and bring LLVM
-IR: LLVM runs in threads of the compilation, so that no worker has to load it, which takes as much memory again. What a
-worker does not bring, as it died, stands still, is of another version or failed, the compilation makes itself: it
-depends on no worker. They are talked to through pipes alone, and end with the compilation.
+Workers take kernels from the end of a queue, one at a time, while the compilation takes them from its start. Workers
+return LLVM IR: LLVM runs in threads of the compilation, since loading it in a worker takes as much memory again. The
+compilation lowers a kernel itself if its worker died, hangs, is of another version or failed. Workers communicate
+through pipes only, and end with the compilation.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ from xrelay.runtime.json_fields import JsonFields
 from xrelay.target.target import Target
 
 _PATIENCE: Final = 10.0
-"""Seconds without an answer after which the compilation makes what is missing."""
+"""Seconds without an answer after which the compilation lowers the remaining kernels itself."""
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A kernel to be compiled: the text of its module decides its symbol in object code."""
+    """A kernel to be compiled; the text of its module determines its symbol in object code."""
 
     unit: KernelUnit
     text: str
@@ -42,16 +42,16 @@ class Wanted:
 
 
 Answer = tuple[Wanted, LoweredKernel | None]
-"""What a worker made of a kernel; `None` where it brings nothing."""
+"""A kernel and the result of a worker; `None` if the worker has no result."""
 
 
 class KernelWorkers:
-    """The processes of one compilation."""
+    """The worker processes of one compilation."""
 
     def __init__(self, processes: Sequence[subprocess.Popen[bytes]], task: Mapping[str, object], identity: str):
-        """`task` is their first message, `identity` the answer that it must have; see `start`.
+        """`task` is the first message to each worker, and `identity` the expected answer; see `start`.
 
-        They get it at once, and load what it asks for while the graph is optimised.
+        It is sent at once, so that workers import the compiler while the graph is optimised.
         """
         self._identity = identity
         self._idle = list(processes)
@@ -65,10 +65,10 @@ class KernelWorkers:
 
     @staticmethod
     def start(count: int, stages: Sequence[Stage], target: Target) -> KernelWorkers | None:
-        """Starts `count` processes that know what kernels go through; `None` where Python cannot be started."""
+        """Starts `count` workers for kernels that go through `stages`; `None` if Python cannot be started."""
         if not os.path.basename(sys.executable).startswith("python"):
-            return None  # of a program that embeds Python, which is no interpreter
-        # They import while the compilation reads the model.
+            return None  # the executable of a program that embeds Python is not an interpreter
+        # Workers import the compiler while the compilation reads the model.
         command = [sys.executable, "-P", "-m", MODULE]
         processes: list[subprocess.Popen[bytes]] = []
         try:
@@ -85,7 +85,7 @@ class KernelWorkers:
         return KernelWorkers(processes, task, worker_identity(stages, target))
 
     def share(self, queue: deque[Wanted]) -> None:
-        """Let the workers take kernels from the end of `queue`."""
+        """Lets idle workers take kernels from the end of `queue`."""
         with self._lock:
             ready, self._idle = self._idle, []
         for process in ready:
@@ -94,7 +94,7 @@ class KernelWorkers:
             feeder.start()
 
     def arrived(self) -> Iterator[Answer]:
-        """The answers that are there by now."""
+        """Yields the answers received so far."""
         with suppress(Empty):
             while True:
                 wanted, answer = self._answers.get_nowait()
@@ -102,7 +102,7 @@ class KernelWorkers:
                     yield wanted, answer
 
     def collect(self) -> Iterator[Answer]:
-        """The answers that are missing of kernels that the workers took from the queue, which is empty."""
+        """Yields the outstanding answers of the kernels that workers took from the queue, which is empty."""
         while self._taken:
             try:
                 wanted, answer = self._answers.get(timeout=_PATIENCE)
@@ -115,20 +115,20 @@ class KernelWorkers:
         yield from ((wanted, None) for wanted in missing.values())
 
     def close(self) -> None:
-        """End the processes."""
+        """Kills the processes."""
         for process in self._processes:
             process.kill()
         for feeder in self._feeders:
-            feeder.join()  # which sees the end of its process
+            feeder.join()  # ends with its process
         for process in self._processes:
             process.wait()
             for stream in (process.stdin, process.stdout):
                 if stream is not None:
-                    with suppress(OSError):  # of what was still to be written
+                    with suppress(OSError):  # pending writes may fail
                         stream.close()
 
     def _feed(self, process: subprocess.Popen[bytes], queue: deque[Wanted]) -> None:
-        """Hands kernels to a worker; runs in a thread of its own."""
+        """Sends kernels to a worker; runs in its own thread."""
         if process not in self._known and not self._agrees(process):
             return
         self._known.add(process)
@@ -141,7 +141,7 @@ class KernelWorkers:
             self._idle.append(process)
 
     def _agrees(self, process: subprocess.Popen[bytes]) -> bool:
-        """Whether a worker compiles as this process does."""
+        """Whether a worker has the same compiler and options as this process."""
         answer = _answer(process) if process in self._told else None
         try:
             return answer is not None and answer.text("identity") == self._identity
@@ -157,28 +157,28 @@ class KernelWorkers:
             return self._taken.setdefault(wanted.symbol, wanted)
 
     def _is_awaited(self, wanted: Wanted) -> bool:
-        """Whether an answer is the first to a kernel, and not one that came after all."""
+        """Whether an answer is the first to its kernel and the kernel was not given up."""
         with self._lock:
             return self._taken.pop(wanted.symbol, None) is not None
 
 
 def _asked(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> JsonFields | None:
-    """The answer to a message; `None` from a worker that is no more."""
+    """Returns the answer to a message; `None` if the worker has ended."""
     return _answer(process) if _tell(process, message) else None
 
 
 def _tell(process: subprocess.Popen[bytes], message: Mapping[str, object]) -> bool:
-    """Writes a message; gives whether the pipe to a worker took it."""
+    """Writes a message; returns whether it could be written."""
     try:
         if process.stdin is not None:
             write_message(process.stdin, message)
         return process.stdin is not None
-    except (OSError, ValueError):  # the pipe is broken, or closed
+    except (OSError, ValueError):  # the pipe is broken or closed
         return False
 
 
 def _answer(process: subprocess.Popen[bytes]) -> JsonFields | None:
-    """The next message of a worker; `None` from one that is no more."""
+    """Returns the next message of a worker; `None` if the worker has ended."""
     try:
         return None if process.stdout is None else read_message(process.stdout)
     except (OSError, ValueError, ArtifactError):
@@ -186,7 +186,7 @@ def _answer(process: subprocess.Popen[bytes]) -> JsonFields | None:
 
 
 def _read(answer: JsonFields) -> LoweredKernel | None:
-    """The answer to a kernel; `None` for one that the worker failed to compile."""
+    """Returns the lowered kernel in an answer; `None` if the worker failed to compile it."""
     try:
         facts = KernelFacts(answer.flag("may_fail"), answer.text("declaration"))
         return LoweredKernel(answer.texts("texts"), facts)

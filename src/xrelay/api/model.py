@@ -1,4 +1,4 @@
-"""`CompiledModel`: a model ready to run, and `load`, which reads one from a file."""
+"""`CompiledModel`, a model ready to run, and `load`, which reads one from a file."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 class CompiledModel:
     """A compiled model.
 
-    `run` may be called by several threads at once. Inputs that are contiguous arrays are read where they lie; outputs
-    are new arrays that belong to the caller. Native code is loaded by the first call, so a model compiled for another
-    CPU can still be saved and exported.
+    `run` may be called by several threads at once. Inputs that are contiguous arrays are read in place; outputs are new
+    arrays that belong to the caller. Native code is loaded by the first call, so a model compiled for another CPU can
+    still be saved and exported.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class CompiledModel:
         memory_limit: int | None = None,
         timing: CompileTiming | None = None,
     ):
-        """A model from its artifact. `num_threads` bounds the threads of a call (default: the cores at hand).
+        """Creates a model from its artifact. `num_threads` is the maximum per call (default: the available cores).
 
         `memory_limit` and `timing` are the properties of these names.
         """
@@ -58,10 +58,10 @@ class CompiledModel:
         self._num_threads = default_num_threads() if num_threads is None else check_num_threads(num_threads)
         self._memory_limit = check_memory_limit(memory_limit)
         self._functions = [CompiledModel(each) for each in artifact.functions]
-        """The models that call the outputs which are functions."""
+        """The models that call the outputs that are functions."""
         self._takes_functions = any(spec.is_function for spec in artifact.metadata.inputs)
         self._owner = object()
-        """Stands for this model, and for those that call its functions, in the functions that they give."""
+        """Identifies this model, and the models that call its functions, in the functions that they return."""
         self._executable: Executable | None = None
         self._loading = threading.Lock()
 
@@ -72,19 +72,19 @@ class CompiledModel:
 
     @property
     def timing(self) -> CompileTiming | None:
-        """Where the time of compiling went; `None` for a model from a file or from the cache."""
+        """The compile timing; `None` for a model from a file or from the cache."""
         return self._timing
 
     @property
     def inputs(self) -> tuple[TensorSpec, ...]:
-        """Name, dtype and shape of each input, in order; an extent that a call brings is its text, such as `n`."""
+        """Name, dtype and shape of each input, in order; a dynamic extent is its text, such as `n`."""
         return self._artifact.metadata.inputs
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
         """Name, dtype and shape of each output, in order.
 
-        An extent that a run makes is its name; where the data decide an extent below a bound, it is the bound.
+        A dynamic extent is its name; a data-dependent extent with an upper bound is the bound.
         """
         return self._artifact.metadata.outputs
 
@@ -100,7 +100,7 @@ class CompiledModel:
 
     @property
     def num_threads(self) -> int:
-        """The number of threads that a call may use; 1 runs everything on the calling thread."""
+        """The maximum number of threads per call; 1 runs everything on the calling thread."""
         return self._num_threads
 
     @num_threads.setter
@@ -109,11 +109,11 @@ class CompiledModel:
 
     @property
     def memory_limit(self) -> int | None:
-        """The bytes that a call may take beside inputs, outputs of known extents and weights; `None`: what there is.
+        """The maximum number of bytes that a call may allocate, without inputs, outputs of static shape and weights.
 
-        A call that needs more ends with `ExecutionError` before it asks the system for it: as soon as the sizes of its
-        arena are known, or where it makes a buffer whose extents only the run tells, or a frame of a recursion. What
-        lists hold counts as buffers do, and what kernels allocate, each thread of them for itself.
+        `None` is no limit. A call that needs more raises `ExecutionError` before it allocates: once the size of its
+        arena is known, or when it creates a buffer of data-dependent size or a frame of a recursion. Elements of lists
+        count as buffers, and the allocations of kernels count once per thread.
         """
         return self._memory_limit
 
@@ -128,18 +128,19 @@ class CompiledModel:
         out: Sequence[NDArray[Any]] | None = None,
         timeout: float | None = None,
     ) -> list[Listed]:
-        """The outputs, in order, for inputs by name (`{"data": x}`) or in order (`[x]`).
+        """Runs the model; returns the outputs in order. Inputs are by name (`{"data": x}`) or in order (`[x]`).
 
-        They are arrays; of a sequence a list, of an optional its value or `None`, of a function a `CompiledFunction`.
+        An output is an array, a list for a sequence, a value or `None` for an optional, or a `CompiledFunction`.
 
-        Arrays must have the dtype and shape of the input; lists of numbers take its dtype. Where extents are open, the
-        arrays bring the sizes of the names, on which they must agree. `out` are arrays to write the outputs to, in
-        order: of their dtype and shape, contiguous, and apart from the inputs and from each other. `InputError` names
-        the input or output, what was expected and what was given; `ExecutionError` the source node that failed.
+        Arrays must have the dtype and shape of the input; lists of numbers take its dtype. Dynamic extents are taken
+        from the arrays, which must agree on the size of each name. `out` are arrays for the outputs, in order: of their
+        dtype and shape, contiguous, and overlapping neither the inputs nor each other. `InputError` names the input or
+        output, the expected and the actual value; `ExecutionError` names the source node that failed.
 
-        A run ends with `ExecutionError` after `timeout` seconds or `cancel()`, and with `KeyboardInterrupt` on Ctrl-C:
-        where a loop or a recursion of the model goes round, and in front of its next kernel, if the model has
-        more than sixteen. A kernel runs to its end, and so may what takes 2 ms. The model can be run again at once.
+        A run ends with `ExecutionError` after `timeout` seconds or `cancel()`, and with `KeyboardInterrupt` on Ctrl-C.
+        This is checked in each iteration of a loop or recursion, and before each kernel if the model has more than
+        sixteen. A kernel is not interrupted, and a run of less than 2 ms may not be either. The model can be run again
+        at once.
         """
         if self._takes_functions:
             inputs = self._with_own_functions(inputs)
@@ -153,64 +154,65 @@ class CompiledModel:
         return self._run(arrays, out, None if timeout is None else checked_timeout(timeout))
 
     def cancel(self) -> None:
-        """End the runs of other threads, with `ExecutionError` there, where `run` says that a run ends.
+        """Ends the runs of other threads with `ExecutionError`, at the points described in `run`.
 
-        A model of few kernels that has no loops runs to its end, and one of kernels in a row that takes less than 2 ms.
+        A model without loops runs to its end if it has few kernels, or if its kernels take less than 2 ms.
         """
         if self._executable is not None:
             self._executable.cancel()
 
     def memory(self, sizes: Mapping[str, int] | None = None) -> int:
-        """The most bytes that a call takes beside inputs, outputs and weights, for `sizes` of the named dimensions.
+        """Returns the peak bytes of a call, without inputs, outputs and weights, for `sizes` of the named dimensions.
 
-        That is the `peak` of `memory_needs`, which also says what is not counted.
+        This is the `peak` of `memory_needs`, which also lists what is not counted.
         """
         return self.memory_needs(sizes).peak
 
     def memory_needs(self, sizes: Mapping[str, int] | None = None) -> MemoryNeeds:
-        """The bytes of the parts of `memory`: arena, boxes, what kernels allocate, once and for each of `num_threads`.
+        """Returns the parts of `memory`: arena, dynamic buffers, and allocations of kernels, once and per thread.
 
-        A box whose extents only the run tells counts with the most that there can be of it; where nothing bounds that,
-        as for sequences and recursions, `not_counted` names it. `memory_limit` bounds all of it.
+        A buffer of data-dependent size counts with its upper bound. If it has none, as for sequences and recursions,
+        `not_counted` names it. `memory_limit` bounds the total.
 
-        `InputError` unless each name has a size; `ExecutionError` where the sizes fail a check of the model.
+        Raises `InputError` unless each name has a size, and `ExecutionError` if the sizes fail a check of the model.
         """
         executable = self._executable if self._executable is not None else self._load()
         plan = executable.plan_at({} if sizes is None else sizes)
         return replace(plan.memory, threads=self._num_threads)
 
     def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
-        """As `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
+        """Same as `run`, with the inputs as arguments: `model(x, y)`, `model(data=x)`, `model({"data": x})`."""
         return self.run(one_way(inputs, named))
 
     def save(self, path: str | Path) -> None:
-        """Write the model to one file that `xrelay.load` reads."""
+        """Writes the model to one file that `xrelay.load` reads."""
         self._artifact.save(checked_path("path", path))
 
     def export(self, path: str | Path, *, header: str | Path, name: str | None = None) -> list[Path]:
-        """Write an object file and a C header for it, and beside the object file the weights (`.weights`).
+        """Writes an object file, a C header for it, and the weights (`.weights`) next to the object file.
 
         Returns the paths of the files.
 
-        The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`. `name` begins the
-        names of all C functions, by default that of the header: models of different names link into one program.
+        The header documents and declares everything a C program needs; see `xrelay.runtime.c_export`. `name` is the
+        prefix of all C functions and defaults to the name of the header: models of different names link into one
+        program.
         """
         from xrelay.runtime.c_export import export_c
 
         return export_c(self._artifact, checked_path("path", path), checked_path("header", header), name=name)
 
     def __copy__(self) -> CompiledModel:
-        """A model of the same code and weights, which nobody changes, with threads and a limit of its own."""
+        """Returns a model with the same code and weights, which are immutable, and its own threads and limit."""
         return type(self)(
             self._artifact, num_threads=self._num_threads, memory_limit=self._memory_limit, timing=self._timing
         )
 
     def __deepcopy__(self, memo: dict[int, object]) -> CompiledModel:
-        """As `copy.copy`."""
+        """Same as `copy.copy`."""
         return self.__copy__()
 
     def __reduce__(self) -> NoReturn:
-        """`InputError`: what unpickles code runs what a stranger wrote."""
+        """Raises `InputError`: unpickling native code would execute code from an untrusted source."""
         raise InputError(
             "a compiled model is not pickled", help="write it with save(path), and read it with load(path)"
         )
@@ -241,7 +243,7 @@ class CompiledModel:
         return results
 
     def _callable(self) -> list[CompiledModel]:
-        """The models that call functions, which may take as much as this one, and the same functions."""
+        """Returns the models that call functions, with the thread count, memory limit and owner of this model."""
         for function in self._functions:
             function._num_threads, function._memory_limit = self._num_threads, self._memory_limit
             function._owner = self._owner
@@ -250,7 +252,7 @@ class CompiledModel:
     def _with_own_functions(
         self, inputs: Mapping[str, object] | Sequence[object]
     ) -> Mapping[str, object] | Sequence[object]:
-        """The inputs, where functions are what native code takes; `InputError` for one that another model gave."""
+        """Returns the inputs with functions in native form. Raises `InputError` for a function of another model."""
 
         def own(value: object) -> object:
             if not isinstance(value, CompiledFunction):
@@ -264,7 +266,7 @@ class CompiledModel:
         return [own(value) for value in inputs] if isinstance(inputs, (list, tuple)) else inputs
 
     def _given(self, plan: Plan, out: Sequence[NDArray[Any]], arrays: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
-        """The arrays that a caller gives for the outputs."""
+        """Checks the arrays that a caller passed for the outputs, and returns them."""
         if self._boxes:
             raise InputError("out= needs outputs whose shapes follow from the inputs", help="run without out=")
         return plan.check_outputs(self._artifact.metadata.outputs, out, arrays)
@@ -279,16 +281,16 @@ class CompiledModel:
 
 
 class CompiledFunction:
-    """A function that a compiled model gave, with all that it captured: called as a model is, natively.
+    """A function that a compiled model returned, with its captured values; called like a model.
 
-    What it captured is freed with it; the model may be run again, or be gone. Where it takes a function, it takes a
-    `CompiledFunction` of the same model: one that this, or a function of its own, gave.
+    Its captured values are freed with it. It stays valid when the model runs again or is deleted. A parameter that is a
+    function takes a `CompiledFunction` that the same model, or one of its functions, returned.
     """
 
     def __init__(self, given: GivenFunction, model: CompiledModel):
-        """A function that `model` calls: its first input."""
+        """Wraps the function `given`, which is the first input of `model`."""
         self.given = given
-        """What native code knows it by."""
+        """The handle of the function in native code."""
         self._model = model
 
     @property
@@ -298,13 +300,13 @@ class CompiledFunction:
 
     @property
     def outputs(self) -> tuple[TensorSpec, ...]:
-        """Name, dtype and shape of what it gives: of a tuple, of each of its fields."""
+        """Name, dtype and shape of the result, or of each field of a tuple."""
         return self._model.outputs
 
     def run(
         self, inputs: Mapping[str, object] | Sequence[object] = (), *, timeout: float | None = None
     ) -> list[Listed]:
-        """What it gives, for arguments by name or in order, as `CompiledModel.run`."""
+        """Calls the function with arguments by name or in order, as in `CompiledModel.run`."""
         if is_mapping(inputs):
             return self._model.run({self._model.input_names[0]: self.given.function, **inputs}, timeout=timeout)
         if not isinstance(inputs, (list, tuple)):
@@ -315,11 +317,11 @@ class CompiledFunction:
         return self._model.run([self.given.function, *inputs], timeout=timeout)
 
     def cancel(self) -> None:
-        """End the runs of this function, and of others from the same output, as `CompiledModel.cancel`."""
+        """Ends the runs of all functions from the same output, as in `CompiledModel.cancel`."""
         self._model.cancel()
 
     def __call__(self, /, *inputs: object, **named: object) -> list[Listed]:
-        """As `run`, with the inputs as arguments."""
+        """Same as `run`, with the inputs as arguments."""
         return self.run(one_way(inputs, named))
 
     def __repr__(self) -> str:
@@ -329,7 +331,7 @@ class CompiledFunction:
 
 
 def one_way(inputs: Sequence[object], named: Mapping[str, object]) -> Mapping[str, object] | Sequence[object]:
-    """The arguments of a call, in order or by name; a mapping alone is by name. `InputError` where they are both."""
+    """Returns call arguments in order or by name; a single mapping is by name. Raises `InputError` for a mixture."""
     if inputs and named:
         raise InputError("inputs are given both in order and by name", help="use one way for all of them")
     if len(inputs) == 1 and is_mapping(inputs[0]):
@@ -346,14 +348,14 @@ def load(
     trust: bool = False,
     memory_limit: int | None = None,
 ) -> CompiledModel:
-    """The model in a file that `CompiledModel.save` wrote; `memory_limit` becomes that of the model.
+    """Loads a model from a file written by `CompiledModel.save`; `memory_limit` is as in `CompiledModel`.
 
-    Code and tables are checked against their digest, weights as well: once for each state of the file, with `verify`
-    each time. Up to 64 MiB of weights are copied to memory, more are used where the mapped file has them; `mmap` says
-    which. A mapped file may be replaced, but must be neither changed nor cut short while the model lives.
+    Code and tables are checked against their digest. Weights are too, once per state of the file, or on each load with
+    `verify`. Up to 64 MiB of weights are copied to memory, and more are mapped from the file; `mmap` overrides the
+    choice. A mapped file may be replaced, but must not be modified or truncated while the model is alive.
 
-    `ArtifactError` where the file is damaged, of another version or ABI, compiled for a CPU that this machine is not,
-    or where somebody other than the user and root may write it; `trust` loads such a file all the same.
+    Raises `ArtifactError` if the file is damaged, of another version or ABI, compiled for an incompatible CPU, or
+    writable by users other than the caller and root; `trust` loads such a writable file anyway.
     """
     place, limit = checked_path("path", path), check_memory_limit(memory_limit)
     with reporting_shortage(), forks_wait():

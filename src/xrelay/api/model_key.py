@@ -1,4 +1,4 @@
-"""The key of a compiled model in the cache: everything that decides its code."""
+"""The cache key of a compiled model: everything that determines its code."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 
 _CONTENTS: Final = FileRecord("contents")
 _ELSEWHERE: Final = "elsewhere"
-"""Noted for a file that does not hold all of its model."""
+"""The record of a file that does not contain all of its model."""
 
 
 def model_key(
     source: Source, target: Target, opt_level: int, shapes: Shapes | None, *, integers: bool = False
 ) -> str | None:
-    """The key of a compilation; `None` for one that has none, and is therefore compiled anew.
+    """Returns the cache key of a compilation; `None` if it has none and must not be cached.
 
-    That is a source whose content cannot be told cheaply, and any source where a program has registered something that
-    may take part, or where a plugin was edited since the process began: nothing tells what that code was.
+    There is no key if the content of the source cannot be determined cheaply, if the program has registered code of its
+    own, or if a plugin was edited since the process began: the loaded code is then unknown.
     """
     stamp = code_stamp()
     if not stamp.covers_all():
@@ -49,13 +49,13 @@ def model_key(
 
 
 def _content(source: Source) -> bytes | str | None:
-    """Everything the program consists of, weights included; ONNX files of equal content are equal."""
+    """Returns the content of the program, weights included; ONNX files of equal content are equal."""
     if isinstance(source, str | PathLike):
         path = Path(source)
         try:
             return _file_key(path)
         except (OSError, ValueError, EOFError):
-            return None  # absent, unreadable or empty: loading it says what is wrong
+            return None  # absent, unreadable or empty: loading it reports the fault
     if isinstance(source, bytes):
         return source
     serialize = getattr(source, "SerializeToString", None)
@@ -65,9 +65,9 @@ def _content(source: Source) -> bytes | str | None:
 
 
 def _module_key(source: object) -> str | None:
-    """The key of a module: its text, and the bytes of its weights, which the text only names.
+    """Returns the key of a module: its text, and the data of its weights, which the text only names.
 
-    `None` if the source is no module, or cannot be printed.
+    Returns `None` if the source is not a module or cannot be printed.
     """
     from xdsl.dialects.builtin import ModuleOp
 
@@ -75,7 +75,7 @@ def _module_key(source: object) -> str | None:
     from xrelay.passes.infra.module_digest import module_digest_text
 
     if not isinstance(source, ModuleOp):
-        return None  # no source: loading it says so
+        return None  # not a source: loading it reports that
     try:
         return content_key([module_digest_text(source), *(weight.content for weight in weights_of(source))])
     except XRelayError:
@@ -83,12 +83,12 @@ def _module_key(source: object) -> str | None:
 
 
 def _file_key(path: Path) -> str | None:
-    """The key of the bytes of a file; `None` where parts of the model lie in other files.
+    """Returns the key of a file's bytes; `None` if parts of the model are in other files.
 
-    It is remembered for the state of the file, so that large ones are read once.
+    The key is cached for the state of the file, so that large files are read once.
     """
-    # A model with external data names its files under the key "location", a text its side file in this attribute, whose
-    # name may be written with escapes.
+    # An ONNX model names files of external data under the key "location". A text names its side file in this attribute,
+    # whose name may be written with escapes.
     elsewhere = [b"location"] if path.suffix == ".onnx" else [WEIGHTS_FILE.encode(), b"\\"]
     with open_regular(path) as descriptor:
         status = os.fstat(descriptor)
@@ -101,12 +101,12 @@ def _file_key(path: Path) -> str | None:
                 _CONTENTS.put(mark, known)
     if known == _ELSEWHERE:
         return None
-    # The places in a text name its file; those in an ONNX model are nodes.
+    # Locations in a text contain its file name; those in an ONNX model are nodes.
     return known if path.suffix == ".onnx" else f"{path} {known}"
 
 
 def _bytes_key(descriptor: int, size: int, elsewhere: Sequence[bytes]) -> str | None:
-    """The key of the bytes of an open file; `None` if one of `elsewhere` occurs in it."""
+    """Returns the key of an open file's bytes; `None` if one of `elsewhere` occurs in it."""
     found: list[int] = []
     overlap = max(map(len, elsewhere)) - 1
 

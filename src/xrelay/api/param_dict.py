@@ -1,12 +1,12 @@
-"""Parameters in one blob of bytes: arrays by name, as TVM writes and reads them.
+"""Parameters in one blob of bytes: arrays by name, in TVM's format.
 
     blob = relay.save_param_dict({"weight": weight})
     params = relay.load_param_dict(blob)
 
-All numbers are little-endian. A blob is a mark, eight bytes of nothing, the names, and the arrays in their order;
-before the names and before the arrays stands how many follow. A name is its length and its text. An array is a mark,
-eight bytes of nothing, a device, its rank, its dtype (kind, bits and lanes), its extents, how many bytes it has, and
-these in C order.
+All numbers are little-endian. A blob is a magic number, eight reserved bytes, the number of names, the names, the
+number of arrays, and the arrays in the same order. A name is its length and its text. An array is a magic number, eight
+reserved bytes, a device, its rank, its dtype (kind, bits and lanes), its extents, its size in bytes, and its data in C
+order.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LIST_MARK: Final = 0xF7E58D4F05049CB7
 _ARRAY_MARK: Final = 0xDD5E40F096B4A13F
 _CPU: Final = 1
 _MOST_AXES: Final = 32
-"""How many axes every version of numpy has."""
+"""The maximum rank that every version of numpy supports."""
 _CODES: Final = {
     **{f"int{bits}": (0, bits) for bits in (8, 16, 32, 64)},
     **{f"uint{bits}": (1, bits) for bits in (8, 16, 32, 64)},
@@ -36,12 +36,12 @@ _CODES: Final = {
     "bool": (1, 1),
     "bfloat16": (4, 16),
 }
-"""The kind of numbers and the bits of each dtype."""
+"""Maps a dtype to its kind and its bits."""
 _NAMES: Final = {code: name for name, code in _CODES.items()}
 
 
 def save_param_dict(params: Mapping[str, object]) -> bytearray:
-    """The arrays of `params`, or what numpy makes arrays of, as one blob; `InputError` for those of no numbers."""
+    """Returns arrays, or values convertible to arrays, as one blob. Raises `InputError` for non-numeric values."""
     if not isinstance(cast(object, params), Mapping):
         raise InputError(f"params is {with_article(type(params).__name__)}", help="give a dictionary of arrays by name")
     blob = bytearray(struct.pack("<QQQ", _LIST_MARK, 0, len(params)))
@@ -57,7 +57,7 @@ def save_param_dict(params: Mapping[str, object]) -> bytearray:
 
 
 def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
-    """An array in a blob."""
+    """Returns the encoding of an array."""
     try:
         dtype = str(numpy_dtype(element_type(array.dtype.newbyteorder("="))))
     except TypeInferenceError as error:
@@ -69,7 +69,7 @@ def _array_bytes(name: str, array: NDArray[Any]) -> bytes:
 
 
 def load_param_dict(param_bytes: bytes | bytearray | memoryview) -> dict[str, Tensor]:
-    """The arrays of a blob by name; `ArtifactError` where it is damaged, `InputError` for what is no bytes."""
+    """Returns the arrays of a blob by name. Raises `ArtifactError` for damage, and `InputError` unless it is bytes."""
     if not isinstance(cast(object, param_bytes), bytes | bytearray | memoryview):
         raise InputError(f"{with_article(type(param_bytes).__name__)} has no parameters", help="give the file's bytes")
     blob = _Reader(memoryview(param_bytes))
@@ -84,45 +84,45 @@ def load_param_dict(param_bytes: bytes | bytearray | memoryview) -> dict[str, Te
 
 
 class _Reader:
-    """Takes a blob apart from its beginning; `ArtifactError` where it ends too early or says what cannot be."""
+    """Reads a blob from its start. Raises `ArtifactError` if it ends too early or has invalid values."""
 
     def __init__(self, blob: memoryview):
         self._blob, self._at = blob, 0
 
     @property
     def left(self) -> int:
-        """How many bytes were not read."""
+        """The number of unread bytes."""
         return len(self._blob) - self._at
 
     def bytes(self, size: int) -> memoryview:
-        """The next bytes."""
+        """Reads `size` bytes."""
         if not 0 <= size <= self.left:
             raise ArtifactError(f"the parameters end after {len(self._blob)} bytes, {size} more were expected")
         self._at += size
         return self._blob[self._at - size : self._at]
 
     def numbers(self, form: str) -> tuple[int, ...]:
-        """The next numbers, in the form that `struct` has for them."""
+        """Reads numbers; `form` is a format of `struct`."""
         return struct.unpack(f"<{form}", self.bytes(struct.calcsize(f"<{form}")))
 
     def count(self) -> int:
-        """The next number of things or bytes."""
+        """Reads a count or a size."""
         return self.numbers("Q")[0]
 
     def expect(self, mark: int, what: str) -> None:
-        """Read the mark of `what`."""
+        """Reads the magic number of `what`."""
         if self.numbers("QQ")[0] != mark:
             raise ArtifactError(f"these bytes are no {what}", help="give what save_param_dict wrote")
 
     def text(self) -> str:
-        """The next text."""
+        """Reads a text."""
         try:
             return str(self.bytes(self.count()), "utf-8")
         except UnicodeDecodeError as error:
             raise ArtifactError("the name of a parameter is no text") from error
 
     def array(self, name: str) -> Tensor:
-        """The next array, which the caller may write."""
+        """Reads an array, as a writeable copy."""
         self.expect(_ARRAY_MARK, f"array for {name!r}")
         _, _, rank, kind, bits, lanes = self.numbers("iiiBBH")
         if (kind, bits) not in _NAMES or lanes != 1 or not 0 <= rank <= _MOST_AXES:

@@ -1,6 +1,6 @@
-"""A program at any level as something that takes arrays and gives arrays, with the names and types of both.
+"""A program at any level as an object that maps arrays to arrays, with the names and types of both.
 
-Which level a module is at is read off its ops: relay, topi and loop have interpreters; a compiled model runs natively.
+The level of a module follows from its ops: relay, topi and loop have interpreters; a compiled model runs natively.
 """
 
 from __future__ import annotations
@@ -56,9 +56,9 @@ Array = NDArray[Any]
 
 @dataclass(frozen=True)
 class Signature:
-    """The name, dtype (numpy's name) and shape of an input or output; extents may be open at the relay level.
+    """The name, dtype (numpy's name) and shape of an input or output; extents may be dynamic at the relay level.
 
-    Of a sequence or an optional `container` says what it holds, and the shape is ().
+    For a sequence or an optional, `container` describes its type and the shape is ().
     """
 
     name: str
@@ -73,7 +73,7 @@ class Signature:
 
 
 class Program(ABC):
-    """Inputs, outputs, and what the program computes."""
+    """A runnable program and its inputs and outputs."""
 
     level: str
     inputs: Sequence[Signature]
@@ -81,7 +81,7 @@ class Program(ABC):
 
     @abstractmethod
     def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
-        """The outputs for `inputs`, which have the dtypes and shapes of the program's.
+        """Returns the outputs for `inputs`, which must have the program's dtypes and shapes.
 
         Sequences are lists, optionals their value or `None`.
         """
@@ -97,7 +97,7 @@ class NativeProgram(Program):
         self.inputs, self.outputs = (list(map(_native_signature, specs)) for specs in (model.inputs, model.outputs))
 
     def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
-        """Run it."""
+        """Runs the compiled model."""
         return self._model.run(list(inputs))
 
 
@@ -121,16 +121,16 @@ class ModuleProgram(Program):
             self.inputs, self.outputs = _tensors(found)
 
     def run(self, inputs: Sequence[Given]) -> Sequence[Given]:
-        """Ask the interpreter of the level."""
+        """Runs the interpreter of the level."""
         return values_at_level(self.level, self._module, self._name, inputs)
 
 
 def program_of(source: Source | CompiledModel, *, shapes: Shapes | None = None, function: str = "main") -> Program:
-    """`source` as a program; a path of a compiled model (`.xrelay`) is loaded.
+    """Returns `source` as a program; a path of a compiled model (`.xrelay`) is loaded.
 
-    `shapes` are told to an ONNX model; of a text and a module it is what they say of the sizes of its names.
+    `shapes` are input shapes of an ONNX model, or sizes of named dimensions of a text or a module.
 
-    Raises what `load` and `load_source` raise, and `InputError` for a module below loop or without the function.
+    Raises the errors of `load` and `load_source`, and `InputError` for a module below loop or without the function.
     """
     if isinstance(source, CompiledModel):
         return NativeProgram(source)
@@ -153,7 +153,7 @@ def _function(module: ModuleOp, name: str) -> FuncOp:
 
 
 def _with_known_types(module: ModuleOp, name: str) -> ModuleOp:
-    """The module, or a copy with inferred types where the function's are not known."""
+    """Returns the module, or a copy with inferred types if the types of the function are incomplete."""
     types = _function(module, name).function_type
     if all(is_complete(type) for type in (*types.inputs, *types.outputs)):
         return module
@@ -173,7 +173,7 @@ def _tensors(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
 
 
 def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
-    """The types with tuples replaced by their fields, however deep."""
+    """Returns the types with tuples replaced by their fields, recursively."""
     flat: list[Attribute] = []
     pending = list(reversed(types))
     while pending:
@@ -186,7 +186,7 @@ def _flattened(types: Sequence[Attribute]) -> list[Attribute]:
 
 
 def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
-    """Inputs and outputs of a function that writes its results; arena, scratch and extents come after."""
+    """Returns the inputs and outputs of a function that writes its results; arena, scratch and extents follow them."""
     if not isinstance(function.attributes.get(NUM_OUTPUTS), IntegerAttr):
         raise InputError(f"@{function.sym_name.data} does not say in {NUM_OUTPUTS} how many outputs it has")
     args = list(function.body.block.args)
@@ -200,7 +200,7 @@ def _buffers(function: FuncOp) -> tuple[list[Signature], list[Signature]]:
 
 
 def _with_returned(function: FuncOp, written: Sequence[Signature]) -> list[Signature]:
-    """The outputs that a function writes, and those that it returns, where their numbers say."""
+    """Returns the outputs that a function writes, with those that it returns inserted at their positions."""
     types = function.function_type.outputs.data
     names = _names(function.res_attrs, [None] * len(types), "output")
     rest, returned = iter(written), dict[int, Signature]()
@@ -217,7 +217,7 @@ def _with_returned(function: FuncOp, written: Sequence[Signature]) -> list[Signa
 
 
 def _attributes(rows: ArrayAttr[DictionaryAttr] | None, key: str, count: int) -> list[Attribute | None]:
-    """An attribute of each argument or result."""
+    """Returns an attribute of each argument or result."""
     return [None] * count if rows is None else [row.data.get(key) for row in rows]
 
 
@@ -231,7 +231,7 @@ def _buffer(name: str, value: SSAValue, shape: Shape, container: Attribute | Non
 
 
 def _native_signature(spec: TensorSpec) -> Signature:
-    """An input or output of a compiled model, whose open extents are texts."""
+    """Returns an input or output of a compiled model, whose dynamic extents are texts."""
     if spec.containers:
         return Signature(spec.name, spec.dtype, (), spec)
     dims = (parse_dim(Parser(Context(), extent)) if isinstance(extent, str) else extent for extent in spec.shape)
@@ -255,7 +255,7 @@ def _signature(name: str, type: Attribute) -> Signature:
 
 
 def _names(attributes: ArrayAttr[DictionaryAttr] | None, hints: Sequence[str | None], kind: str) -> list[str]:
-    """`relay.name` of each argument or result, else its hint, else its kind and number."""
+    """Returns `relay.name` of each argument or result, else its name hint, else its kind and number."""
     entries = attributes.data if attributes is not None else ()
     names: list[str] = []
     for number, hint in enumerate(hints):

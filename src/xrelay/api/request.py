@@ -1,4 +1,4 @@
-"""What a caller asks of a compilation: target and level, from arguments or what is entered around the call."""
+"""Target and level of a compilation, from arguments or from the entered contexts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.target.target import Target
 
 
 def chosen_target(target: object, threads: object) -> Target:
-    """The target that a caller names, with as many threads as a call may use; checked, since anything may come."""
+    """Returns the target of a compilation with its maximum number of threads. Both arguments are checked."""
     if isinstance(target, str):
         chosen = Target.parse(target)
     elif target is None or isinstance(target, Target):
@@ -28,7 +28,7 @@ def chosen_target(target: object, threads: object) -> Target:
 
 
 def chosen_level(opt_level: int | None) -> int:
-    """The level asked for, else that of the entered context (Relay's 4 is our 3), else the greatest."""
+    """Returns the level of the argument, else of the entered context (Relay's 4 is level 3 here), else the highest."""
     if opt_level is not None:
         return checked_integer("opt_level", opt_level)
     context = innermost_context()
@@ -36,7 +36,7 @@ def chosen_level(opt_level: int | None) -> int:
 
 
 def shapes_compilation() -> bool:
-    """Whether the entered context changes or watches what is compiled, so that no model of the cache will do."""
+    """Whether the entered context changes or observes the compilation, so that no cached model may be used."""
     context = innermost_context()
     return context is not None and bool(
         context.instruments or context.config or context.disabled_pass or context.required_pass

@@ -1,4 +1,4 @@
-"""`same`: whether two programs, at whatever levels, compute the same on random inputs."""
+"""`same`: whether two programs, at any levels, compute the same results on random inputs."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ def same(
     seed: int = 0,
     function: str = "main",
 ) -> Comparison:
-    """Whether `a` and `b` compute the same: `|a - b| <= atol + rtol * |b|` for floats, equality for the rest.
+    """Whether `a` and `b` compute the same: `|a - b| <= atol + rtol * |b|` for floats, equality for other dtypes.
 
     Each is a module at the relay, topi or loop level, a compiled model, or a path of a model. They run on `inputs` (by
-    name or in order), or on seeded random ones; `shapes` fixes extents that both leave open, and the sizes of named
-    dimensions; of a name it may say the least, the greatest and the usual size, which is tried first. Without it these
-    are 1 to 8 by chance, and drawn again where both programs refuse them. Sequences are lists, optionals their value or
-    `None`; what they hold is compared one by one. Without `atol` it is 1e-4 of the largest finite absolute value of
-    each output of `b`. NaN equals NaN, infinity itself.
+    name or in order), or on seeded random values. `shapes` fixes extents that are dynamic in both, and sizes of named
+    dimensions; for a name it may be (minimum, maximum, typical), and the typical size is tried first. Other named
+    dimensions get random sizes of 1 to 8, which are redrawn if both programs refuse them. Sequences are lists,
+    optionals their value or `None`, and their elements are compared one by one. `atol` defaults to 1e-4 of the largest
+    finite absolute value of each output of `b`. NaN equals NaN, and infinity equals infinity of the same sign.
 
-    Raises `InputError` where the programs differ in number, dtype or shape of inputs or outputs, and for a module that
-    has no interpreter.
+    Raises `InputError` if the programs differ in number, dtype or shape of inputs or outputs, and for a module without
+    an interpreter.
     """
     shapes = checked_shapes(shapes)
     first = program_of(a, shapes=shapes, function=function)
@@ -68,7 +68,7 @@ def same(
 
 
 def _size_hints(first: Program, second: Program, shapes: Shapes) -> dict[str, SizeHint]:
-    """What `shapes` says of names of dimensions; `InputError` where it can be neither that nor an input's shape."""
+    """Returns the size hints in `shapes`. Raises `InputError` for a name that is neither an input nor a dimension."""
     places = [*first.inputs, *second.inputs]
     inputs = list(dict.fromkeys(place.name for place in places))
     dims = {name for place in places for dim in place.shape for name in names_of(dim)}
@@ -86,7 +86,7 @@ def _results(
     hints: Mapping[str, SizeHint],
     seed: int,
 ) -> list[Sequence[Given]]:
-    """What both programs give; random inputs that both refuse, whose sizes they do not take, are drawn again."""
+    """Returns the results of both programs. Random inputs whose sizes both programs refuse are redrawn."""
     rng = np.random.default_rng(seed)
     results: list[Sequence[Given]] = []
     errors: list[XRelayError] = []
@@ -105,7 +105,7 @@ def _results(
 
 
 def _outcome(program: Program, arrays: Sequence[Given]) -> Sequence[Given] | XRelayError:
-    """What a program gives, or with what it refuses the inputs; of its own, as a wrong program may write to them."""
+    """Returns the results of a program, or its error. It runs on a copy, since a faulty program may write to inputs."""
     try:
         return program.run(deepcopy(arrays))
     except (ExecutionError, InterpreterError) as error:
@@ -137,17 +137,20 @@ def _may_agree(left: Dim, right: Dim) -> bool:
 
 
 def _shapes_of(places: Sequence[Signature], inputs: Mapping[str, object] | Sequence[object]) -> Shapes:
-    """The shapes of inputs that are given, as far as they have any."""
+    """Returns the shapes of the inputs that are arrays."""
     named = inputs if is_mapping(inputs) else dict(zip((place.name for place in places), inputs, strict=False))
     return {name: value.shape for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
 Said: TypeAlias = Sequence[Sequence[Sequence[Dim]]]
-"""All that is said of each extent of each input."""
+"""All known values of each extent of each input."""
 
 
 def _said(first: Program, second: Program, shapes: Shapes, found: Shapes) -> Said:
-    """What both programs and `shapes` say, and where neither gives a number, the arrays that were `found`."""
+    """Returns the known values of each extent: those in both programs and `shapes`.
+
+    If none is a number, the shapes `found` of arrays are added.
+    """
     return [_input_row(*pair, shapes, found) for pair in zip(first.inputs, second.inputs, strict=True)]
 
 
@@ -165,7 +168,7 @@ def _input_row(left: Signature, right: Signature, shapes: Shapes, found: Shapes)
 
 
 def _sizes(said: Said, hints: Mapping[str, SizeHint], rng: np.random.Generator, draw: int) -> dict[str, int]:
-    """The size of each named dimension: as a number that stands beside it tells, else by hint or by chance."""
+    """Returns the size of each named dimension: from a number for the same extent, else by hint or at random."""
     sizes: dict[str, int] = {}
     extents = [dims for row in said for dims in row]
     for dims in extents:
@@ -182,7 +185,7 @@ def _sizes(said: Said, hints: Mapping[str, SizeHint], rng: np.random.Generator, 
 
 
 def _specs(places: Sequence[Signature], said: Said, sizes: Mapping[str, int]) -> list[TensorSpec]:
-    """The inputs with every extent known."""
+    """Returns the inputs with static shapes."""
     return [
         TensorSpec(place.name, place.dtype, tuple(_extent(place, dims, sizes) for dims in row))
         if place.container is None
@@ -192,7 +195,7 @@ def _specs(places: Sequence[Signature], said: Said, sizes: Mapping[str, int]) ->
 
 
 def _extent(place: Signature, dims: Sequence[Dim], sizes: Mapping[str, int]) -> int:
-    """One extent, on which all that is said of it must agree."""
+    """Returns the size of an extent. Raises `InputError` if its known values disagree."""
     if not dims:
         raise InputError(
             f"input {place.name!r} is {place}: its extents are open", help=f"pass shapes={{{place.name!r}: […]}}"
@@ -219,15 +222,15 @@ def _arrays(
 
 
 def random_value(spec: TensorSpec, rng: np.random.Generator, draw: int = 0) -> Given:
-    """An array as `spec` says, with `random_values`; a list of up to three, or a value that is there or not.
+    """Returns a random array of `spec` (`random_values`), a list of up to three values, or an optional.
 
-    In every other draw the values of a list have one shape, for programs that join them.
+    In every other draw all elements of a list have one shape, for programs that concatenate them.
     """
     return _random_held(spec, rng, np.random.default_rng(int(rng.integers(1 << 30))) if draw % 2 else None, 0)
 
 
 def _random_held(spec: TensorSpec, rng: np.random.Generator, shapes: np.random.Generator | None, depth: int) -> Given:
-    """A value inside so many containers; as deep as the type."""
+    """Returns a random value of the container type at `depth`, recursively."""
     if depth < len(spec.containers):
         is_optional = spec.containers[depth] == OPTIONAL
         held = [_random_held(spec, rng, shapes, depth + 1) for _ in range(rng.integers(0, 2 if is_optional else 4))]

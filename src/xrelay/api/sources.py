@@ -1,4 +1,4 @@
-"""Reading and writing of programs: ONNX files, text files with side files, modules in memory."""
+"""Reads and writes programs: ONNX files, text files with side files, modules in memory."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Source: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto | ModuleOp"
 """A path of an `.onnx` or `.mlir` file, an ONNX model in memory, its bytes, or a module."""
 
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
-"""Shapes of inputs that the model leaves open, by name; of a named dimension its least, greatest and usual size."""
+"""Shapes of dynamic inputs by name; for a named dimension its minimum, maximum and typical size."""
 
 _WHAT_NAMES_SAY = "name the file for what it holds; xrelay.load reads compiled models, and tools those called .xrelay"
 
 
 def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = True) -> ModuleOp:
-    """The verified relay module of `source`; a module given as such is cloned, so the caller's stays as it is.
+    """Returns the verified relay module of `source`; a module is cloned and stays unchanged.
 
-    Without `trust`, native code in a file that others may write is an `ArtifactError` (`runtime/trust.py`).
+    Unless `trust`, native code in a file that other users may write is an `ArtifactError` (`runtime/trust.py`).
 
-    Raises `ParseError` and `VerificationError` with `file:line:col` for text, `ModelImportError` for ONNX models,
-    `InputError` for a file of another kind and for `shapes` of inputs of something that is not an ONNX model.
+    Raises `ParseError` and `VerificationError` with `file:line:col` for text, `ModelImportError` for ONNX models, and
+    `InputError` for a file of another kind, or for input shapes if the source is not an ONNX model.
     """
     path = checked_path("the model", source) if isinstance(source, str | PathLike) else None
     if isinstance(source, ModuleOp):
@@ -62,7 +62,7 @@ def load_source(source: Source, *, shapes: Shapes | None = None, trust: bool = T
 
 
 def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
-    """Lets `@main` say the sizes of its named dimensions; `InputError` for what is none of these."""
+    """Sets the sizes of the named dimensions of `@main`. Raises `InputError` for unknown names."""
     from xrelay.dialects.relay.core.size_hints import tell_sizes
     from xrelay.dialects.relay.structure.call import names_in
 
@@ -79,7 +79,7 @@ def _tell_sizes(module: ModuleOp, sizes: Shapes) -> None:
 
 
 def with_known_sizes(module: ModuleOp, sizes: Shapes | None) -> ModuleOp:
-    """The module, or a copy whose `@main` promises what `sizes` says of names that it has."""
+    """Returns the module, or a copy whose `@main` declares the sizes of those names in `sizes` that it has."""
     from xrelay.dialects.relay.core.size_hints import tell_sizes
     from xrelay.dialects.relay.structure.call import names_in
 
@@ -100,9 +100,9 @@ def _main(module: ModuleOp) -> FuncOp | None:
 
 
 def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> None:
-    """Write a module's text to `path` and its weights beside it, in a side file that the text names.
+    """Writes a module's text to `path`, and its weights to a side file next to it, which the text names.
 
-    Raises `InputError` where a file cannot be written, `UnresolvedWeightError` where the bytes of a weight are missing.
+    Raises `InputError` if a file cannot be written, and `UnresolvedWeightError` if the data of a weight is missing.
     """
     from xrelay.dialects.relay.structure.weights import save_side_file
 
@@ -115,7 +115,7 @@ def save_module(module: ModuleOp, path: Path, *, debuginfo: bool = False) -> Non
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; `InputError` where that cannot be done."""
+    """Writes a text file. Raises `InputError` on failure."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
@@ -124,7 +124,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def _load_text(path: Path, *, trust: bool) -> ModuleOp:
-    """The module in a text file, with its weights where it names a side file."""
+    """Returns the module in a text file, with the weights of the side file that it names."""
     from xrelay.dialects.relay.structure.weights import resolve_side_file
 
     if "\n" in str(path):

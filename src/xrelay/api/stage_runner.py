@@ -1,4 +1,4 @@
-"""Running the compiler's stages one after another, with dumps and progress."""
+"""Runs the compiler's stages one after another, with dumps and progress."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from xrelay.passes.loop.entry import call_single_kernel
 from xrelay.passes.loop.tried_schedules import keep_tried_schedules
 
 Progress = Callable[[int, int, str], None]
-"""Told `(done, total, step)` as compiling goes on."""
+"""Called with `(done, total, step)` as the compilation proceeds."""
 
 
 class StageRunner:
-    """Takes a module to the llvm dialect in place, from whichever level it is at.
+    """Lowers a module in place to the llvm dialect, from whichever level it is at.
 
-    With `XRELAY_DEBUG` set, the module is verified after every pass.
+    If `XRELAY_DEBUG` is set, the module is verified after every pass.
     """
 
     def __init__(self, stages: Sequence[Stage], *, dump: Path | None = None, progress: Progress | None = None):
@@ -50,20 +50,20 @@ class StageRunner:
 
     @property
     def context(self) -> Context:
-        """The context that passes get."""
+        """The context of the passes."""
         return self._context
 
     @property
     def passes(self) -> PassTable:
-        """The classes of all passes by name, imported when first asked for."""
+        """The pass classes by name, imported on first use."""
         return self._passes
 
     @keep_tried_schedules()
     def run(self, module: ModuleOp, kernels: KernelStream | None = None) -> None:
-        """The stages that `module` has yet to go through; with `kernels` its kernels go to object code by themselves.
+        """Runs the remaining stages on `module`. With `kernels`, each kernel is extracted and compiled on its own.
 
-        Raises what their passes raise, `InputError` for a module without an entry and for one that cannot be compiled
-        from its level, `LoweringError` for an input with an extent that is open, or from which no size follows.
+        Raises the errors of the passes, `InputError` for a module without an entry or at a level that cannot be
+        compiled, and `LoweringError` for an input with a dimension whose size cannot be derived.
         """
         remaining = {stage.phase: stage for stage in remaining_stages(self._stages, module)}
         if Phase.SCHEDULED in remaining:
@@ -102,7 +102,10 @@ class StageRunner:
     def _run_kernels(
         self, module: ModuleOp, stage: Stage, kernels: KernelStream, done: int, instruments: Sequence[PassInstrument]
     ) -> None:
-        """The stage at which kernels leave the module; those that take extents once it is known which are equal."""
+        """Runs the stage in which kernels are extracted.
+
+        Kernels with extents as arguments come last, when equal extents are known.
+        """
         before, after = split_stage(stage)
         self._run_stage(module, before, instruments)
         self._stream(take_units(module, with_extents=False), kernels, done)
@@ -114,6 +117,6 @@ class StageRunner:
             kernels.add(units, lambda name: self.tell(done, f"kernel {name}"))
 
     def tell(self, done: int, step: str) -> None:
-        """Report progress; compiling to native code is one step more than there are stages."""
+        """Reports progress. The total has one step more than there are stages, for native code."""
         if self._progress is not None:
             self._progress(done, len(self._stages) + 1, step)

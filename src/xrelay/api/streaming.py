@@ -1,4 +1,4 @@
-"""Whether the kernels of a compilation go to object code by themselves, and what each of them goes through then."""
+"""Decides whether kernels are compiled in modules of their own, and through which stages."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from xrelay.runtime.native import CodeOptions
 from xrelay.target.target import Target
 
 LARGE: Final = 48
-"""The number of relay ops from which on processes help: one takes as long to begin as several kernels to compile."""
+"""The minimum number of relay ops for which workers are used: starting one takes as long as several kernels."""
 CORES_OF_ONE: Final = 2
-"""The cores that a process which lowers kernels keeps busy: LLVM takes as long for a kernel as Python does."""
+"""The cores that a process lowering kernels keeps busy: LLVM takes as long for a kernel as Python does."""
 MAX_WORKERS: Final = 3
-"""More than this many take more memory than they save time, where nobody asks for them."""
+"""The default maximum: more workers take more memory than they save time."""
 
 
 def kernel_stream(
@@ -43,11 +43,11 @@ def kernel_stream(
     llvm_level: int,
     objects: ObjectCache | None,
 ) -> KernelStream | None:
-    """The stream of the compilation of `module`; `None` where a module has to go through all stages whole.
+    """Returns the kernel stream of a compilation; `None` if the module must go through all stages as a whole.
 
-    That is so where the entered context watches or configures passes, where a pass of another package comes after the
-    kernels have left, and for another architecture, whose objects nobody may join here. Only what is compiled with a
-    cache for `objects`, by code that the files of this machine tell, is known again.
+    It must if the entered context observes or configures passes, if a pass of another package runs after kernels are
+    extracted, or for another architecture, whose objects cannot be linked here. Kernels are cached only with a cache
+    for `objects`, and if the files on disk determine all compiler code.
     """
     own = kernel_stages(remaining_stages(stages, module))
     names = {spec.partition("{")[0] for spec in all_passes(own)}
@@ -72,11 +72,10 @@ def _records(objects: ObjectCache | None) -> KernelRecords | None:
 
 
 def _worker_count(module: ModuleOp) -> int:
-    """How many processes help with a module: none where it is small, or where they could not know the same code.
+    """Returns the number of workers for a module: none if it is small, or if workers may not have the same code.
 
-    Where nobody asks for them, there are as many as have cores for themselves and for LLVM beside this process. On two
-    cores one costs a third more processor time, half a second to begin and to see everything for the first time, and no
-    core is idle that could spend it.
+    By default, this process and each worker are counted with two cores: one for Python and one for LLVM. On two cores a
+    worker would cost a third more processor time and half a second to start, and no core would be idle to run it.
     """
     if sum(level_of(op) == "relay" and not isinstance(op, ConstantOp) for op in walk_ops(module)) < LARGE:
         return 0

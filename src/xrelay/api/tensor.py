@@ -1,4 +1,4 @@
-"""Arrays that programs get, with the methods that Relay's users call on theirs."""
+"""The arrays that models return, with the methods of Relay's arrays."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from numpy.typing import NDArray
 
 
 class Tensor(np.ndarray[Any, Any]):
-    """A numpy array that also answers `numpy()`, as Relay's users write it."""
+    """A numpy array with Relay's `numpy()` method."""
 
     def numpy(self) -> NDArray[Any]:
-        """The values as a plain numpy array that shares no memory with this one."""
+        """Returns the values as a plain numpy array that shares no memory with this one."""
         return np.array(self, subok=False)
 
     def asnumpy(self) -> NDArray[Any]:
-        """As `numpy`."""
+        """Same as `numpy`."""
         return self.numpy()

@@ -1,4 +1,4 @@
-"""Where the time of a compilation went."""
+"""The timing of a compilation."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from xrelay.passes.instruments.time_tree import TimeTree
 
 @dataclass
 class KernelCounts:
-    """How many kernels of a model were compiled, found in the cache, and equal to one of these."""
+    """The numbers of a model's kernels that were compiled, found in the cache, and equal to another kernel."""
 
     compiled: int = 0
     found: int = 0
     equal: int = 0
     by_workers: int = 0
-    """How many of those compiled came from other processes."""
+    """The number of compiled kernels that workers lowered."""
 
 
 @dataclass(frozen=True)
 class CompileTiming:
-    """The steps of a compilation, its kernels, and how the time is shared, in seconds.
+    """The steps of a compilation, its kernels, and the shares of its time in seconds.
 
-    Kernels are not counted where the module stayed whole.
+    Kernels are not counted if the module was compiled as a whole.
     """
 
     clock: TimeTree
     kernels: KernelCounts
     llvm: float
-    """What LLVM took for kernels, summed over threads, beside what else went on."""
+    """The time of LLVM for kernels, summed over threads that ran in parallel to other work."""
     waiting: float
-    """For how long the compilation waited for LLVM, or for processes that help."""
+    """The time the compilation waited for LLVM or for workers."""
 
     @property
     def total(self) -> float:
@@ -43,7 +43,7 @@ class CompileTiming:
         return self.total - self.waiting
 
     def report(self) -> str:
-        """The table of the steps, a line about kernels and one about shares."""
+        """Returns the table of the steps, a line about kernels and a line about shares."""
         counts = self.kernels
         return (
             f"{self.clock.report()}"
@@ -53,6 +53,6 @@ class CompileTiming:
         )
 
     def as_data(self) -> dict[str, object]:
-        """The same for JSON."""
+        """Returns the same data for JSON."""
         shares = {"python": self.python, "waiting": self.waiting, "llvm": self.llvm}
         return {"steps": self.clock.root.as_data(), "kernels": asdict(self.kernels), "seconds": shares}

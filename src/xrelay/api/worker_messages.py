@@ -1,8 +1,8 @@
-"""What a compilation and the processes that help it say to each other: JSON objects, each behind its length.
+"""The messages between a compilation and its workers: JSON objects, each preceded by its length.
 
-First the worker gets `stages`, `target` and what LLVM says of this machine, `host`, and answers with its `identity`:
-who asks goes on only where that is its own. Then the worker gets a kernel at a time, `symbol` and `text`, and answers
-with its LLVM IR, `texts`, with `may_fail` and `declaration`, or with an `error`.
+The first message to a worker has `stages`, `target` and LLVM's facts about this machine, `host`; the worker answers
+with its `identity`, which must equal that of the compilation. Each further message has a kernel, `symbol` and `text`.
+The answer has its LLVM IR, `texts`, with `may_fail` and `declaration`, or an `error`.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from xrelay.target.host import HostFacts, host_facts
 from xrelay.target.target import Target
 
 MODULE: Final = "xrelay.api.worker_process"
-"""What the processes run."""
+"""The module that worker processes run."""
 _LENGTH: Final = struct.Struct(">Q")
 
 
 def write_message(stream: IO[bytes], message: Mapping[str, object]) -> None:
-    """Write a message; `OSError` where nobody reads."""
+    """Writes a message. Raises `OSError` if the pipe is closed."""
     data = json.dumps(message).encode()
     stream.write(_LENGTH.pack(len(data)) + data)
     stream.flush()
 
 
 def read_message(stream: IO[bytes]) -> JsonFields | None:
-    """The next message; `None` at the end of the stream. `ArtifactError` for what is none."""
+    """Reads the next message; `None` at the end of the stream. Raises `ArtifactError` if it is malformed."""
     head = stream.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         return None
@@ -43,24 +43,24 @@ def read_message(stream: IO[bytes]) -> JsonFields | None:
 
 
 def code_identity(stages: Sequence[Stage], target: Target, options: Sequence[object]) -> str:
-    """What decides the code of kernels but for their texts and the compiler; `options` are those of LLVM."""
+    """Returns what the code of kernels depends on besides their texts and the compiler; `options` are LLVM's."""
     return "\n".join([*all_passes(stages), str(target), ",".join(target.code_features()), *map(str, options)])
 
 
 def worker_identity(stages: Sequence[Stage], target: Target) -> str:
-    """The key of all that worker and compilation have to agree on: the identity of code, and the compiler itself."""
+    """Returns a digest that must be equal in worker and compilation: of the code identity and the compiler's stamp."""
     return content_key([code_stamp().text, code_identity(stages, target, ())])
 
 
 def host_fields() -> dict[str, object]:
-    """What is known of this machine, as `read_host` takes it."""
+    """Returns the facts about this machine in the form that `read_host` reads."""
     facts = host_facts()
     names = {"features": sorted(facts.features), "absent": sorted(facts.absent)}
     return {"arch": facts.arch, "cpu": facts.cpu, **names, "cores": facts.cores, "caches": facts.caches}
 
 
 def read_host(fields: JsonFields) -> HostFacts:
-    """The facts of `host_fields`; `ArtifactError` for what is none."""
+    """Returns the facts in `host_fields`. Raises `ArtifactError` if they are malformed."""
     caches = fields.part("caches")
     return HostFacts(
         arch=fields.text("arch"),

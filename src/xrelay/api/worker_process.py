@@ -1,6 +1,6 @@
-"""A process that compiles kernels for another one, which it talks to through its standard input and output.
+"""A process that compiles kernels for another process, through its standard input and output.
 
-It ends with its input, so that it does not outlive who started it.
+It ends at the end of its input, so it does not outlive its parent.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xrelay.passes.infra.gc_pause import gc_pause
 
 
 def main() -> None:
-    """Serves standard input; what code of plugins prints does not get into the answers."""
+    """Serves standard input. Output of plugins is discarded, so that it does not mix with the answers."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with os.fdopen(os.dup(0), "rb") as requests, os.fdopen(os.dup(1), "wb") as answers:
         silence = os.open(os.devnull, os.O_RDWR)
@@ -23,7 +23,7 @@ def main() -> None:
         from xrelay.api.kernel_worker import begin, serve
 
         worker = begin(requests, answers)
-        # The compiler is there to stay: nobody has to search it for what can go.
+        # The compiler's objects live as long as the process, so garbage collection need not visit them.
         gc.freeze()
         gc.enable()
         if worker is not None:
