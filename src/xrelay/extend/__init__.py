@@ -1,1 +1,1 @@
-"""The stable imports for packages that extend xrelay, one module for each kind of extension; see docs/extending.md."""
+"""The stable imports for packages that extend xrelay, one module per kind of extension; see docs/extending.md."""

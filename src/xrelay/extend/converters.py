@@ -3,7 +3,7 @@
     @converts("L1Normalize", domain="com.acme", attributes=("axis",))
     def convert(node: NodeView) -> SSAValue: …
 
-A converter of another package comes before one of xrelay's for the same op.
+A converter of another package takes precedence over xrelay's for the same op.
 """
 
 from xrelay.errors import ModelImportError

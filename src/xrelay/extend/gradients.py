@@ -1,4 +1,4 @@
-"""How operators are differentiated: rules of another package's operators.
+"""Gradient rules of another package's operators.
 
     @differentiates(L1NormalizeOp)
     def l1_normalize(op: L1NormalizeOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:

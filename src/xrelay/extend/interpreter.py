@@ -1,4 +1,4 @@
-"""The numpy meaning of operators.
+"""Evaluation of operators with numpy.
 
 @evaluates(L1NormalizeOp)
 def evaluate(op: L1NormalizeOp, data: Array) -> Array: …
@@ -12,6 +12,6 @@ from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, evaluates
 
 Array: TypeAlias = NDArray[Any]
-"""An array of numpy."""
+"""A numpy array."""
 
 __all__ = ["Array", "InterpreterError", "Value", "evaluates"]

@@ -1,10 +1,10 @@
-"""Operators at the relay level: the base class, properties, fusion patterns, and answers about layouts.
+"""Operators at the relay level: the base class, properties, fusion patterns and layout inference.
 
     @register_relay_op
     @irdl_op_definition
     class L1NormalizeOp(RelayOp): …
 
-An operator may stand under `relay.`, or under the name of a dialect of its package.
+The name of an operator begins with `relay.` or with the name of a dialect of its package.
 """
 
 from xrelay.dialects.relay.core.axes import require_axis

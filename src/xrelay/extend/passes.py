@@ -1,16 +1,16 @@
-"""Passes of other packages: how they become known by name, and take part in compiling.
+"""Registration of other packages' passes in the pass tables and the compile pipeline.
 
     from xrelay.extend.passes import register_pass
 
     register_pass(AcmeDropScalesPass, at="after relay-fold-constant", opt_level=2)
 
-From then on the pass is one like any other. `xrelay.compile` and `xrelay compile` run it at the point, `xrelay-opt` and
-`transform.create_pass` know its name and its options, `Sequential` its level; contexts disable and require it, and
-instruments observe it. `xdsl-opt` knows it where it is registered before `xrelay.universe` is imported; a package that
-registers a pass here does not announce it to xDSL too, which refuses a name that is there twice.
+A registered pass is a pass like any other. `xrelay.compile` and `xrelay compile` run it at its point, `xrelay-opt` and
+`transform.create_pass` accept its name and options, `Sequential` respects its level, contexts disable and require it,
+and instruments observe it. `xdsl-opt` finds it if it is registered before `xrelay.universe` is imported. A package that
+registers a pass here does not also announce it to xDSL, which refuses duplicate names.
 
-A pass is a frozen dataclass derived from `xdsl.passes.ModulePass`, with a `name` that has the package's prefix; its
-fields are its options, all with defaults. `points()` lists the points of the pipeline.
+A pass is a frozen dataclass derived from `xdsl.passes.ModulePass`, with a `name` that begins with the package's prefix.
+Its fields are its options, and all have defaults. `points()` lists the points of the pipeline.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ __all__ = ["points", "register_pass", "unregister_pass"]
 
 
 def points() -> list[str]:
-    """Returns the points of the compile pipeline, in its order.
+    """Returns the points of the compile pipeline, in order.
 
-    `before stage-fused` and `after stage-fused` enclose a stage; `before relay-fold-constant` and
-    `after relay-fold-constant` a pass, and `after relay-fold-constant#2` its second run. The point is there at every
-    optimisation level, also where the pass beside it does not run.
+    `before stage-fused` and `after stage-fused` enclose a stage, `before relay-fold-constant` and
+    `after relay-fold-constant` a pass, and `after relay-fold-constant#2` follows its second run. A point exists at
+    every optimisation level, even if its pass does not run there.
     """
     return extension_points()
 
@@ -50,14 +50,14 @@ def register_pass(
     exact: bool = False,
     per_function: bool = False,
 ) -> type[ModulePass]:
-    """Makes the pass known under its `name`, and returns it. A pass of the same name, registered before, is replaced.
+    """Registers the pass under its `name` and returns it. It replaces a pass registered before with the same name.
 
-    The compiler runs it at the point `at` from `opt_level` on, without one only where somebody names it. `exact`
-    promises that every bit of every result stays, to which `--check-numerics` holds the pass; other passes may round.
-    `per_function` says that it looks at one function at a time, so that `func.func(…)` may hold it.
+    The compiler runs it at the point `at`, at `opt_level` and above; without `at`, it runs only when it is named.
+    `exact` promises that results stay equal bit for bit, which `--check-numerics` verifies; other passes may round.
+    `per_function` declares that it processes one function at a time, so that `func.func(…)` may contain it.
 
-    Raises `PassTypeError` for what is no class of passes, and `PassArgumentError` for a name that a pass of xrelay or
-    xDSL has, an option without a default, an unknown point (with the closest one) and a level that no compilation has.
+    Raises `PassTypeError` for an object that is not a pass class, and `PassArgumentError` for the name of a pass of
+    xrelay or xDSL, an option without a default, an unknown point (with the closest one), or an invalid level.
     """
     name = _checked_name(pass_type)
     if at is not None and at not in points():
@@ -69,19 +69,19 @@ def register_pass(
     def load() -> type[ModulePass]:
         return pass_type
 
-    load.__module__ = pass_type.__module__  # The cache of models asks where what is registered was defined.
+    load.__module__ = pass_type.__module__  # the model cache looks up where a registered object is defined
     add_registered(RegisteredPass(name, load, opt_level, at, exact, per_function))
     remember_names([name])
     return pass_type
 
 
 def unregister_pass(name: str) -> None:
-    """Takes the pass called `name` out of the pipeline and the tables again; nothing happens where none is."""
+    """Removes the pass called `name` from the pipeline and the tables, if it is registered."""
     remove_registered(name)
 
 
 def _checked_name(pass_type: object) -> str:
-    """The name of a class of passes that can be registered."""
+    """Returns the name of a pass class. Raises an error if it cannot be registered."""
     if not isinstance(pass_type, type) or not issubclass(pass_type, ModulePass):
         raise PassTypeError(f"register_pass takes a class derived from ModulePass, found {pass_type!r}")
     name: object = getattr(pass_type, "name", None)

@@ -1,13 +1,13 @@
-"""Tables of patterns of other packages: what the composites of a library or an accelerator are made of.
+"""Pattern tables of other packages: the composites that a library or an accelerator implements.
 
     from xrelay.extend.patterns import TableRow, is_constant, is_op, register_table, wildcard
 
     conv = is_op("nn.conv2d")(wildcard(), is_constant())
     register_table("acme", lambda: [TableRow("acme.conv_relu", is_op("nn.relu")(conv))])
 
-From then on `relay-merge-composite{table=acme}` makes functions of what they match. A row may have a check, which is
-asked of the value at the root of each match. `relay.op.contrib.register_pattern_table` is the door for tables as
-Relay's users write them, whose checks see expressions.
+`relay-merge-composite{table=acme}` then outlines each match into a function. A row may have a check, which is called
+with the root value of each match. `relay.op.contrib.register_pattern_table` registers tables in Relay's form, whose
+checks receive expressions.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ __all__ = [
 
 
 def register_table(name: str, rows: Callable[[], Sequence[TableRow]]) -> None:
-    """Let passes find a table by its name; one of the same name is replaced. `rows` is called when it is needed."""
+    """Registers a table by name, replacing a table of the same name. `rows` is called on first use."""
     note_registration(rows)
     add_table(name, rows)
 
 
 def unregister_table(name: str) -> None:
-    """Take a table away again, if it is there."""
+    """Removes a table, if it is registered."""
     remove_table(name)

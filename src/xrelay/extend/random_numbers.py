@@ -1,7 +1,9 @@
-"""Models that draw random numbers, which a compiled model draws by a seed: the same in every run.
+"""Compilation of models that draw random numbers.
 
-with drawn_numbers(seed=0):
-model = xrelay.compile("generator.onnx")
+    with drawn_numbers(seed=0):
+        model = xrelay.compile("generator.onnx")
+
+A compiled model draws its numbers from the seed: they are the same in every run.
 """
 
 from xrelay.frontend.onnx.converters.random import drawn_numbers

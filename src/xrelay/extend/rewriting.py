@@ -1,4 +1,4 @@
-"""Helpers of passes over relay: patterns by class of op, constants, and new ops in the place of old ones.
+"""Helpers of passes over relay: patterns by op class, constants, and replacement of ops.
 
 rewrite(module, {get_relay_op("divide"): MultiplyInstead()})
 """

@@ -1,9 +1,9 @@
-"""Schedules of kernels: families that propose one, the primitives they apply, and new primitives.
+"""Schedules of kernels: families that propose a schedule, the primitives they apply, and new primitives.
 
     register_family("l1_normalize", schedule_l1_normalize)  # (ScheduleDraft) -> bool
 
-A family looks at the draft of a kernel and says False where the kernel is none of its own. A primitive is a frozen
-dataclass under `@register_primitive`, and a function under `@rewrites(…)` carries it out.
+A family examines the draft of a kernel and returns False if it does not apply to the kernel. A primitive is a frozen
+dataclass decorated with `@register_primitive`; a function decorated with `@rewrites(…)` implements it.
 """
 
 from xrelay.dialects.loop import BlockOp, IterKind

@@ -1,9 +1,9 @@
-"""Implementations of operators: the index spaces that they become.
+"""Implementations of operators as topi computes.
 
     @implements(L1NormalizeOp, "l1_normalize.generic")
     def build(emitter: TopiEmitter) -> Sequence[SSAValue]: …
 
-Of several implementations the one of the greatest priority whose condition holds is chosen.
+Among the implementations whose condition holds, the one with the highest priority is chosen.
 """
 
 from xrelay.dialects.topi.build import Body, compute, variables

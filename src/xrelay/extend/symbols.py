@@ -1,10 +1,10 @@
-"""Functions of a library that native code calls.
+"""Library functions that native code calls.
 
     ctypes.CDLL("libacme.so", mode=ctypes.RTLD_GLOBAL)
     register_external_symbol("acme_fill")
 
-A module in the llvm dialect may declare and call such a function. The process must have loaded the library for all when
-a model runs, and a program in C links it. A package announces the module under `symbols`.
+A module in the llvm dialect may declare and call such a function. To run a model, the process must have loaded the
+library with global symbols; a C program links it. A package announces the module under `symbols`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["register_external_symbol"]
 
 
 def register_external_symbol(name: str) -> None:
-    """Lets native code call the function `name` of the process; `InputError` if C has no such name."""
+    """Lets native code call the function `name` of the process. Raises `InputError` if it is not a C identifier."""
     if not re.fullmatch(r"[A-Za-z_]\w*", name, flags=re.ASCII):
         raise InputError(f"{name!r} is no name of a C function")
     note_caller()

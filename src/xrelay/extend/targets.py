@@ -1,4 +1,4 @@
-"""CPUs that xrelay does not know, and the layouts that a target likes.
+"""CPUs that xrelay does not know, and the layouts that a target prefers.
 
 register_cpu("znver6", Cpu(features=…, vector_bits=512, vector_registers=32))
 

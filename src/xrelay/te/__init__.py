@@ -1,4 +1,4 @@
-"""Tensor expressions and their schedules, by Relay's names.
+"""Tensor expressions and their schedules, under Relay's names.
 
     A, B = te.placeholder((1024, 64), name="A"), te.placeholder((64, 512), name="B")
     k = te.reduce_axis((0, 64), name="k")
@@ -9,7 +9,7 @@
     s[C].parallel(io)
     gemm = xrelay.build(s, [A, B, C], "llvm")
 
-A compute is a `topi.compute`, a schedule the `loop.schedule` of its kernel. Shapes are numbers.
+A compute becomes a `topi.compute`, and a schedule the `loop.schedule` of its kernel. Shapes are static.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Steps of a schedule as primitives on the loops of a kernel.
+"""Translates the steps of a schedule to primitives on the loops of a kernel.
 
-Axes of one iteration have no loop, so a step on one says nothing. Consumers are scheduled first: a stage that is
-computed at an axis has the extents that are needed there.
+An axis of one iteration has no loop, so a step on it has no effect. Consumers are scheduled first, since the extents of
+a stage that is computed at an axis depend on its consumer's schedule.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ from xrelay.te.expr import IterVar
 from xrelay.te.schedule import CacheOp, Schedule, Stage, Step
 
 Loops = dict[IterVar, str | None]
-"""The loop of each axis; None for one of a single iteration."""
+"""The loop of each axis; `None` for an axis of one iteration."""
 
 _MARKS = {"parallel": Parallelize, "unroll": Unroll}
 
 
 def stage_loops(kernel: func.FuncOp, schedule: Schedule, labels: Mapping[object, str]) -> Loops:
-    """The loops of the axes of all computes, as the kernel has them before it is scheduled."""
+    """Returns the loops of the axes of all computes in the unscheduled kernel."""
     blocks = {op.block_name: op for op in kernel.walk() if isinstance(op, BlockOp)}
     loops: Loops = {}
     for stage in schedule.stages:
@@ -47,7 +47,7 @@ def stage_loops(kernel: func.FuncOp, schedule: Schedule, labels: Mapping[object,
 
 
 def _loops_around(block: BlockOp) -> list[str]:
-    """The names of the loops around a block, outermost first."""
+    """Returns the names of the loops around a block, outermost first."""
     names: list[str] = []
     parent = block.parent_op()
     while isinstance(parent, ForOp):
@@ -59,7 +59,10 @@ def _loops_around(block: BlockOp) -> list[str]:
 def bind_steps(
     kernel: func.FuncOp, schedule: Schedule, loops: Loops, labels: Mapping[object, str]
 ) -> list[SchedulePrimitive]:
-    """The primitives that the steps are, tried on `kernel`, which changes; `ScheduleError` for one that is refused."""
+    """Returns the primitives of all steps, after applying them to `kernel`.
+
+    Raises `ScheduleError` for an illegal step.
+    """
     binder = _Binder(kernel, loops, dict(labels))
     for stage in schedule.stages:
         if isinstance(stage.op, CacheOp):
@@ -75,13 +78,13 @@ def bind_steps(
 
 
 class _Binder:
-    """Applies steps one by one, and keeps track of the loop of each axis."""
+    """Applies steps one by one, and tracks the loop of each axis."""
 
     def __init__(self, kernel: func.FuncOp, loops: Loops, blocks: dict[object, str]):
         self.target, self.loops, self.blocks = KernelSchedule(kernel), loops, blocks
 
     def cache(self, op: CacheOp) -> None:
-        """Give a compute a buffer of its own: its loops are those of the cache then, its axes those of the copy."""
+        """Computes a tensor in its own buffer. Its existing loops compute the buffer, and new loops copy from it."""
         block = self.blocks[op.of]
         names = tuple(f"{block}_write_{number}" for number in range(len(op.axis)))
         self._apply(op.name, CacheWrite(block, op.scope, names))
@@ -92,7 +95,7 @@ class _Binder:
             self.loops[axis] = name
 
     def attach(self, stage: Stage) -> None:
-        """Move a stage into the loop of its consumer, or the one around it that there is."""
+        """Moves a stage into the loop of its consumer axis, or the innermost existing loop around it."""
         if stage.attached is None:
             return
         parent, scope = stage.attached
@@ -122,7 +125,7 @@ class _Binder:
             self._apply(stage.op.name, _MARKS[step.kind](found[0]))
 
     def _reorder(self, stage: str, step: Step, leaves: list[IterVar]) -> None:
-        """Reorders the loops of the axes. Axes without a loop have places too, so other loops may move with them."""
+        """Reorders the loops of the axes. Axes without a loop count as positions too, so other loops may move."""
         before, after = (self._loops_of(axes) for axes in (leaves, step.applied(leaves)))
         moved = tuple(self._loops_of(step.taken))
         places = iter(moved)
@@ -135,7 +138,7 @@ class _Binder:
         return [name for axis in axes if (name := self._loop(axis)) is not None]
 
     def _vectorize(self, stage: str, loop: str) -> None:
-        """Makes the iterations of a loop lanes, which need not be neighbours in memory."""
+        """Vectorises a loop, also if its accesses are not contiguous."""
         try:
             self.target.apply(Vectorize(loop))
         except ScheduleError:
@@ -156,7 +159,7 @@ class _Binder:
             self.loops[outer], self.loops[inner] = f"{name}_o", f"{name}_i"
 
     def _apply_guarded(self, stage: str, split: Split) -> None:
-        """Splits a loop; if its blocks do not skip the iterations beyond its extent, with a guard."""
+        """Splits a loop, with a guard if its blocks do not skip iterations beyond its extent."""
         try:
             self.target.apply(split)
         except ScheduleError:
@@ -164,7 +167,7 @@ class _Binder:
             self._apply(stage, split)
 
     def _loop(self, axis: IterVar) -> str | None:
-        """The loop of an axis, where the kernel has it."""
+        """Returns the loop of an axis; `None` if the kernel has no such loop."""
         name = self.loops.get(axis)
         return name if name in self._extents() else None
 

@@ -1,4 +1,4 @@
-"""Computes of tensor expressions as `topi.compute`: index arithmetic stays affine where it is, the rest is computed."""
+"""Emits computes of tensor expressions as `topi.compute`. Affine index arithmetic becomes affine expressions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _COMPARISONS = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq"}
 
 
 def emit_compute(op: ComputeOp, label: str, tensors: Mapping[Tensor, SSAValue]) -> topi.ComputeOp:
-    """The `topi.compute` of `op`, inserted nowhere; `tensors` holds the values of the tensors it reads."""
+    """Returns a detached `topi.compute` for `op`; `tensors` maps the tensors it reads to values."""
     axes = [*op.axis, *op.reduce_axis]
     names = _distinct([axis.name for axis in axes])
     spatial = {name: axis.extent for name, axis in zip(names, op.axis, strict=False)}
@@ -54,7 +54,7 @@ def _first(kind: str, element: Attribute) -> float | int:
 
 
 def _fold(emitter: _Emitter, reduction: Reduce) -> SSAValue:
-    """The next value of the accumulator; the factors of a product are kept apart, so that they may be fused."""
+    """Returns the next accumulator; the factors of a product are passed apart, so that multiply-adds may be fused."""
     b, x = emitter.body, reduction.x
     (accumulator,) = b.accumulators
     if reduction.kind == "max":
@@ -67,7 +67,7 @@ def _fold(emitter: _Emitter, reduction: Reduce) -> SSAValue:
 
 
 class _Emitter:
-    """Appends what expressions compute to a body; every expression once."""
+    """Appends the ops of expressions to a body, each expression once."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class _Emitter:
         self._affine: dict[PrimExpr, AffineExpr | None] = {}
 
     def value(self, root: PrimExpr) -> SSAValue:
-        """The value of an expression; iterative but for the branches of choices."""
+        """Returns the value of an expression. Iterative except for the branches of choices."""
         order = self._post_order(root)
         needed = {root}
         for expr in reversed(order):
@@ -93,7 +93,7 @@ class _Emitter:
         return self._values[root]
 
     def _post_order(self, root: PrimExpr) -> list[PrimExpr]:
-        """What `root` is made of, operands first; branches of choices are not entered."""
+        """Returns the subexpressions of `root`, operands first, without the branches of choices."""
         order: dict[PrimExpr, None] = {}
         stack: list[tuple[PrimExpr, bool]] = [(root, False)]
         while stack:
@@ -110,7 +110,7 @@ class _Emitter:
         return list(order)
 
     def _needs(self, expr: PrimExpr) -> list[PrimExpr]:
-        """The operands whose values the value of `expr` needs."""
+        """Returns the operands whose values are needed to compute `expr`."""
         if self._affine[expr] is not None or self._sides(expr) is not None:
             return []
         if isinstance(expr, Choice):
@@ -120,7 +120,7 @@ class _Emitter:
         return list(expr.operands)
 
     def _affine_of(self, expr: PrimExpr) -> AffineExpr | None:
-        """`expr` as an affine expression of the axes; None where it is none."""
+        """Returns `expr` as an affine expression of the axes; `None` if it is not affine."""
         if isinstance(expr, IterVar):
             return self._axes[expr]
         if isinstance(expr, Const):
@@ -148,7 +148,7 @@ class _Emitter:
                 return None
 
     def _sides(self, expr: PrimExpr) -> tuple[AffineExpr, AffineExpr] | None:
-        """The sides of a comparison of affine expressions."""
+        """Returns the sides of a comparison of affine expressions; `None` for any other expression."""
         if not isinstance(expr, Binary) or expr.operator not in _COMPARISONS:
             return None
         left, right = self._affine.get(expr.a), self._affine.get(expr.b)
@@ -168,7 +168,7 @@ class _Emitter:
             case Unary():
                 return b.add(FUNCTIONS[expr.function](self._values[expr.x]))
             case Binary() if (sides := self._sides(expr)) is not None:
-                # Of indices, so that a vector of lanes has a mask.
+                # compares indices, so that a vector of lanes has a mask
                 return _compare(b, _COMPARISONS[expr.operator], b.index(sides[0]), b.index(sides[1]))
             case Binary():
                 return _binary(b, expr.operator, self._values[expr.a], self._values[expr.b])
@@ -184,7 +184,7 @@ class _Emitter:
         return self.body.as_index(self.body.add(arith.IndexCastOp(self._values[expr], IndexType())))
 
     def _choice(self, expr: Choice) -> SSAValue:
-        """A guard, whose branches compute what they alone need."""
+        """Emits a guard whose branches compute the values that only they need."""
 
         def branch(root: PrimExpr) -> SSAValue:
             return _Emitter(self.body, self._axes, self._tensors, self._values).value(root)
@@ -228,7 +228,7 @@ def _compare(b: Body, relation: str, x: SSAValue, y: SSAValue) -> SSAValue:
 
 
 def _floor_division(b: Body, operator: str, x: SSAValue, y: SSAValue) -> SSAValue:
-    """`//` or `%` of integers, towards minus infinity: one less where signs differ and something is left."""
+    """Returns `//` or `%` of integers, rounded to minus infinity: one less if signs differ with a nonzero remainder."""
     quotient = b.divide(x, y)
     rest = b.minus(x, b.times(quotient, y))
     if is_unsigned(x.type):
@@ -242,7 +242,7 @@ def _floor_division(b: Body, operator: str, x: SSAValue, y: SSAValue) -> SSAValu
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """`names` with a number after those that came before."""
+    """Returns `names`, with a number appended to repeated ones."""
     result: list[str] = []
     for name in names:
         new, number = name, 0

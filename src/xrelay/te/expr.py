@@ -1,7 +1,7 @@
-"""Scalar expressions: what a compute says of one element.
+"""Scalar expressions, which define the elements of a compute.
 
-Operators of Python make them; `te.exp(x)` and its like are functions. Indices are integers (`int32`); `//` and `%`
-round towards minus infinity. Nothing is computed until a compute is lowered.
+They are built with Python operators and functions such as `te.exp(x)`. Indices are integers (`int32`); `//` and `%`
+round to minus infinity. Nothing is computed until a compute is lowered.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ class PrimExpr:
 
     dtype: str
 
-    # numpy would otherwise apply the operator to each element of an array.
+    # Otherwise numpy would apply the operator to each element of an array.
     __array_ufunc__ = None
 
     @property
     def operands(self) -> tuple[PrimExpr, ...]:
-        """The expressions it is made of."""
+        """The operands of the expression."""
         return ()
 
     def astype(self, dtype: DTypeLike) -> PrimExpr:
-        """The value in another dtype; floats become integers by truncation."""
+        """Returns the value in another dtype; floats are truncated to integers."""
         return Cast(self, dtype_name(dtype))
 
     def __add__(self, other: ExprLike) -> PrimExpr:
@@ -93,11 +93,11 @@ class PrimExpr:
         return binary(">=", self, other)
 
     def equal(self, other: ExprLike) -> PrimExpr:
-        """Whether both values are equal; `==` compares the expressions themselves."""
+        """Returns the comparison of two values; `==` compares the expression objects."""
         return binary("==", self, other)
 
     def __bool__(self) -> bool:
-        """Refused: its value is known when the program runs."""
+        """Raises `InputError`: the value is known only when the program runs."""
         raise InputError(
             "a scalar expression has no truth value while the program is written",
             help="write te.if_then_else(cond, a, b), or te.all(…) of conditions",
@@ -105,7 +105,7 @@ class PrimExpr:
 
 
 class Const(PrimExpr):
-    """A number."""
+    """A constant."""
 
     def __init__(self, value: float, dtype: str):
         self.value, self.dtype = value, dtype
@@ -113,14 +113,14 @@ class Const(PrimExpr):
 
 @dataclass(frozen=True)
 class Range:
-    """The extent of an axis, which begins at `min`."""
+    """The range of an axis: its start `min` and its extent."""
 
     min: int
     extent: int
 
 
 class IterVar(PrimExpr):
-    """An axis: its index as an expression, its range as `dom`."""
+    """An axis. As an expression it is the index; `dom` is its range."""
 
     def __init__(self, name: str, extent: int, *, is_reduction: bool = False):
         self.name, self.extent, self.is_reduction, self.dtype = name, extent, is_reduction, INDEX
@@ -132,7 +132,7 @@ class IterVar(PrimExpr):
 
     @property
     def var(self) -> IterVar:
-        """The index as an expression: itself."""
+        """The index as an expression, which is the axis itself."""
         return self
 
     def __repr__(self) -> str:
@@ -140,19 +140,19 @@ class IterVar(PrimExpr):
 
 
 class Binary(PrimExpr):
-    """Two values under an operator: `+ - * / // %`, `max`, `min`, `pow`, a comparison, `and`, `or`."""
+    """A binary operator: `+ - * / // %`, `max`, `min`, `pow`, a comparison, `and`, `or`."""
 
     def __init__(self, operator: str, a: PrimExpr, b: PrimExpr, dtype: str):
         self.operator, self.a, self.b, self.dtype = operator, a, b, dtype
 
     @property
     def operands(self) -> tuple[PrimExpr, ...]:
-        """Both values."""
+        """Both operands."""
         return self.a, self.b
 
 
 class Unary(PrimExpr):
-    """A function of one float, by its name in `FUNCTIONS`."""
+    """A call of a unary float function, by its name in `FUNCTIONS`."""
 
     def __init__(self, function: str, x: PrimExpr):
         self.function, self.x, self.dtype = function, x, x.dtype
@@ -164,7 +164,7 @@ class Unary(PrimExpr):
 
 
 class Cast(PrimExpr):
-    """A value in another dtype."""
+    """A conversion to another dtype."""
 
     def __init__(self, x: PrimExpr, dtype: str):
         self.x, self.dtype = x, dtype
@@ -176,7 +176,10 @@ class Cast(PrimExpr):
 
 
 class Choice(PrimExpr):
-    """One of two values; only the chosen one is evaluated, so it may read where the other index is outside."""
+    """A conditional.
+
+    Only the chosen branch is evaluated, so it may read at an index that is invalid in the other case.
+    """
 
     def __init__(self, condition: PrimExpr, then: PrimExpr, otherwise: PrimExpr):
         self.condition, self.then, self.otherwise, self.dtype = condition, then, otherwise, then.dtype
@@ -188,14 +191,14 @@ class Choice(PrimExpr):
 
 
 class Reduce(PrimExpr):
-    """A `sum`, `max` or `min` over axes: the whole of what a compute says."""
+    """A `sum`, `max` or `min` over axes, which must be the whole expression of a compute."""
 
     def __init__(self, kind: str, x: PrimExpr, axes: tuple[IterVar, ...]):
         self.kind, self.x, self.axes, self.dtype = kind, x, axes, x.dtype
 
     @property
     def operands(self) -> tuple[PrimExpr, ...]:
-        """What is reduced."""
+        """The reduced expression."""
         return (self.x,)
 
 
@@ -214,13 +217,13 @@ FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
     "tanh": math.TanhOp,
     "trunc": math.TruncOp,
 }
-"""Functions of one float and the ops that compute them. `round` gives the even one of two that are equally near."""
+"""Functions of one float and the ops that compute them. `round` rounds ties to even."""
 
 _COMPARISONS = ("<", "<=", ">", ">=", "==")
 
 
 def dtype_name(dtype: DTypeLike) -> str:
-    """The name of a dtype; `InputError` for what is none."""
+    """Returns the name of a scalar dtype. Raises `InputError` for other values."""
     try:
         return str(numpy_dtype(element_type(dtype)))
     except (XRelayError, TypeError) as error:
@@ -228,7 +231,7 @@ def dtype_name(dtype: DTypeLike) -> str:
 
 
 def const(value: ExprLike, dtype: DTypeLike | None = None) -> PrimExpr:
-    """A number as an expression; without `dtype` floats are float32, integers int32."""
+    """Returns a number as an expression; without `dtype`, floats are float32 and integers int32."""
     if isinstance(value, PrimExpr):
         return value
     _check_number(value)
@@ -243,7 +246,7 @@ def _check_number(value: object) -> None:
 
 
 def binary(operator: str, a: ExprLike, b: ExprLike) -> PrimExpr:
-    """`a` and `b` under an operator; a number takes the other's dtype. `InputError` where the dtypes do not fit."""
+    """Returns `a operator b`; a number takes the dtype of the other. Raises `InputError` if the dtypes do not fit."""
     left = a if isinstance(a, PrimExpr) else const(a, b.dtype if isinstance(b, PrimExpr) else None)
     right = b if isinstance(b, PrimExpr) else const(b, left.dtype)
     for number, other in ((a, right), (b, left)):
@@ -263,12 +266,12 @@ def binary(operator: str, a: ExprLike, b: ExprLike) -> PrimExpr:
 
 
 def is_float(dtype: str) -> bool:
-    """Whether a dtype is one of floats."""
+    """Whether a dtype is a float."""
     return dtype.startswith(("float", "bfloat"))
 
 
 def function(name: str) -> Callable[[ExprLike], PrimExpr]:
-    """The function of a name in `FUNCTIONS`."""
+    """Returns the function called `name` in `FUNCTIONS`."""
 
     def apply(x: ExprLike) -> PrimExpr:
         value = const(x)
@@ -282,7 +285,7 @@ def function(name: str) -> Callable[[ExprLike], PrimExpr]:
 
 
 def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> PrimExpr:
-    """`t` where `cond` holds, else `f`; only the chosen one is evaluated. `InputError` where the dtypes do not fit."""
+    """Returns `t` if `cond` holds, else `f`; only one is evaluated. Raises `InputError` if the dtypes do not fit."""
     condition = const(cond)
     then = t if isinstance(t, PrimExpr) else const(t, f.dtype if isinstance(f, PrimExpr) else None)
     otherwise = f if isinstance(f, PrimExpr) else const(f, then.dtype)
@@ -294,12 +297,12 @@ def if_then_else(cond: ExprLike, t: ExprLike, f: ExprLike) -> PrimExpr:
 
 
 def all(*conditions: ExprLike) -> PrimExpr:
-    """Whether every condition holds."""
+    """Whether all conditions hold."""
     return _joined("and", conditions)
 
 
 def any(*conditions: ExprLike) -> PrimExpr:
-    """Whether one of the conditions holds."""
+    """Whether any condition holds."""
     return _joined("or", conditions)
 
 
@@ -313,17 +316,17 @@ def _joined(operator: str, conditions: Sequence[ExprLike]) -> PrimExpr:
 
 
 def power(x: ExprLike, y: ExprLike) -> PrimExpr:
-    """`x` to the power of `y`, of floats."""
+    """Returns `x` to the power of `y`, for floats."""
     return binary("pow", x, y)
 
 
 def sigmoid(x: ExprLike) -> PrimExpr:
-    """`1 / (1 + exp(-x))`."""
+    """Returns `1 / (1 + exp(-x))`."""
     return 1 / (1 + Unary("exp", -const(x)))
 
 
 def rsqrt(x: ExprLike) -> PrimExpr:
-    """`1 / sqrt(x)`."""
+    """Returns `1 / sqrt(x)`."""
     return 1 / Unary("sqrt", const(x))
 
 
@@ -333,7 +336,7 @@ sin, cos, abs = (function(name) for name in ("sin", "cos", "abs"))
 
 
 Axes: TypeAlias = "IterVar | Sequence[IterVar]"
-"""One reduction axis or several."""
+"""One or several reduction axes."""
 
 
 def _reduction(kind: str, expr: ExprLike, axis: object) -> PrimExpr:
@@ -347,17 +350,17 @@ def _reduction(kind: str, expr: ExprLike, axis: object) -> PrimExpr:
 
 
 def sum(expr: ExprLike, axis: Axes) -> PrimExpr:
-    """The sum over reduction axes, in any order."""
+    """Returns the sum over reduction axes, in any order."""
     return _reduction("sum", expr, axis)
 
 
 def max(expr: ExprLike, axis: Axes | ExprLike) -> PrimExpr:
-    """The maximum over reduction axes; of two scalars, the larger one."""
+    """Returns the maximum over reduction axes, or the larger of two scalars."""
     return binary("max", expr, axis) if _is_scalar(axis) else _reduction("max", expr, axis)
 
 
 def min(expr: ExprLike, axis: Axes | ExprLike) -> PrimExpr:
-    """The minimum over reduction axes; of two scalars, the smaller one."""
+    """Returns the minimum over reduction axes, or the smaller of two scalars."""
     return binary("min", expr, axis) if _is_scalar(axis) else _reduction("min", expr, axis)
 
 

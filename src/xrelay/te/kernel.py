@@ -1,6 +1,6 @@
-"""Kernels at the loop level as tensors of tensor expressions, so that schedules written for these apply to them.
+"""Views kernels at the loop level as tensor expressions, so that schedules of tensor expressions apply to them.
 
-A block is an op: its axes are its variables, bound to the loops they have.
+Each block is an op, and its axes are the block's variables, bound to their loops.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from xrelay.te.schedule import Schedule
 from xrelay.te.tensor import Operation, PlaceholderOp, Tensor
 
 MakeSchedule = Callable[[Sequence[Tensor]], object]
-"""Gives the schedule of the outputs of a kernel."""
+"""Returns the schedule of a kernel's outputs."""
 
 
 class BlockComputeOp(Operation):
-    """The compute that a block of a kernel is; an extent that only a run tells is `DYNAMIC`."""
+    """A block of a kernel as a compute; a dynamic extent is `DYNAMIC`."""
 
     def __init__(self, block: BlockOp, inputs: Sequence[Tensor]):
         axes = [
@@ -46,9 +46,9 @@ class BlockComputeOp(Operation):
 
 
 def schedule_draft(draft: ScheduleDraft, make: MakeSchedule, what: str) -> None:
-    """Schedule the kernel of a draft as `make` says of its outputs.
+    """Schedules the kernel of a draft by the steps that `make` records for its outputs.
 
-    Raises `ScheduleError`, naming `what`, where it raises, gives no schedule, or takes a step that is not legal.
+    Raises a `ScheduleError` that names `what` if `make` fails, does not return a schedule, or records an illegal step.
     """
     ops, outputs = _tensors(draft)
     try:
@@ -68,7 +68,7 @@ def schedule_draft(draft: ScheduleDraft, make: MakeSchedule, what: str) -> None:
 
 
 def _tensors(draft: ScheduleDraft) -> tuple[list[BlockComputeOp], list[Tensor]]:
-    """The blocks of a kernel as ops, and the tensors of its outputs."""
+    """Returns the blocks of a kernel as ops, and the tensors of its outputs."""
     arguments = draft.kernel.body.block.args
     tensors: dict[SSAValue, Tensor] = {argument: _placeholder(argument) for argument in arguments}
     ops: list[BlockComputeOp] = []

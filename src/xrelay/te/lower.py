@@ -1,4 +1,4 @@
-"""From a schedule of tensor expressions to a kernel at the loop level that carries its `loop.schedule`."""
+"""Lowers a schedule of tensor expressions to a kernel at the loop level with a `loop.schedule`."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ MAIN = "main"
 
 
 def lower(schedule: Schedule, args: Sequence[Tensor], name: str = "kernel", simple_mode: bool = False) -> ModuleOp:
-    """A module whose @main calls one kernel: nests of loops, and the `loop.schedule` that is to be applied to them.
+    """Returns a module whose @main calls one kernel: loop nests, and the `loop.schedule` to apply to them.
 
-    `args` are the tensors given and the outputs, in any order. Raises `InputError` where one is missing or is neither,
-    and `ScheduleError` where a step is not legal. `simple_mode` changes nothing.
+    `args` are the placeholders and the outputs, in any order. Raises `InputError` if one is missing or an argument is
+    neither, and `ScheduleError` for an illegal step. `simple_mode` has no effect.
     """
     _check_name(name)
     inputs, outputs = _split_args(schedule, args)
@@ -48,7 +48,7 @@ def lower(schedule: Schedule, args: Sequence[Tensor], name: str = "kernel", simp
 
 
 def _split_args(schedule: Schedule, args: Sequence[Tensor]) -> tuple[list[Tensor], list[Tensor]]:
-    """The tensors given, and the outputs, in the order of `args`."""
+    """Returns the placeholders and the outputs, in the order of `args`."""
     for arg in args:
         _check_tensor(arg)
     inputs = [arg for arg in args if isinstance(arg.op, PlaceholderOp)]
@@ -74,7 +74,7 @@ def _check_tensor(arg: object) -> None:
 
 
 def _labels(schedule: Schedule) -> dict[object, str]:
-    """A name of its own for the compute of every op."""
+    """Returns a unique name for the compute of each op."""
     labels: dict[object, str] = {}
     taken: set[str] = set()
     for stage in schedule.stages:
@@ -91,7 +91,7 @@ def _labels(schedule: Schedule) -> dict[object, str]:
 def _kernel(
     schedule: Schedule, inputs: Sequence[Tensor], outputs: Sequence[Tensor], labels: dict[object, str], name: str
 ) -> tuple[func.FuncOp, dict[object, topi.ComputeOp]]:
-    """The computes in a function on tensors."""
+    """Returns the kernel as a function on tensors, with its computes."""
     block = Block(arg_types=[_type(tensor) for tensor in inputs])
     values: dict[Tensor, SSAValue] = dict(zip(inputs, block.args, strict=True))
     for tensor, argument in zip(inputs, block.args, strict=True):
@@ -113,7 +113,7 @@ def _kernel(
 
 
 def _verify(compute: topi.ComputeOp, name: str) -> None:
-    """`InputError` for a compute that reads outside of a tensor."""
+    """Raises `InputError` for a compute that reads outside of a tensor."""
     try:
         compute.verify()
     except VerifyException as error:
@@ -123,7 +123,7 @@ def _verify(compute: topi.ComputeOp, name: str) -> None:
 
 
 def _main(kernel: func.FuncOp) -> func.FuncOp:
-    """@main, which calls the kernel."""
+    """Returns @main, which calls the kernel."""
     types = kernel.function_type
     block = Block(arg_types=types.inputs.data)
     call = func.CallOp(kernel.sym_name.data, list(block.args), list(types.outputs.data))
@@ -132,7 +132,7 @@ def _main(kernel: func.FuncOp) -> func.FuncOp:
 
 
 def _name_arguments(module: ModuleOp, tensors: Sequence[Tensor]) -> None:
-    """Give the arguments of all functions the names of the tensors."""
+    """Names the arguments of all functions after the tensors."""
     names = _distinct([tensor.name for tensor in tensors])
     for function in module.ops:
         if isinstance(function, func.FuncOp):

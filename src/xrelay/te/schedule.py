@@ -1,4 +1,4 @@
-"""Schedules: how the computes behind some tensors are carried out, stage by stage.
+"""Schedules: how the computes of some tensors are executed, stage by stage.
 
     s = te.create_schedule(C.op)
     i, j = s[C].op.axis
@@ -6,7 +6,7 @@
     s[C].vectorize(ii)
     s[C].parallel(i)
 
-A schedule records steps; `xrelay.lower` makes a `#loop.schedule` of them, whose primitives check whether each is legal.
+A schedule records steps. `xrelay.lower` translates them to a `#loop.schedule`, whose primitives check legality.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LOCAL = "local"
 
 @dataclass(frozen=True)
 class Step:
-    """One step on a stage: the axes it takes, those it makes, and its number (a factor)."""
+    """A step on a stage: the axes it consumes, the axes it produces, and its factor."""
 
     kind: str
     taken: tuple[IterVar, ...]
@@ -33,7 +33,7 @@ class Step:
     factor: int = 0
 
     def applied(self, leaves: Sequence[IterVar]) -> list[IterVar]:
-        """Returns the axes of a stage after the step, of those before it."""
+        """Returns the axes of a stage after the step; `leaves` are those before."""
         new = list(leaves)
         if self.kind == "reorder":
             for place, axis in zip(sorted(map(new.index, self.taken)), self.taken, strict=True):
@@ -45,7 +45,7 @@ class Step:
 
 
 class CacheOp(Operation):
-    """The compute of another op, into a buffer of its own, that `cache_write` makes."""
+    """The copy of another compute that `cache_write` creates, with its own buffer."""
 
     def __init__(self, of: Operation, scope: str):
         axis = [IterVar(f"{one.name}.c", one.extent) for one in of.axis]
@@ -56,7 +56,7 @@ class CacheOp(Operation):
 
 
 class Stage:
-    """One op of a schedule, with the axes that its loops run over, outermost first: `leaf_iter_vars`."""
+    """An op of a schedule, with the axes of its loops, outermost first, in `leaf_iter_vars`."""
 
     def __init__(self, op: Operation, *, is_output: bool):
         self.op, self.is_output = op, is_output
@@ -66,7 +66,7 @@ class Stage:
         self.attached: tuple[Stage, IterVar] | None = None
 
     def split(self, parent: IterVar, factor: int | None = None, nparts: int | None = None) -> tuple[IterVar, IterVar]:
-        """Two axes for one: the inner one has `factor` iterations, or the outer one `nparts`."""
+        """Splits an axis into two: the inner one has `factor` iterations, or the outer one `nparts`."""
         self._check(parent)
         if (factor is None) == (nparts is None):
             raise self._error(f"split of {parent.name!r}", "give factor or nparts")
@@ -81,7 +81,7 @@ class Stage:
         return outer, inner
 
     def fuse(self, *args: IterVar) -> IterVar:
-        """One axis for several that stand next to each other, outermost first."""
+        """Fuses adjacent axes, outermost first, into one."""
         self._check(*args)
         if not args:
             raise self._error("fuse without axes", "give axes that stand next to each other")
@@ -97,7 +97,7 @@ class Stage:
         return fused
 
     def reorder(self, *args: IterVar) -> None:
-        """Put axes into this order; the others keep their places."""
+        """Puts axes into this order; the other axes keep their positions."""
         self._check(*args)
         if len(set(args)) != len(args):
             raise self._error("reorder names an axis twice", "name each axis once")
@@ -106,33 +106,33 @@ class Stage:
     def tile(
         self, x_parent: IterVar, y_parent: IterVar, x_factor: int, y_factor: int
     ) -> tuple[IterVar, IterVar, IterVar, IterVar]:
-        """Split two axes and put both outer ones before both inner ones."""
+        """Splits two axes and moves both outer axes before both inner ones."""
         x_outer, x_inner = self.split(x_parent, x_factor)
         y_outer, y_inner = self.split(y_parent, y_factor)
         self.reorder(x_outer, y_outer, x_inner, y_inner)
         return x_outer, y_outer, x_inner, y_inner
 
     def vectorize(self, var: IterVar) -> None:
-        """The iterations of an axis are lanes of vectors."""
+        """Maps the iterations of an axis to vector lanes."""
         self._mark("vectorize", var)
 
     def parallel(self, var: IterVar) -> None:
-        """The iterations of an axis are run by several threads."""
+        """Runs the iterations of an axis on several threads."""
         self._mark("parallel", var)
 
     def unroll(self, var: IterVar) -> None:
-        """The iterations of an axis are written out."""
+        """Unrolls an axis."""
         self._mark("unroll", var)
 
     def compute_at(self, parent: Stage, scope: IterVar) -> None:
-        """Compute what `parent` needs inside of its axis `scope`, when it is needed."""
+        """Computes the part that each iteration of the axis `scope` of `parent` needs, inside that axis."""
         parent._check(scope)
         if self.is_output or parent is self:
             raise self._error("an output is computed at no other stage", "name a stage that another one reads")
         self.attached, self.is_inlined = (parent, scope), False
 
     def compute_inline(self) -> None:
-        """Compute it in every place where it is read."""
+        """Inlines the compute into its readers."""
         if self.is_output:
             raise self._error("an output cannot be inlined", "inline what other stages read")
         if self.op.reduce_axis:
@@ -142,11 +142,11 @@ class Stage:
         self.is_inlined, self.attached = True, None
 
     def compute_root(self) -> None:
-        """Compute all of it before what reads it, which is the default."""
+        """Computes the whole tensor before its readers, which is the default."""
         self.is_inlined, self.attached = False, None
 
     def __getattr__(self, name: str) -> Any:
-        """Refuses what schedules elsewhere have and those here have not."""
+        """Raises `NoPrimitiveError`, with a reason for primitives that TVM has but xrelay lacks."""
         if name.startswith("__"):
             raise AttributeError(name)
         reason = _ABSENT.get(name)
@@ -200,7 +200,7 @@ _INSTEAD = {
 
 
 class Schedule:
-    """The stages of some outputs and of all that they read: `s[C]`, for a tensor or its op."""
+    """The stages of some outputs and their inputs, recursively: `s[C]` for a tensor or its op."""
 
     def __init__(self, outputs: Sequence[Operation]):
         self.outputs = list(outputs)
@@ -209,7 +209,7 @@ class Schedule:
         self._by_op = {stage.op: stage for stage in self.stages}
 
     def __getitem__(self, key: Tensor | Operation) -> Stage:
-        """The stage of a tensor or op; `ScheduleError` for one that the outputs do not need."""
+        """Returns the stage of a tensor or op. Raises `ScheduleError` if the outputs do not depend on it."""
         op = key.op if isinstance(key, Tensor) else key
         if op not in self._by_op:
             names = ", ".join(stage.op.name for stage in self.stages)
@@ -217,9 +217,9 @@ class Schedule:
         return self._by_op[op]
 
     def cache_write(self, tensor: Tensor, scope: str = LOCAL) -> Tensor:
-        """Compute a tensor into a buffer of its own; its stage copies from there. Gives that buffer's tensor.
+        """Computes a tensor in a new buffer, from which its stage copies; returns the tensor of the buffer.
 
-        `ScheduleError` where the stage has steps already, and for a scope other than "local" and "global".
+        Raises `ScheduleError` if the stage already has steps, or for a scope other than "local" and "global".
         """
         stage = self[tensor]
         if scope not in (LOCAL, "global"):
@@ -233,12 +233,12 @@ class Schedule:
         return made.op.tensor
 
     def cache_read(self, tensor: Tensor, scope: str, readers: object) -> Tensor:
-        """Refused: a tensor that is read is where it is."""
+        """Raises `ScheduleError`: tensors cannot be cached for reading."""
         raise ScheduleError(f"{tensor.name!r} cannot be cached for reading", help="compute a copy, and read that")
 
 
 def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> Schedule:
-    """A schedule of outputs and all that they read, in which everything runs in one loop after another."""
+    """Returns a schedule of outputs and their inputs, recursively, with one sequential loop nest per stage."""
     given = list(ops) if isinstance(ops, (list, tuple)) else [ops]
     outputs: list[Operation] = []
     for item in given:
@@ -250,7 +250,7 @@ def create_schedule(ops: Operation | Tensor | Sequence[Operation | Tensor]) -> S
 
 
 def AutoInlineInjective(schedule: Schedule) -> None:  # noqa: N802 (Relay's name)
-    """Inline every stage without reduction that has no schedule and is no output."""
+    """Inlines every stage that is not an output and has neither a reduction nor a schedule."""
     for stage in schedule.stages:
         is_plain = isinstance(stage.op, ComputeOp) and not stage.op.reduce_axis and not stage.is_output
         if is_plain and not stage.steps and stage.attached is None and not _is_cached(schedule, stage):
@@ -266,7 +266,7 @@ def _is_cached(schedule: Schedule, stage: Stage) -> bool:
 
 
 def _post_order(outputs: Sequence[Operation]) -> list[Operation]:
-    """The ops behind `outputs`, producers first; iterative."""
+    """Returns the ops that `outputs` depend on, producers first. Iterative."""
     order: dict[Operation, None] = {}
     stack: list[tuple[Operation, bool]] = [(op, False) for op in reversed(outputs)]
     while stack:

@@ -1,4 +1,4 @@
-"""Tensors: placeholders, and computes that say each element by an expression of the axes.
+"""Tensors: placeholders, and computes that define each element by an expression of the axes.
 
 A = te.placeholder((64, 32), name="A")
 k = te.reduce_axis((0, 32), name="k")
@@ -20,7 +20,7 @@ from xrelay.te.expr import INDEX, IterVar, PrimExpr, Reduce, const, dtype_name
 
 
 class Operation:
-    """What makes a tensor: `name`, its axes and the tensors it reads."""
+    """The producer of a tensor: its name, its axes and the tensors it reads."""
 
     def __init__(self, name: str, axis: Sequence[IterVar], reduce_axis: Sequence[IterVar] = (), tag: str = ""):
         self.name, self.tag = name, tag
@@ -28,24 +28,24 @@ class Operation:
 
     @property
     def input_tensors(self) -> list[Tensor]:
-        """The tensors it reads, each once."""
+        """The distinct tensors that it reads."""
         return []
 
     def output(self, index: int = 0) -> Tensor:
-        """The tensor it makes, of which there is one."""
+        """Returns its only output. Raises `InputError` if `index` is not 0."""
         if index != 0:
             raise InputError(f"{self.name} has no output {index}", help="it has one, number 0")
         return self.tensor
 
     tensor: Tensor
-    """The tensor it makes."""
+    """The tensor that it produces."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name})"
 
 
 class PlaceholderOp(Operation):
-    """A tensor that is given."""
+    """A tensor that is passed to the program."""
 
 
 class ComputeOp(Operation):
@@ -58,39 +58,39 @@ class ComputeOp(Operation):
 
     @property
     def input_tensors(self) -> list[Tensor]:
-        """The tensors that the body reads, each once."""
+        """The distinct tensors that the body reads."""
         return list(self._inputs)
 
 
 class Tensor:
-    """A tensor: `A[i, j]` is an element, in the expression of a compute."""
+    """A tensor; in the expression of a compute, `A[i, j]` is an element."""
 
     def __init__(self, shape: Sequence[int], dtype: str, op: Operation):
         self.shape, self.dtype, self.op = tuple(shape), dtype, op
 
     @property
     def name(self) -> str:
-        """The name of what makes it."""
+        """The name of its producer."""
         return self.op.name
 
     @property
     def ndim(self) -> int:
-        """How many axes it has."""
+        """The number of axes."""
         return len(self.shape)
 
     def __call__(self, *indices: object) -> PrimExpr:
-        """The element at indices."""
+        """Returns the element at indices."""
         if len(indices) != len(self.shape):
             raise InputError(f"{self.name} has {len(self.shape)} axes, {len(indices)} indices are given",
                              help="write one index for each axis")  # fmt: skip
         return TensorRead(self, tuple(_index(self, item) for item in indices))
 
     def __getitem__(self, indices: object) -> PrimExpr:
-        """The element at indices."""
+        """Returns the element at indices."""
         return self(*cast("tuple[object, ...]", indices)) if isinstance(indices, tuple) else self(indices)
 
     def __iter__(self) -> None:
-        """Refused: a tensor is read at indices."""
+        """Raises `InputError`: a tensor is read at indices."""
         raise InputError(f"{self.name} is no sequence", help="index it in a compute: A[i]")
 
     def __repr__(self) -> str:
@@ -117,7 +117,7 @@ def _index(tensor: Tensor, item: object) -> PrimExpr:
 
 
 def placeholder(shape: Sequence[int], dtype: DTypeLike = "float32", name: str = "placeholder") -> Tensor:
-    """A tensor that is given when the program runs."""
+    """Returns a tensor that is passed to the program."""
     extents = _shape(shape)
     op = PlaceholderOp(name, [])
     op.tensor = Tensor(extents, dtype_name(dtype), op)
@@ -125,7 +125,7 @@ def placeholder(shape: Sequence[int], dtype: DTypeLike = "float32", name: str = 
 
 
 def reduce_axis(dom: Sequence[int], name: str = "rv") -> IterVar:
-    """An axis to reduce over, given as `(0, extent)`; `InputError` where it does not begin at 0."""
+    """Returns a reduction axis with range `(0, extent)`. Raises `InputError` if it does not begin at 0."""
     begin, end = (0, dom) if isinstance(dom, int) else tuple(dom)
     (extent,) = _shape((end,))
     if begin != 0:
@@ -134,10 +134,10 @@ def reduce_axis(dom: Sequence[int], name: str = "rv") -> IterVar:
 
 
 def compute(shape: Sequence[int], fcompute: Callable[..., object], name: str = "compute", tag: str = "") -> Tensor:
-    """The tensor of `shape` whose element at `i, j, …` is `fcompute(i, j, …)`.
+    """Returns the tensor of `shape` whose element at `i, j, …` is `fcompute(i, j, …)`.
 
-    Axes are called like the function's parameters. Raises `InputError` for a function of another number of axes, for
-    what is no scalar expression, and for a reduction inside of another expression.
+    Axes are named after the function's parameters. Raises `InputError` if the function takes another number of axes or
+    does not return a scalar expression, and for a reduction inside another expression.
     """
     extents = _shape(shape)
     axes = [IterVar(axis, extent) for axis, extent in zip(_axis_names(fcompute, len(extents)), extents, strict=True)]
@@ -150,9 +150,9 @@ def compute(shape: Sequence[int], fcompute: Callable[..., object], name: str = "
 
 
 def var(name: str = "tindex", dtype: DTypeLike = INDEX) -> Dim:
-    """The named dimension `name` for types of Relay, whose arithmetic gives extents: `(n, n + 1)`.
+    """Returns the named dimension `name` for types of Relay, with arithmetic on extents: `(n, n + 1)`.
 
-    Two of one name are the same dimension, of whatever `dtype`. Tensors here have numbers for extents and refuse it.
+    Dimensions of one name are equal, whatever their `dtype`. Tensors of `te` have static extents and refuse it.
     """
     if not is_dim_name(name):
         raise InputError(f"a dimension cannot be called {name!r}", help="write a name such as n or batch_size")
@@ -160,7 +160,7 @@ def var(name: str = "tindex", dtype: DTypeLike = INDEX) -> Dim:
 
 
 def size_var(name: str = "size", dtype: DTypeLike = INDEX) -> Dim:
-    """As `var`: named dimensions are never negative."""
+    """Same as `var`: named dimensions are never negative."""
     return var(name, dtype)
 
 
@@ -175,7 +175,7 @@ def _shape(shape: Sequence[Dim]) -> tuple[int, ...]:
 
 
 def _axis_names(fcompute: Callable[..., object], count: int) -> list[str]:
-    """A name for each axis: that of the parameter, `i0, i1, …` for `*indices`."""
+    """Returns a name for each axis: that of the parameter, or `i0, i1, …` for `*indices`."""
     try:
         parameters = list(inspect.signature(fcompute).parameters.values())
     except (TypeError, ValueError) as error:
@@ -189,7 +189,7 @@ def _axis_names(fcompute: Callable[..., object], count: int) -> list[str]:
 
 
 def _checked_reads(op: ComputeOp) -> list[Tensor]:
-    """The tensors that the body reads; `InputError` for axes of other computes and for reductions inside."""
+    """Returns the tensors that the body reads. Raises `InputError` for foreign axes and nested reductions."""
     known = {*op.axis, *op.reduce_axis}
     found: list[Tensor] = []
     seen: set[PrimExpr] = set()

@@ -1,6 +1,6 @@
-"""Operators as tensor expressions, by TOPI's names: `topi.add`, `topi.nn.relu`, `topi.generic.schedule_injective`.
+"""Operators as tensor expressions under TOPI's names: `topi.add`, `topi.nn.relu`, `topi.generic.schedule_injective`.
 
-Each gives a tensor of `te.compute`s, to be scheduled or to implement an operator (`relay.op.register_compute`).
+Each returns a tensor of `te.compute`s, which can be scheduled or implement an operator (`relay.op.register_compute`).
 """
 
 from __future__ import annotations

@@ -14,16 +14,16 @@ from xrelay.te.tensor import Tensor
 from xrelay.topi import tag
 
 Operand = Tensor | int | float
-"""A tensor, or a number that stands for all elements."""
+"""A tensor, or a number that is broadcast."""
 
 
 def elementwise(name: str, x: Tensor, fill: Callable[[PrimExpr], PrimExpr]) -> Tensor:
-    """`fill` of every element of `x`."""
+    """Returns `fill` of every element of `x`."""
     return te.compute(x.shape, lambda *i: fill(x(*i)), name=f"T_{name}", tag=tag.ELEMWISE)
 
 
 def unary(name: str) -> Callable[[Tensor], Tensor]:
-    """The compute of a function of one float, by its name in `te`."""
+    """Returns the compute of a function of one float, called `name` in `te`."""
     fill = function(name)
 
     def apply(x: Tensor) -> Tensor:
@@ -40,37 +40,37 @@ sin, sqrt, tanh, trunc = (unary(name) for name in ("sin", "sqrt", "tanh", "trunc
 
 
 def identity(x: Tensor) -> Tensor:
-    """A copy."""
+    """Returns a copy."""
     return elementwise("identity", x, lambda value: value)
 
 
 def negative(x: Tensor) -> Tensor:
-    """`-x`."""
+    """Returns `-x`."""
     return elementwise("negative", x, lambda value: -value)
 
 
 def sigmoid(x: Tensor) -> Tensor:
-    """`1 / (1 + exp(-x))`."""
+    """Returns `1 / (1 + exp(-x))`."""
     return elementwise("sigmoid", x, te.sigmoid)
 
 
 def rsqrt(x: Tensor) -> Tensor:
-    """`1 / sqrt(x)`."""
+    """Returns `1 / sqrt(x)`."""
     return elementwise("rsqrt", x, te.rsqrt)
 
 
 def cast(x: Tensor, dtype: DTypeLike) -> Tensor:
-    """Every element in another dtype."""
+    """Converts every element to another dtype."""
     return elementwise("cast", x, lambda value: value.astype(dtype))
 
 
 def clip(x: Tensor, a_min: float, a_max: float) -> Tensor:
-    """Every element, kept between two bounds."""
+    """Clamps every element between two bounds."""
     return elementwise("clip", x, lambda value: te.max(te.min(value, a_max), a_min))
 
 
 def broadcast_to(data: Tensor, shape: Sequence[int]) -> Tensor:
-    """`data` in a shape that numpy's broadcasting gives it; `InputError` where it does not."""
+    """Broadcasts `data` to a shape. Raises `InputError` if numpy's rules do not allow it."""
     shape = tuple(shape)
     if _shape(data.name, [data.shape, shape]) != shape:
         raise InputError(f"{data.name} of shape {list(data.shape)} does not broadcast to {list(shape)}")
@@ -78,7 +78,10 @@ def broadcast_to(data: Tensor, shape: Sequence[int]) -> Tensor:
 
 
 def broadcast(name: str, a: Operand, b: Operand, fill: Callable[[ExprLike, ExprLike], PrimExpr]) -> Tensor:
-    """`fill` of the elements of two operands in their common shape; one of them is a tensor."""
+    """Returns `fill` of the elements of two operands, broadcast to their common shape.
+
+    At least one must be a tensor.
+    """
     shapes = [operand.shape for operand in (a, b) if isinstance(operand, Tensor)]
     if not shapes:
         raise InputError(f"{name} of two numbers", help="one operand is a tensor")
@@ -87,7 +90,7 @@ def broadcast(name: str, a: Operand, b: Operand, fill: Callable[[ExprLike, ExprL
 
 
 def _at(operand: Operand, indices: Sequence[te.IterVar]) -> ExprLike:
-    """The element of an operand at indices of the common shape."""
+    """Returns the element of an operand at indices of the common shape."""
     if not isinstance(operand, Tensor):
         return operand
     own = indices[len(indices) - operand.ndim :]

@@ -1,4 +1,4 @@
-"""Schedules for whole families of computes."""
+"""Schedules for families of computes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.topi.utils import is_empty_shape
 
 
 def schedule_injective_from_existing(sch: Schedule, out: Tensor) -> Schedule:
-    """Run the outer axes of an output in parallel: of rank 5 and more three of them, of rank 3 and 4 two, else one."""
+    """Parallelises the outer axes of an output: three of rank 5 and above, two of rank 3 and 4, else one."""
     stage = sch[out]
     axes = list(stage.op.axis)
     if axes and axes[0] in stage.leaf_iter_vars:
@@ -27,9 +27,9 @@ def schedule_injective_from_existing(sch: Schedule, out: Tensor) -> Schedule:
 
 
 def schedule_injective(outs: Tensor | Sequence[Tensor]) -> Schedule:
-    """Inline what is injective; of each output vectorize the innermost axis, and run outer ones in parallel.
+    """Inlines injective computes; in each output, vectorises the innermost axis and parallelises outer axes.
 
-    The lanes are those of the entered target, else of this machine.
+    The number of lanes is that of the entered target, else of this machine.
     """
     tensors = [outs] if isinstance(outs, Tensor) else list(outs)
     s = te.create_schedule([tensor.op for tensor in tensors])

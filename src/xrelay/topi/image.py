@@ -1,7 +1,8 @@
-"""Resizing of images, exact: coordinates are fractions of integers until an element is weighted.
+"""Resizing of images. Coordinates are exact integer fractions until elements are weighted.
 
-The place in the input of output index `i` is `numerator / denominator`, with `half_pixel` `(i + 0.5) * in / out - 0.5`,
-with `align_corners` `i * (in - 1) / (out - 1)`, with `asymmetric` `i * in / out`. Places outside take the border.
+The input coordinate of output index `i` is `numerator / denominator`. For `half_pixel` it is
+`(i + 0.5) * in / out - 0.5`, for `align_corners` it is `i * (in - 1) / (out - 1)`, and for `asymmetric` it is
+`i * in / out`. Coordinates outside of the image are clamped to the border.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ROUNDINGS = ("", "round", "round_prefer_floor", "round_prefer_ceil", "floor", "c
 
 @dataclass(frozen=True)
 class _Place:
-    """Where in an input axis of `extent` an output index lies: `(factor * i + offset) / denominator`."""
+    """The coordinate `(factor * i + offset) / denominator` of output index `i` in an input axis of `extent`."""
 
     extent: int
     factor: int
@@ -36,7 +37,7 @@ class _Place:
         return i * self.factor + self.offset
 
     def nearest(self, i: PrimExpr, rounding: str) -> PrimExpr:
-        """The index nearest to the place."""
+        """Returns the index nearest to the coordinate."""
         scale, offset = 1, 0
         if rounding == "ceil":
             offset = self.denominator - 1
@@ -51,11 +52,11 @@ class _Place:
         return te.max(te.min(index, self.extent - 1), 0)
 
     def below(self, i: PrimExpr) -> PrimExpr:
-        """The index at or below the place."""
+        """Returns the greatest index not above the coordinate."""
         return self.numerator(i) // self.denominator
 
     def fraction(self, i: PrimExpr, dtype: str) -> PrimExpr:
-        """How far above that index it is."""
+        """Returns the distance of the coordinate from that index."""
         return (self.numerator(i) % self.denominator).astype(dtype) / float(self.denominator)
 
 
@@ -70,12 +71,11 @@ def resize(
     bicubic_exclude: int = 0,
     out_dtype: DTypeLike | None = None,
 ) -> Tensor:
-    """The images in another size of height and width.
+    """Resizes images to another height and width.
 
-    `rounding_method` is for `nearest_neighbor`: by default places of `align_corners` are rounded, halves up, and others
-    are rounded down, as in TVM. `bicubic_exclude`
-    leaves out what lies outside, and lets the other weights sum to 1. Raises `InputError` for an unknown method, mode,
-    rounding or layout.
+    `rounding_method` applies to `nearest_neighbor`. By default coordinates of `align_corners` are rounded, halves up,
+    and others are rounded down, as in TVM. `bicubic_exclude` ignores elements outside of the image and normalises the
+    other weights to a sum of 1. Raises `InputError` for an unknown method, mode, rounding or layout.
     """
     _check("method", method, METHODS)
     _check("coordinate_transformation_mode", coordinate_transformation_mode, MODES)
@@ -107,7 +107,7 @@ def resize(
 
 
 def _image_axes(layout: str, rank: int) -> tuple[int, int]:
-    """The axes of height and width."""
+    """Returns the axes of height and width."""
     letters = [letter for letter in layout if not letter.isdigit()]
     if "H" not in letters or "W" not in letters or len(letters) != rank:
         raise InputError(f"resize: layout {layout!r} of {rank} axes", help="write e.g. NCHW, NHWC or NCHW16c")
@@ -126,7 +126,7 @@ def _linear(place: _Place, i: PrimExpr, dtype: str) -> Taps:
 def _cubic(alpha: float, exclude: int) -> Callable[[_Place, PrimExpr, str], Taps]:
     def taps(place: _Place, i: PrimExpr, dtype: str) -> Taps:
         below, t = place.below(i), place.fraction(i, dtype)
-        # Keys' cubic: distances t + 1, t, 1 - t and 2 - t.
+        # Keys' cubic at distances t + 1, t, 1 - t and 2 - t.
         weights = [_outer(t + 1, alpha), _inner(t, alpha), _inner(1 - t, alpha), _outer(2 - t, alpha)]
         indices = [below + step for step in (-1, 0, 1, 2)]
         if exclude:

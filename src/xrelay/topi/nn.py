@@ -18,17 +18,20 @@ Pair = int | Sequence[int]
 
 
 def relu(x: Tensor) -> Tensor:
-    """`max(x, 0)`."""
+    """Returns `max(x, 0)`."""
     return elementwise("relu", x, lambda value: te.max(value, te.const(0, x.dtype)))
 
 
 def leaky_relu(x: Tensor, alpha: float) -> Tensor:
-    """`x` where it is positive, else `alpha * x`."""
+    """Returns `x` if it is positive, else `alpha * x`."""
     return elementwise("leaky_relu", x, lambda value: te.if_then_else(value > 0, value, value * alpha))
 
 
 def dense(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
-    """`data @ weight.T + bias` for `data` of (M, K) and `weight` of (N, K); `InputError` for other shapes."""
+    """Returns `data @ weight.T + bias` for `data` of (M, K) and `weight` of (N, K).
+
+    Raises `InputError` for other shapes.
+    """
     product = matmul(data, weight, transpose_b=True)
     if bias is None:
         return product
@@ -38,7 +41,10 @@ def dense(data: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 
 def matmul(tensor_a: Tensor, tensor_b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
-    """The product of two matrices, each transposed where that is said; `InputError` where they do not fit."""
+    """Returns the product of two matrices, each optionally transposed.
+
+    Raises `InputError` if their shapes do not fit.
+    """
     if tensor_a.ndim != 2 or tensor_b.ndim != 2:
         raise InputError(f"matmul of {tensor_a.ndim} and {tensor_b.ndim} axes", help="give two matrices")
     m, depth = tensor_a.shape[::-1] if transpose_a else tensor_a.shape
@@ -58,7 +64,7 @@ def matmul(tensor_a: Tensor, tensor_b: Tensor, transpose_a: bool = False, transp
 def pad(
     data: Tensor, pad_before: Sequence[int], pad_after: Sequence[int] | None = None, pad_value: float = 0.0
 ) -> Tensor:
-    """`data` with elements of `pad_value` in front of and behind each axis."""
+    """Returns `data` with elements of `pad_value` before and after each axis."""
     before = tuple(pad_before)
     after = before if pad_after is None else tuple(pad_after)
     if len(before) != data.ndim or len(after) != data.ndim:
@@ -78,7 +84,10 @@ def pad(
 
 
 def conv2d_nchw(data: Tensor, weight: Tensor, stride: Pair, padding: Pair, dilation: Pair = 1) -> Tensor:
-    """The convolution of (N, C, H, W) with (O, C, KH, KW); `padding` is one number, two, or four (top, left, …)."""
+    """Returns the convolution of (N, C, H, W) with (O, C, KH, KW).
+
+    `padding` is one number, two, or four (top, left, bottom, right).
+    """
     if data.ndim != 4 or weight.ndim != 4 or data.shape[1] != weight.shape[1]:
         raise InputError(f"conv2d of {list(data.shape)} with {list(weight.shape)}", help="give NCHW and OIHW")
     (down, right), (step_y, step_x), sides = _pair(stride), _pair(dilation), _sides(padding)
@@ -97,7 +106,7 @@ def conv2d_nchw(data: Tensor, weight: Tensor, stride: Pair, padding: Pair, dilat
 
 
 def softmax(x: Tensor, axis: int = -1) -> Tensor:
-    """`exp(x - max) / sum` along an axis."""
+    """Returns `exp(x - max) / sum` along an axis."""
     (at,) = normal_axes(x, axis)
     kept = [extent for place, extent in enumerate(x.shape) if place != at]
 
@@ -116,7 +125,7 @@ def softmax(x: Tensor, axis: int = -1) -> Tensor:
 
 
 def flatten(data: Tensor) -> Tensor:
-    """All axes but the first as one."""
+    """Merges all axes but the first."""
     rest = 1
     for extent in data.shape[1:]:
         rest *= extent
@@ -129,7 +138,7 @@ def _pair(value: Pair) -> tuple[int, int]:
 
 
 def _sides(padding: Pair) -> tuple[int, int, int, int]:
-    """Top, left, bottom and right."""
+    """Returns the padding at top, left, bottom and right."""
     if isinstance(padding, int) or len(padding) == 2:
         top, left = _pair(padding)
         return top, left, top, left

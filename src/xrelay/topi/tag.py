@@ -1,4 +1,4 @@
-"""What a compute says of itself to schedules: `te.compute(…, tag=tag.INJECTIVE)`."""
+"""Tags that describe a compute to schedules: `te.compute(…, tag=tag.INJECTIVE)`."""
 
 ELEMWISE = "elemwise"
 BROADCAST = "broadcast"

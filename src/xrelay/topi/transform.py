@@ -14,7 +14,7 @@ from xrelay.topi.utils import normal_axes
 
 
 def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
-    """The axes in another order, reversed by default; `InputError` for what is no order of them."""
+    """Permutes the axes, by default in reverse order. Raises `InputError` unless `axes` is a permutation."""
     order = list(reversed(range(a.ndim))) if axes is None else [axis % max(a.ndim, 1) for axis in axes]
     if sorted(order) != list(range(a.ndim)):
         raise InputError(f"{axes} is no order of the {a.ndim} axes of {a.name}", help="name each axis once")
@@ -24,7 +24,7 @@ def transpose(a: Tensor, axes: Sequence[int] | None = None) -> Tensor:
 
 
 def reshape(a: Tensor, newshape: Sequence[int]) -> Tensor:
-    """The elements in row-major order under another shape; `InputError` where their number differs."""
+    """Reshapes in row-major order. Raises `InputError` if the number of elements changes."""
     shape = tuple(newshape)
     if prod(shape) != prod(a.shape):
         raise InputError(f"{a.name} of shape {list(a.shape)} does not reshape to {list(shape)}", help="keep the number")
@@ -43,14 +43,14 @@ def reshape(a: Tensor, newshape: Sequence[int]) -> Tensor:
 
 
 def expand_dims(a: Tensor, axis: int, num_newaxis: int = 1) -> Tensor:
-    """New axes of extent 1 in front of `axis`."""
+    """Inserts axes of extent 1 before `axis`."""
     at = axis % (a.ndim + 1)
     shape = (*a.shape[:at], *[1] * num_newaxis, *a.shape[at:])
     return te.compute(shape, lambda *i: a(*i[:at], *i[at + num_newaxis :]), name="T_expand_dims", tag=tag.INJECTIVE)
 
 
 def squeeze(a: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
-    """Without axes of extent 1, or those of them that are named; `InputError` for another extent."""
+    """Removes axes of extent 1, all by default. Raises `InputError` for an axis of another extent."""
     gone = [at for at in range(a.ndim) if a.shape[at] == 1] if axis is None else normal_axes(a, axis)
     if any(a.shape[at] != 1 for at in gone):
         raise InputError(f"axis {axis} of {a.name} has more than one element", help="squeeze axes of extent 1")
@@ -64,14 +64,14 @@ def squeeze(a: Tensor, axis: int | Sequence[int] | None = None) -> Tensor:
 
 
 def flip(a: Tensor, axis: int = 0) -> Tensor:
-    """One axis backwards."""
+    """Reverses one axis."""
     (at,) = normal_axes(a, axis)
     last = a.shape[at] - 1
     return te.compute(a.shape, lambda *i: a(*i[:at], last - i[at], *i[at + 1 :]), name="T_flip", tag=tag.INJECTIVE)
 
 
 def concatenate(a_tuple: Sequence[Tensor], axis: int = 0) -> Tensor:
-    """Tensors one behind the other along an axis; `InputError` where the other axes differ."""
+    """Concatenates tensors along an axis. Raises `InputError` if they differ in other axes."""
     first = a_tuple[0]
     (at,) = normal_axes(first, axis)
     if any(one.shape[:at] + one.shape[at + 1 :] != first.shape[:at] + first.shape[at + 1 :] for one in a_tuple):

@@ -1,4 +1,4 @@
-"""Questions about shapes, by Relay's names."""
+"""Shape helpers under Relay's names."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from xrelay.te.tensor import Tensor
 
 
 def is_empty_shape(shape: Sequence[int]) -> bool:
-    """Whether a tensor of `shape` has no element."""
+    """Whether a tensor of `shape` has no elements."""
     return 0 in shape
 
 
 def get_const_tuple(shape: Sequence[int]) -> tuple[int, ...]:
-    """The extents, which are numbers here, as a tuple."""
+    """Returns the extents, which are always numbers, as a tuple."""
     return tuple(shape)
 
 
 def normal_axes(tensor: Tensor, axis: int | Sequence[int] | None) -> list[int]:
-    """The axes that are meant, counted from 0: all without `axis`. `InputError` for one that is not there."""
+    """Returns the axes as non-negative numbers, all if `axis` is `None`. Raises `InputError` for an invalid axis."""
     rank = tensor.ndim
     given = range(rank) if axis is None else [axis] if isinstance(axis, int) else list(axis)
     for one in given:

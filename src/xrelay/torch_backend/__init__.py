@@ -1,14 +1,14 @@
-"""PyTorch's graphs compiled for inference: `torch.compile(model, backend="xrelay")`.
+"""A PyTorch backend that compiles graphs for inference: `torch.compile(model, backend="xrelay")`.
 
     model = torch.compile(model.eval(), backend="xrelay", options={"opt_level": 3})
     with torch.no_grad():
         model(x)
 
-Installed with the extra `torch`; PyTorch finds the backend by its entry point. A graph goes through PyTorch's ONNX
-exporter. Parameters, buffers and numbers become constants of the compiled model, which is compiled anew where they
-have changed (not where they are changed through `.data`, which PyTorch does not count); open sizes stay open. What
-xrelay does not take runs in PyTorch, and the logger `xrelay.torch_backend` says in one line why: graphs that train,
-change their inputs, or are on other devices, and those with operators that cannot be exported or are refused.
+It is installed with the extra `torch`; PyTorch finds it by its entry point. A graph goes through PyTorch's ONNX
+exporter. Parameters, buffers and numbers become constants of the compiled model, which is recompiled when they change,
+but not when they change through `.data`, which PyTorch does not track. Dynamic sizes stay dynamic. Other graphs run in
+PyTorch, and the logger `xrelay.torch_backend` logs one line with the reason: graphs that train, mutate their inputs or
+are on other devices, and graphs with operators that cannot be exported or are refused.
 """
 
 from xrelay.torch_backend.graph import TorchGraph as TorchGraph

@@ -1,4 +1,4 @@
-"""A graph of PyTorch's compiler as a program that its ONNX exporter takes."""
+"""Converts a graph of PyTorch's compiler to a program for its ONNX exporter."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.torch_backend.library import torch
 def without_constants(
     graph: Any, inputs: Sequence[GraphInput], values: Sequence[Any]
 ) -> tuple[Any, list[tuple[bool, int]]]:
-    """A copy of a graph whose only inputs and outputs are tensors, and where its results come from."""
+    """Returns a copy of a graph whose inputs and outputs are all tensors, and the source of each of its results."""
     copied = torch.fx.Graph()
     result = copied.graph_copy(graph.graph, {})
     nodes = [node for node in copied.nodes if node.op == "placeholder"]
@@ -48,7 +48,7 @@ def without_constants(
 
 
 def _make_constant(module: Any, node: Any, value: Any, name: str) -> None:
-    """Put a constant in the place of an input; what asks for the number in it gets the number."""
+    """Replaces an input by a constant; a call of `item()` on it is replaced by the number."""
     if isinstance(value, torch.Tensor):
         for user in [user for user in node.users if (user.op, user.target) == ("call_method", "item")]:
             with module.graph.inserting_before(user):
@@ -61,7 +61,7 @@ def _make_constant(module: Any, node: Any, value: Any, name: str) -> None:
 
 
 def exported(module: Any, graph: Any, tensors: Sequence[Any], numbers: Sequence[int]) -> Any:
-    """The program that PyTorch exports of a module; `LoweringError` where it changes what it is given."""
+    """Returns the program that PyTorch exports for a module. Raises `LoweringError` if it mutates its inputs."""
     nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
     shapes = [nodes[number].meta["example_value"].shape for number in numbers]
     dynamic = torch.export.Dim.DYNAMIC

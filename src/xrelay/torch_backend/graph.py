@@ -1,4 +1,4 @@
-"""Graphs of PyTorch's compiler, which run natively where that is possible and in PyTorch elsewhere."""
+"""Graphs of PyTorch's compiler, which run natively if possible, and otherwise in PyTorch."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ _LOG = logging.getLogger("xrelay.torch_backend")
 _OPTIONS: Final = ("target", "opt_level", "threads", "cache", "memory_limit")
 
 MOST_VARIANTS: Final = 8
-"""A graph is compiled for so many values of its constants; later ones run in PyTorch."""
+"""The maximum number of variants of a graph, one per set of constants; calls with further sets run in PyTorch."""
 
 
 def compile_graph(
     graph: Any, example_inputs: Sequence[Any], *, options: Mapping[str, Any] | None = None
 ) -> Callable[..., Any]:
-    """The function that runs a graph of PyTorch's compiler; `options` are those of `xrelay.compile`.
+    """Returns the function that runs a graph of PyTorch's compiler; `options` are those of `xrelay.compile`.
 
-    Compiling waits for the first call, whose tensors tell the values of constants. Raises `InputError` for an option
-    that there is not.
+    The graph is compiled in the first call, when the values of constants are known. Raises `InputError` for an unknown
+    option.
     """
     for name in options or {}:
         if name not in _OPTIONS:
@@ -34,17 +34,17 @@ def compile_graph(
 
 
 class TorchGraph:
-    """A graph of PyTorch's compiler, called as it is: with its inputs in order."""
+    """A graph of PyTorch's compiler, called with its inputs in order."""
 
     def __init__(self, graph: Any, options: Mapping[str, Any]):
-        """A graph to run; `options` are those of `xrelay.compile`."""
+        """Wraps a graph; `options` are those of `xrelay.compile`."""
         self._graph, self._options = graph, options
         self._inputs = inputs_of(graph)
         self._variants: dict[tuple[object, ...], Variant | None] = {}
         self._said = set[str]()
 
     def __call__(self, *values: Any) -> Any:
-        """What the graph gives, natively where that is possible."""
+        """Returns the results of the graph, computed natively if possible."""
         reason = _why_not(values)
         if reason is not None:
             return self._in_torch(reason, values)
@@ -57,10 +57,10 @@ class TorchGraph:
         return self._graph.forward(*values) if variant is None else variant.run(values)
 
     def _compile(self, values: Sequence[Any]) -> Variant | None:
-        """The graph for these values of its constants; `None` where it cannot be compiled."""
+        """Compiles the graph for the given values of its constants; `None` if it cannot be compiled."""
         try:
             return Variant.of(self._graph, self._inputs, values, self._options)
-        except Exception as error:  # PyTorch's exporter passes on whatever the libraries below it raise
+        except Exception as error:  # PyTorch's exporter passes on any exception of the libraries below it
             self._say(str(error).strip().partition("\n")[0] or type(error).__name__)
             return None
 
@@ -69,14 +69,14 @@ class TorchGraph:
         return self._graph.forward(*values)
 
     def _say(self, reason: str) -> None:
-        """Say once why the graph runs in PyTorch."""
+        """Logs once why the graph runs in PyTorch."""
         if reason not in self._said:
             self._said.add(reason)
             _LOG.warning("a graph of %d nodes runs in PyTorch: %s", len(self._graph.graph.nodes), reason)
 
 
 def _why_not(values: Sequence[Any]) -> str | None:
-    """Why a call cannot run natively, as its inputs tell."""
+    """Returns the reason why a call with these inputs cannot run natively, or `None`."""
     tensors = [value for value in values if isinstance(value, torch.Tensor)]
     other = next((value.device for value in tensors if value.device.type != "cpu"), None)
     if other is not None:
@@ -87,7 +87,7 @@ def _why_not(values: Sequence[Any]) -> str | None:
 
 
 def _identity(value: Any) -> object:
-    """What differs where the values of a constant differ; those of a tensor may not change without its version."""
+    """Returns a key of a constant's value. A tensor's version changes when its elements change."""
     if not isinstance(value, torch.Tensor):
         return value
     return value.item() if value.ndim == 0 else (value.data_ptr(), value._version, tuple(value.shape), value.stride())

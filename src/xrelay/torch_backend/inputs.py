@@ -1,4 +1,4 @@
-"""What the inputs of a graph of PyTorch's compiler are: tensors, extents of tensors, and constants."""
+"""Classifies the inputs of a graph of PyTorch's compiler: tensors, extents of tensors, and constants."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class GraphInput:
 
     is_constant: bool = False
     extent_of: tuple[int, int] | None = None
-    """The number of the input, and its axis."""
+    """The number of an input, and an axis of it."""
 
     @property
     def is_tensor(self) -> bool:
@@ -23,7 +23,7 @@ class GraphInput:
 
 
 def inputs_of(graph: Any) -> list[GraphInput]:
-    """What the inputs of a graph are."""
+    """Returns the classified inputs of a graph."""
     nodes = [node for node in graph.graph.nodes if node.op == "placeholder"]
     found: dict[int, GraphInput] = {}
     extents: dict[str, tuple[int, int]] = {}

@@ -1,4 +1,4 @@
-"""PyTorch, which the project is installed, and its types are checked, without."""
+"""PyTorch, untyped: xrelay is installed and type-checked without it."""
 
 from __future__ import annotations
 

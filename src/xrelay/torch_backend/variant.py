@@ -1,4 +1,4 @@
-"""A graph compiled for values of its constants, and tensors as arrays."""
+"""A graph compiled for particular values of its constants, and conversions between tensors and arrays."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Variant:
 
     model: CompiledModel
     feeds: Mapping[str, int]
-    """The inputs of the model, as numbers of inputs of the graph."""
+    """Maps the inputs of the model to input numbers of the graph."""
     results: Sequence[tuple[bool, int]]
-    """What the graph gives: an output of the model by its number, or an input of the graph."""
+    """The results of the graph: the number of a model output, or of a graph input."""
     kept: Sequence[Any]
-    """The constants, whose memory no other tensor may get while their addresses tell them apart."""
+    """The constants, kept alive because their addresses identify them."""
 
     @staticmethod
     def of(graph: Any, inputs: Sequence[GraphInput], values: Sequence[Any], options: Mapping[str, Any]) -> Variant:
-        """Compile a graph; raises what PyTorch's exporter and `xrelay.compile` raise."""
+        """Compiles a graph. Raises the errors of PyTorch's exporter and `xrelay.compile`."""
         module, results = without_constants(graph, inputs, values)
         numbers = [number for number, each in enumerate(inputs) if each.is_tensor]
         program = exported(module, graph, [values[number] for number in numbers], numbers)
@@ -42,13 +42,13 @@ class Variant:
         return Variant(model, {name: places[name] for name in model.input_names}, results, kept)
 
     def run(self, values: Sequence[Any]) -> tuple[Any, ...]:
-        """What the graph gives."""
+        """Returns the results of the graph."""
         found = self.model.run({name: _to_numpy(values[number]) for name, number in self.feeds.items()})
         return tuple(_to_torch(found[number]) if ours else values[number] for ours, number in self.results)
 
 
 def _to_numpy(tensor: Any) -> NDArray[Any]:
-    """The elements of a tensor where they lie."""
+    """Returns a tensor as an array that shares its memory."""
     plain = tensor.detach().resolve_conj().resolve_neg()
     if plain.dtype == torch.bfloat16:
         return plain.view(torch.int16).numpy().view(ml_dtypes.bfloat16)
@@ -56,7 +56,7 @@ def _to_numpy(tensor: Any) -> NDArray[Any]:
 
 
 def _to_torch(array: NDArray[Any]) -> Any:
-    """An array as a tensor on the same memory."""
+    """Returns an array as a tensor that shares its memory."""
     if array.dtype == ml_dtypes.bfloat16:
         return torch.from_numpy(array.view(np.int16)).view(torch.bfloat16)
     return torch.from_numpy(array)
