@@ -1,22 +1,23 @@
 """The binary interface between compiled models and the runtime.
 
-A model is entered through `i32 xrelay_entry(ptr ctx, ptr args)`: `args` is an array of pointers to inputs, outputs,
-weights and the arena, in that order (the arena's pointer is there even where its size is 0). Weights and arena are
+The entry of a model is `i32 xrelay_entry(ptr ctx, ptr args)`. `args` is an array of pointers to inputs, outputs,
+weights and the arena, in that order; the arena's pointer is present even if its size is 0. Weights and arena are
 aligned to `ALIGNMENT` bytes, inputs and outputs to their element. `ctx` points to `Context`.
 
-Outputs whose extents a run makes are boxes, and no elements of the array. Where there are some, it has one element
-behind the arena's, which points to room for 64-bit integers: for each such output, in order, the run stores its address
-and then its open extents. They are valid where the status is 0, until `void xrelay_release(ptr ctx)`, which such a
-model has, and which is called after every run, failed ones too.
+Outputs of data-dependent shape are dynamic buffers ("boxes") and have no element in `args`. If there are any, the
+element after the arena's points to space for 64-bit integers, in which the run stores, for each such output in order,
+its address and then its dynamic extents. They are valid if the status is 0, until `void xrelay_release(ptr ctx)`. A
+model with such outputs defines this function, which is called after every run, also after failed ones.
 
-The array of a model with named dimensions has one element more, its last, which points to their sizes, 64-bit integers
-from 0 to `MAX_EXTENT`; such a model has `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`, which from the sizes at `dims`
-writes to `sizes`, as 64-bit integers, the bytes of the arena, then the open extents of the outputs that are no boxes,
-in order, then the most bytes that a run needs beside the arena: of boxes, of a kernel, and of a kernel for each thread.
+For a model with named dimensions, the last element of `args` points to their sizes, 64-bit integers from 0 to
+`MAX_EXTENT`. Such a model also defines `i32 xrelay_plan(ptr ctx, ptr dims, ptr sizes)`. From the sizes at `dims` it
+writes 64-bit integers to `sizes`: the bytes of the arena; the dynamic extents of the outputs that are not dynamic
+buffers, in order; and the maximum bytes that a run needs besides the arena: of dynamic buffers, of a kernel, and of
+each thread of a kernel.
 
-A status is 0 for success, else `reason | (number + 1) << 8`, where `reason` is one of `Reason` and `number` an index
-into the model's table of kernels, which that of calls continues, for `Reason.CHECK` into that of checks; with nothing
-above the low byte the kernel is unknown.
+A status is 0 for success, else `reason | (number + 1) << 8`. `reason` is a `Reason`. `number` indexes the model's table
+of kernels followed by its table of calls, or for `Reason.CHECK` the table of checks. If only the low byte is set, the
+kernel is unknown.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ ABI_VERSION: Final = 5
 ENTRY_SYMBOL: Final = "xrelay_entry"
 PLAN_SYMBOL: Final = "xrelay_plan"
 BOX_SYMBOL: Final = "xrelay_box_new"
-"""Defined in models that allocate boxes."""
+"""Defined in models that allocate dynamic buffers."""
 RELEASE_SYMBOL: Final = "xrelay_release"
 MAX_EXTENT: Final = 1 << 47
 PARALLEL_FOR_SYMBOL: Final = "xrelay_parallel_for"
@@ -37,7 +38,7 @@ ALIGNMENT: Final = 64
 
 
 class Reason(IntEnum):
-    """Why native code failed: the low byte of a status."""
+    """The reason of a failure in native code: the low byte of a status."""
 
     UNSPECIFIED = 1
     INDEX_OUT_OF_RANGE = 2
@@ -54,13 +55,14 @@ class Reason(IntEnum):
 
 
 class Context(ctypes.Structure):
-    """The first argument of every kernel; each call of a model has one.
+    """The first argument of every kernel; each call of a model has its own.
 
-    `status` takes the first failure of a parallel body, `num_threads` bounds the threads of a parallel region. What
-    fails may keep three numbers for the message, `noted` says which (see `Noted`). A `cancel` other than 0 ends runs
-    that ask for it. `boxes` lists the boxes of the run, which take `box_bytes` with what kernels allocate just now, and
-    may take `box_limit` (0: whatever there is). The memory of boxes comes from `allocate(allocator, alignment, bytes)`
-    and goes to `free(allocator, block)`; where these are null, from and to the C library.
+    `status` is set by the first failure of a parallel body. `num_threads` is the maximum for a parallel region. A
+    failure may store three numbers for the message, whose meaning is `noted` (see `Noted`). A nonzero `cancel` ends
+    runs that poll it. `boxes` is the list of the run's dynamic buffers. `box_bytes` counts these and the current
+    allocations of kernels, up to `box_limit` (0: no limit). Dynamic buffers are allocated by `allocate` (arguments:
+    `allocator`, alignment, bytes) and freed by `free` (arguments: `allocator`, block); if these are null, by the C
+    library.
     """
 
     _fields_ = (
@@ -82,18 +84,18 @@ class Context(ctypes.Structure):
 
 
 class Noted(IntEnum):
-    """What the numbers in a context are."""
+    """The meaning of the numbers in a context."""
 
     INDEX = 1
     """The first index that was out of range, and the limits `[low, high)`."""
     BOX = 2
-    """The bytes of a box, or of a kernel's buffer, that there was no room for, those taken already, and the limit."""
+    """The bytes of an allocation that failed, the bytes already allocated, and the limit."""
     SIDES = 3
-    """Of a check that relates two extents: their values, `low` and `high`."""
+    """The values `low` and `high` of the two extents that a failed check relates."""
 
 
 def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
-    """What failed, in words, with the index that was out of range; and the index of the kernel or check."""
+    """Returns a description of the failure, and the index of the kernel or check."""
     text, kernel = decode_status(status)
     if text == Reason.INDEX_OUT_OF_RANGE.text and context.noted == Noted.INDEX:
         text = f"{text}: {context.number} is not in [{context.low}, {context.high})"
@@ -103,7 +105,7 @@ def describe_failure(status: int, context: Context) -> tuple[str, int | None]:
 
 
 def describe_box(context: Context) -> str:
-    """What there was no room for, as the end of a message; empty where that is not why a run failed."""
+    """Returns the end of a message about a failed allocation; empty if the run failed for another reason."""
     if context.noted != Noted.BOX:
         return ""
     size = context.number & (1 << 64) - 1
@@ -113,12 +115,12 @@ def describe_box(context: Context) -> str:
 
 
 def encode_status(reason: int, kernel: int | None = None) -> int:
-    """The status of a failure in the kernel, or of the check, with this index (`None`: unknown)."""
+    """Returns the status of a failure in the kernel or check with this index (`None`: unknown)."""
     return reason if kernel is None else reason | (kernel + 1) << 8
 
 
 def decode_status(status: int) -> tuple[str, int | None]:
-    """The reason in words, and the index of the kernel or check, of a non-zero status."""
+    """Returns the reason of a nonzero status in words, and the index of the kernel or check."""
     low, high = status & 0xFF, (status >> 8) & 0xFFFFFF
     try:
         text = Reason(low).text

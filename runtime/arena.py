@@ -16,37 +16,37 @@ from xrelay.runtime.abi import ALIGNMENT
 
 _T = TypeVar("_T")
 _HUGE_PAGE: Final = 2 << 20
-_MAPPED_FROM: Final = 2 * _HUGE_PAGE  # below, the heap is as good
+_MAPPED_FROM: Final = 2 * _HUGE_PAGE  # smaller blocks gain nothing over the heap
 
 
 def address_of(array: NDArray[Any]) -> int:
-    """The address of an array's first element."""
+    """Returns the address of an array's first element."""
     return array.__array_interface__["data"][0]
 
 
 def aligned_bytes(size: int) -> NDArray[np.uint8]:
-    """`size` bytes, uninitialised, aligned to `ALIGNMENT`; large blocks lie on huge pages where the system has them.
+    """Returns `size` uninitialised bytes, aligned to `ALIGNMENT`; large blocks use huge pages if the system has them.
 
-    Large blocks go back to the system when they are freed. The child of a fork has its own copy of each.
-    `ExecutionError` where the system has no such block.
+    Large blocks are returned to the system when they are freed, and are copied on write after a fork. Raises
+    `ExecutionError` if the system cannot allocate the block.
     """
     try:
         if size < _MAPPED_FROM:
             return _slice_aligned(np.empty(size + ALIGNMENT, np.uint8), size, ALIGNMENT)
-        # Python's default is memory that forks share, which has no huge pages on most systems either.
+        # Python's default is memory shared between forks, for which most systems have no huge pages.
         memory = mmap.mmap(-1, size + _HUGE_PAGE, access=mmap.ACCESS_COPY)
     except (MemoryError, OSError, OverflowError) as error:
         raise ExecutionError(
             f"cannot allocate {size} bytes: {error}", help="free memory, or use a smaller batch"
         ) from error
     if hasattr(mmap, "MADV_HUGEPAGE"):
-        with contextlib.suppress(OSError):  # a system without huge pages: small ones work as well
+        with contextlib.suppress(OSError):  # without huge pages, small pages work as well
             memory.madvise(mmap.MADV_HUGEPAGE)
     return _slice_aligned(np.frombuffer(memory, np.uint8), size, _HUGE_PAGE)
 
 
 def aligned(array: NDArray[Any]) -> NDArray[Any]:
-    """The array itself where it is contiguous and aligned to `ALIGNMENT`, else such a copy."""
+    """Returns the array if it is contiguous and aligned to `ALIGNMENT`, else an aligned copy."""
     if array.flags.c_contiguous and address_of(array) % ALIGNMENT == 0:
         return array
     copy = aligned_bytes(array.nbytes).view(array.dtype).reshape(array.shape)
@@ -60,23 +60,23 @@ def _slice_aligned(block: NDArray[np.uint8], size: int, alignment: int) -> NDArr
 
 
 class Pool(Generic[_T]):
-    """Things that are used by one call at a time and kept for the next; as many exist as calls ran at once.
+    """Objects that one call uses at a time and that are then reused; there are as many as calls ran concurrently.
 
-    `acquire` and `release` are single operations on a deque, so any number of threads may use them without a lock.
+    `acquire` and `release` are single operations on a deque, so any number of threads may call them without a lock.
     """
 
     def __init__(self, make: Callable[[], _T]):
-        """An empty pool; `make` gives a new thing where none is free."""
+        """Creates an empty pool; `make` creates an object if none is free."""
         self._make = make
         self._free: deque[_T] = deque()
 
     def acquire(self) -> _T:
-        """A free thing, or a new one."""
+        """Returns a free object, or a new one."""
         try:
             return self._free.pop()
         except IndexError:
             return self._make()
 
     def release(self, thing: _T) -> None:
-        """Give back what `acquire` gave."""
+        """Returns an acquired object to the pool."""
         self._free.append(thing)

@@ -1,6 +1,6 @@
 """A compiled model as data: object code, tables and weights; in memory, or in one file (see `model_file`).
 
-Nothing in a file is evaluated or unpickled; but a file carries native code, so load only what you would run.
+Nothing in a file is evaluated or unpickled. A file does contain native code, so load only files that you would execute.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _RECOMPILE: Final = "compile the model again on this machine"
 class Artifact:
     """Object code, tables and weights of a model.
 
-    `weights` are in the order of `metadata.weights`, each contiguous and aligned to 64 bytes (copied where the given
-    one is not); `ArtifactError` where number, dtype or shape differ from the table.
+    `weights` are in the order of `metadata.weights`, each contiguous and aligned to 64 bytes; others are copied. Raises
+    `ArtifactError` if number, dtype or shape differ from the table.
     """
 
     objects: tuple[bytes, ...]
     metadata: ModelMetadata
     weights: tuple[NDArray[Any], ...] = ()
     functions: tuple[Artifact, ...] = ()
-    """The models that call the outputs which are functions, in their order: the function is their first input."""
+    """The models that call the outputs that are functions, in their order; the function is their first input."""
 
     def __post_init__(self) -> None:
         specs = self.metadata.weights
@@ -51,18 +51,18 @@ class Artifact:
         object.__setattr__(self, "weights", tuple(aligned(array) for array in self.weights))
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a file, replacing one that is there; `ArtifactError` where that cannot be done."""
+        """Writes the model to a file, replacing an existing one. Raises `ArtifactError` on failure."""
         try:
             write_file(Path(path), self.write)
         except OSError as error:
             raise ArtifactError(f"cannot write '{path}': {reason(error)}") from error
 
     def write(self, file: BinaryIO, key: str = "") -> None:
-        """Write the model to an open file; `key` is that of the cache. `OSError` passes through."""
+        """Writes the model to an open file; `key` is its key in the cache. Raises `OSError` on failure."""
         write_model(file, [Part(each.objects, each.metadata, each.weights) for each in self._all()], key)
 
     def _all(self) -> list[Artifact]:
-        """The model, and behind it those that call the functions that it gives, each with its own behind it."""
+        """Returns the model, followed by the models of its returned functions, each followed by its own."""
         found: list[Artifact] = []
         pending: list[Artifact] = [self]
         while pending:
@@ -79,15 +79,15 @@ class Artifact:
         trust: bool = False,
         key: str | None = None,
     ) -> Artifact:
-        """Read a file that `save` wrote and check that this machine can run it.
+        """Reads a file that `save` wrote, and checks that this machine can run it.
 
-        Code and tables are checked against their digest; weights as well, with `verify` whenever the file is loaded,
-        else once for each state of it. `mmap` says whether weights are used where the mapped file has them or are
-        copied to memory; left out, up to 64 MiB are copied. A file that somebody else may write is refused but with
-        `trust`. A `key` is that of the cache: the file must have been written under it, and be no link.
+        Code and tables are checked against their digest. Weights are too: with `verify` on each load, else once per
+        state of the file. `mmap` selects whether weights are mapped from the file or copied to memory; by default up to
+        64 MiB are copied. A file that other users may write is refused unless `trust`. With a `key`, the file is an
+        entry of the cache: it must have been written under this key, and must not be a link.
 
-        `ArtifactError` names both sides where the file is damaged or truncated, of another format or ABI, or compiled
-        for a CPU with features that this one lacks.
+        Raises `ArtifactError`, which names the expected and actual values, if the file is damaged or truncated, of
+        another format or ABI, or compiled for CPU features that this machine lacks.
         """
         path = Path(path)
         with _opened(path, follow=key is None) as descriptor:
@@ -99,7 +99,7 @@ class Artifact:
 
 
 def _assembled(parts: Sequence[Part]) -> Artifact:
-    """The model of parts that `Artifact.write` wrote: each has as many behind it as it gives functions, and so on."""
+    """Returns the model of parts that `Artifact.write` wrote; each is followed by one part per returned function."""
     done: list[Artifact] = []
     for part in reversed(parts):
         count = len(part.metadata.functions) if len(parts) > 1 else 0
@@ -109,14 +109,14 @@ def _assembled(parts: Sequence[Part]) -> Artifact:
 
 
 def read_metadata(path: Path) -> ModelMetadata:
-    """The tables of a file that `Artifact.save` wrote, for whichever machine; `ArtifactError` where it is damaged."""
+    """Returns the tables of a saved file, for any machine. Raises `ArtifactError` if it is damaged."""
     with _opened(path) as descriptor:
         return ModelFile(path, descriptor).metadata
 
 
 @contextmanager
 def _opened(path: Path, *, follow: bool = True) -> Generator[int]:
-    """An open file; what goes wrong with it is an `ArtifactError`."""
+    """Opens a file. Raises `ArtifactError` for any error with it."""
     try:
         with open_regular(path, follow=follow) as descriptor:
             yield descriptor
@@ -127,7 +127,7 @@ def _opened(path: Path, *, follow: bool = True) -> Generator[int]:
 
 
 def check_trust(path: Path, status: os.stat_result) -> None:
-    """`ArtifactError` if others may have written a file with native code; `status` is that of the open file."""
+    """Raises `ArtifactError` if others may write a file with native code; `status` is that of the open file."""
     fault = file_fault(path, status)
     if fault is not None:
         hint = "take that right away (chmod, chown), or load it with trust=True (--trust)"
@@ -135,7 +135,7 @@ def check_trust(path: Path, status: os.stat_result) -> None:
 
 
 def check_machine(metadata: ModelMetadata, what: str) -> None:
-    """`ArtifactError` where the code cannot run here: other ABI, or CPU features that are missing."""
+    """Raises `ArtifactError` if the code cannot run on this machine: another ABI, or missing CPU features."""
     if metadata.abi != abi_stamp():
         raise ArtifactError(f"'{what}' has ABI {metadata.abi}, this machine {abi_stamp()}", help=_RECOMPILE)
     wanted = {feature[1:] for feature in metadata.features.split(",") if feature.startswith("+")}

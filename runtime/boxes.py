@@ -1,4 +1,4 @@
-"""Outputs whose extents a run makes: native code gives addresses and extents, Python gets arrays of its own."""
+"""Outputs of data-dependent shape: native code returns addresses and extents, which are copied to numpy arrays."""
 
 from __future__ import annotations
 
@@ -9,20 +9,23 @@ from xrelay.runtime.lists import Listed, copied_array, copied_objects, decode_li
 from xrelay.runtime.metadata import TensorSpec
 
 Values = Sequence[int]
-"""What a run stored: for each box its address, then its open extents."""
+"""The numbers that a run stored: for each dynamic buffer its address, then its dynamic extents."""
 
 
 class BoxReader:
-    """Copies the boxes of a run to new arrays."""
+    """Copies the dynamic buffers of a run to new arrays."""
 
     def __init__(self, specs: Sequence[TensorSpec]):
-        """Prepare for outputs of these types, in order."""
+        """Prepares for outputs of these types, in order."""
         self._specs = specs
         self.count = sum(1 + _open_extents(spec) for spec in specs)
-        """How many numbers a run stores."""
+        """The number of values that a run stores."""
 
     def read(self, values: Values) -> list[Listed]:
-        """The outputs, sequences as lists, functions as objects; `ExecutionError` where there is no memory for them."""
+        """Returns the outputs, sequences as lists, functions as objects.
+
+        Raises `ExecutionError` if allocation fails.
+        """
         numbers, arrays = iter(values), list[Listed]()
         for spec in self._specs:
             address = next(numbers)

@@ -1,4 +1,4 @@
-"""What the C header of a model says of outputs that a run makes: a struct with their addresses and extents."""
+"""The part of a model's C header about outputs of data-dependent shape: a struct with their addresses and extents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.runtime.metadata import TensorSpec
 
 @dataclass(frozen=True)
 class BoxTexts:
-    """Pieces of a header: lines of its comment, declarations, functions; of `run` parameters, arguments and body."""
+    """Pieces of a header: comment lines, declarations, functions; parameters, arguments and body of `run`."""
 
     comment: tuple[str, ...]
     declarations: str
@@ -22,9 +22,9 @@ class BoxTexts:
     names: tuple[str, ...]
     arguments: tuple[str, ...]
     context: str
-    """How `run` comes to its `context`, a pointer."""
+    """The code of `run` that declares the pointer `context`."""
     failure: str
-    """What `run` does where it fails."""
+    """The code of `run` for a failure."""
 
 
 _NONE: Final = BoxTexts(
@@ -35,7 +35,7 @@ _NONE: Final = BoxTexts(
 def box_texts(
     boxes: Sequence[tuple[TensorSpec, str]], *, prefix: str, release: str, c_type: Callable[[TensorSpec], str]
 ) -> BoxTexts:
-    """The pieces for outputs and their names in C; `release` is the symbol that frees them."""
+    """Returns the pieces for outputs and their names in C; `release` is the symbol that frees them."""
     if not boxes:
         return _NONE
     fields: list[str] = []

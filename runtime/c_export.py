@@ -1,27 +1,27 @@
-"""A compiled model for C programs: an object file, a header, and a file of weights.
+"""Exports a compiled model to C: an object file, a header, and a file of weights.
 
-For a model `m` with input `data`, output `prob` the header declares
+For a model `m` with input `data` and output `prob`, the header declares
 
     void *m_load_weights(const char *path);      // NULL on failure; free() it
     int32_t m_run(const float *data, float *prob, const void *weights, void *arena, int32_t num_threads);
 
-of a model with named dimensions also, and m_run takes `dims` before the number of threads,
+For a model with named dimensions it also declares m_plan, and m_run takes `dims` before the number of threads:
 
     int32_t m_plan(const int64_t *dims, int64_t *sizes);  // the arena's bytes, and the open extents of outputs
 
-Outputs whose extents a run makes are no parameters. They lie in a struct, which m_run takes before the weights,
+Outputs of data-dependent shape are not parameters. They are fields of a struct, which m_run takes before the weights:
 
     typedef struct m_results { … struct { float *data; int64_t extents[1]; } rows; } m_results;
     void m_release(m_results *results);          // frees the data, after each run that succeeded
 
-and a model that makes buffers on its way has m_run_with too, which is m_run and takes, last, an `xrelay_allocator` of
-the program's for all of them. Sequences and optionals are objects, which the header has functions to make and read.
+A model that allocates buffers also has m_run_with: m_run with a last parameter, an `xrelay_allocator` of the program
+for all of them. Sequences and optionals are objects, and the header has functions to create and read them.
 
-The header also defines, as a weak symbol, an `xrelay_parallel_for` that runs serially; a program may bring its own. The
-object file is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, the
-entry is `m_entry`, so one program may hold several models.
+The header also defines, as a weak symbol, a serial `xrelay_parallel_for`, which a program may replace. The object file
+is position-independent and needs libc and libm. Every global symbol in it begins with the model's name, and the entry
+is `m_entry`, so one program may contain several models.
 
-Names of the model are escaped in comments; as identifiers, those that C, C++ or the header use begin with `x_`.
+Names of the model are escaped in comments. Identifiers that C, C++ or the header use are prefixed with `x_`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ from xrelay.runtime.elf_symbols import defined_symbols, rename_symbols
 from xrelay.runtime.files import beside
 from xrelay.runtime.metadata import ModelMetadata, TensorSpec
 
-# Types without an equal in C are passed as their bits.
+# Types without a C equivalent are passed as their bits.
 _C_TYPES: Final = {
     "float32": "float",
     "float64": "double",
@@ -62,13 +62,13 @@ _C_TYPES: Final = {
 
 
 def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: str | None = None) -> list[Path]:
-    """Write the object file, the header and, where the model has weights, `object_path` with suffix `.weights`.
+    """Writes the object file, the header and, if the model has weights, `object_path` with suffix `.weights`.
 
     Returns the paths of the files.
 
-    `name` begins the names of all functions and macros; left out, it is the header's. `ArtifactError` where a file
-    cannot be written, where the model has several object files and there is no linker (`ld`, `ld.lld`) to join them, or
-    where they are no ELF files.
+    `name` is the prefix of all functions and macros and defaults to the name of the header. Raises `ArtifactError` if a
+    file cannot be written, if the model has several object files and there is no linker (`ld`, `ld.lld`) to join them,
+    or if they are not ELF files.
     """
     for spec in (*artifact.metadata.inputs, *artifact.metadata.outputs):
         if spec.is_function:
@@ -92,9 +92,9 @@ def export_c(artifact: Artifact, object_path: Path, header_path: Path, *, name: 
 
 
 def header_text(metadata: ModelMetadata, prefix: str, *, allocates: bool = False) -> str:
-    """The header of a model; `prefix` begins the names of its functions and macros.
+    """Returns the header of a model; `prefix` is the prefix of its functions and macros.
 
-    One that `allocates` buffers on its way takes an allocator.
+    If the model `allocates` buffers, the header has a function that takes an allocator.
     """
     taken: set[str] = set()
     inputs = [(spec, c_identifier(spec.name, taken, prefix=prefix)) for spec in metadata.inputs]
@@ -133,7 +133,7 @@ def _run_text(
     boxes: BoxTexts,
     sizes: SizeTexts,
 ) -> tuple[str, str]:
-    """The function that runs a model; and two, the first of which takes an allocator."""
+    """Returns two versions of the run function: without an allocator, and with a variant that takes one."""
     parameters = [f"const {_c_type(spec)} *{name} /* {comment_text(str(spec))} */" for spec, name in inputs]
     parameters += [f"{_c_type(spec)} *{name} /* {comment_text(str(spec))} */" for spec, name in outputs]
     parameters += [*boxes.parameters, "const void *weights", "void *arena", *sizes.parameters, "int32_t num_threads"]
@@ -155,7 +155,7 @@ def _run_text(
 
 
 def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str]) -> str:
-    """The order of the entry's arguments, one line each; `behind` is on those behind the weights."""
+    """Returns the order of the entry's arguments, one line each; `behind` are the lines after the weights."""
     lines: list[str] = []
     for kind, specs in (("input", metadata.inputs), ("output", metadata.written)):
         lines += [f"{kind} {spec.name}: {spec}{_bytes(spec)}" for spec in specs]
@@ -168,7 +168,7 @@ def _comment(metadata: ModelMetadata, offsets: list[int], behind: Sequence[str])
 
 
 def _bytes(spec: TensorSpec) -> str:
-    """How large a tensor is, where that is known."""
+    """Returns the size of a tensor as text; empty if its shape is dynamic."""
     return "" if spec.is_open or spec.containers else f", {spec.nbytes} bytes"
 
 
@@ -179,7 +179,7 @@ def _c_type(spec: TensorSpec) -> str:
 
 
 def _weight_places(metadata: ModelMetadata) -> tuple[list[int], int]:
-    """The offset of each weight in the file of weights, and the file's size."""
+    """Returns the offset of each weight in the file of weights, and the file's size."""
     offsets: list[int] = []
     end = 0
     for spec in metadata.weights:
@@ -189,22 +189,22 @@ def _weight_places(metadata: ModelMetadata) -> tuple[list[int], int]:
 
 
 def entry_symbol(prefix: str) -> str:
-    """The name of the entry of a model that is called `prefix`."""
+    """Returns the name of the entry of a model with this prefix."""
     return f"{prefix}_entry"
 
 
 def plan_symbol(prefix: str) -> str:
-    """The name of the plan of a model that is called `prefix`, and has named dimensions."""
+    """Returns the name of the plan function of a model with this prefix and named dimensions."""
     return f"{prefix}_plan_entry"
 
 
 def release_symbol(prefix: str) -> str:
-    """The name of what frees the boxes of a model that is called `prefix`, and has outputs that are some."""
+    """Returns the name of the function that frees the dynamic buffers of a model with this prefix."""
     return f"{prefix}_release_entry"
 
 
 def _named_after(objects: tuple[bytes, ...], prefix: str) -> tuple[bytes, ...]:
-    """The objects with every symbol that one of them defines named after the model."""
+    """Returns the objects with all symbols that they define prefixed by the model's name."""
     defined = set[str]().union(*(defined_symbols(code) for code in objects))
     public = {
         ENTRY_SYMBOL: entry_symbol(prefix),

@@ -1,4 +1,4 @@
-"""What the C header of a model says of sequences and optionals: functions that make and read the objects for them."""
+"""The part of a model's C header about sequences and optionals: functions that create and read their objects."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OBJECT_TYPE = "xrelay_object"
 
 
 def list_texts(specs: Sequence[TensorSpec]) -> str:
-    """The functions, where one of the inputs and outputs is a sequence or an optional."""
+    """Returns the functions if an input or output is a sequence or an optional, else an empty text."""
     return _OBJECTS if any(spec.containers for spec in specs) else ""
 
 

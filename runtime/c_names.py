@@ -1,7 +1,7 @@
 """Names and text of a model in a C header.
 
-A model comes from anywhere, so its names are data: none of them may end a comment, continue a line or clash with a
-keyword, a macro or a declaration of the header, in C99 to C23, in C++ and in the dialects of GNU.
+A model's names are untrusted data: none may end a comment, continue a line, or clash with a keyword, a macro or a
+declaration of the header, in C99 to C23, in C++ and in the GNU dialects.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _KEYWORDS: Final = """
     void volatile wchar_t while xor xor_eq
 """
 _MACROS: Final = "I errno hpux i386 linux math_errhandling mips sgi sparc stderr stdin stdout sun unix vax"
-"""Object-like macros of the standard headers and of compilers, but for those that `_MACRO_LIKE` matches."""
+"""Object-like macros of the standard headers and of compilers that `_MACRO_LIKE` does not match."""
 _OF_THE_HEADER: Final = """
     aligned_alloc allocator arena args context dims fclose fopen fread free int16_t int32_t int64_t int8_t memcpy memset
     num_threads own results size_t sizes status uint16_t uint32_t uint64_t uint8_t weights
@@ -27,7 +27,7 @@ _OF_THE_HEADER: Final = """
 """Parameters and variables of the header's functions, and names of the standard headers in their bodies."""
 _RESERVED: Final = frozenset(f"{_KEYWORDS} {_MACROS} {_OF_THE_HEADER}".split())
 _MACRO_LIKE: Final = re.compile(r"(?![A-Z]\d*$)[A-Z][A-Z0-9_]|_|\d|xrelay_")
-"""The beginning of a macro's name (`NULL`, `PRId64`, not `X1`), of a reserved name, and of the runtime's."""
+"""The start of a macro name (`NULL`, `PRId64`, not `X1`), of a reserved name, or of a runtime name."""
 _UNSAFE: Final = re.compile(r"[^A-Za-z0-9 _.,:;=+\-/()\[\]*?]|(?<=/)\*|\*(?! )|\?(?=\?)|(?<=\?)\?")
 """Unusual characters, asterisks that could begin or end a comment, and trigraphs."""
 
@@ -35,7 +35,7 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9 _.,:;=+\-/()\[\]*?]|(?<=/)\*|\*(?! )|\
 def c_identifier(name: str, taken: set[str], *, prefix: str = "") -> str:
     """Returns a C identifier like `name` that is not in `taken`, and adds it there.
 
-    A name that C, C++, their headers or the header of the model called `prefix` use gets `x_` in front.
+    A name that C, C++, their headers or the header of the model with `prefix` use is prefixed with `x_`.
     """
     base = re.sub(r"\W", "_", name, flags=re.ASCII)
     if not base or base in _RESERVED or _MACRO_LIKE.match(base) or (prefix and base.startswith(f"{prefix}_")):
@@ -49,7 +49,7 @@ def c_identifier(name: str, taken: set[str], *, prefix: str = "") -> str:
 
 
 def c_prefix(name: str) -> str:
-    """Returns the beginning of the names of a model's functions and macros: a C identifier like `name`."""
+    """Returns the prefix of a model's functions and macros: a C identifier like `name`."""
     base = re.sub(r"\W", "_", name, flags=re.ASCII)
     return f"x_{base}" if not base or base in _RESERVED or re.match(r"_|\d", base) else base
 

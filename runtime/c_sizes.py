@@ -1,4 +1,4 @@
-"""What the C header of a model says of sizes: the constant of the arena, or the function that tells them."""
+"""The part of a model's C header about sizes: the arena's size as a constant, or a function that computes sizes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.runtime.metadata import ModelMetadata
 
 @dataclass(frozen=True)
 class SizeTexts:
-    """Pieces of a header: lines of its comment, declarations, constants, the function that allocates the arena."""
+    """Pieces of a header: comment lines, declarations, constants, the function that allocates the arena."""
 
     comment: tuple[str, ...]
     declarations: str
@@ -23,7 +23,7 @@ class SizeTexts:
 
 
 def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> SizeTexts:
-    """The pieces for a model; with named dimensions, `plan_entry` is the symbol of its plan."""
+    """Returns the pieces for a model; with named dimensions, `plan_entry` is the symbol of its plan function."""
     fields = {"prefix": prefix, "macro": prefix.upper(), "plan": plan_entry}
     if not metadata.dims:
         return SizeTexts(
@@ -58,7 +58,7 @@ def size_texts(metadata: ModelMetadata, *, prefix: str, plan_entry: str) -> Size
 
 
 def _known_needs(metadata: ModelMetadata, macro: str) -> str:
-    """Constants of what a run takes beside the arena."""
+    """Returns constants for the memory that a run needs besides the arena."""
     rows = zip(("BOXES", "KERNELS", "EACH_THREAD"), metadata.memory.sizes, _BESIDE, strict=True)
     lines = [f"#define {macro}_{name}_SIZE {size}u /* {text} */\n" for name, size, text in rows]
     told = [f"/* {comment_text(text)} */\n" for text in _not_counted(metadata)]
@@ -75,7 +75,7 @@ _BESIDE: Final = (
     "bytes at most that a kernel allocates",
     "bytes at most that each thread of a kernel allocates",
 )
-"""What a plan tells behind the extents of outputs."""
+"""The sizes that a plan has after the extents of outputs."""
 
 _KNOWN_ARENA: Final = """\
 /* The arena's memory: NULL on failure; free() it. */

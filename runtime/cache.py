@@ -1,8 +1,8 @@
-"""Compiled things on disk, by content: object code of modules, and saved models.
+"""The cache on disk: object code and saved models, by content.
 
-`xrelay.environment` says where and how large; the user's cache folder is the default. A cache never fails a
-compilation: an entry that is damaged, or one of another key put in its place, or a folder that cannot be used
-(see `cache_store`) is a miss.
+`xrelay.environment` determines its place and size limit; the default is the user's cache folder. A fault of the cache
+never fails a compilation: an entry that is damaged or belongs to another key, and a folder that cannot be used (see
+`cache_store`), count as misses.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ _DIGEST_BYTES: Final = 32
 
 
 def object_key(ir_text: str, *, cpu: str, features: str, opt_level: int) -> str:
-    """The key of the object code of LLVM IR text: everything that decides its bytes."""
+    """Returns the key of the object code of LLVM IR text: everything that affects its bytes."""
     triple = llvm.binding().get_default_triple()
     return content_key((ir_text, cpu, features, str(opt_level), triple, llvm.version(), str(ABI_VERSION)))
 
 
 def cache_root() -> Path | None:
-    """The folder of the caches; `None` where the environment turns them off, or the user has no home."""
+    """Returns the folder of the caches; `None` if the environment disables them, or the user has no home folder."""
     if not environment.cache_is_on():
         return None
     try:
@@ -41,9 +41,9 @@ def cache_root() -> Path | None:
         return None
     if given is not None:
         return given
-    import platformdirs  # which a folder that is given spares
+    import platformdirs  # not needed if a folder is given
 
-    with contextlib.suppress(RuntimeError):  # raised by some versions of platformdirs, others give '~/.cache'
+    with contextlib.suppress(RuntimeError):  # some versions of platformdirs raise it, others return '~/.cache'
         folder = Path(platformdirs.user_cache_dir("xrelay"))
         if folder.is_absolute():
             return folder
@@ -52,24 +52,24 @@ def cache_root() -> Path | None:
 
 
 class ObjectCache:
-    """Object code on disk. Each entry carries a digest of its bytes, so damage is found before code is run."""
+    """Object code on disk. Each entry has a digest of its bytes, so damage is found before the code runs."""
 
     def __init__(self, root: Path, limit: int):
-        """A cache in a folder of its own (`root` need not exist), of at most about `limit` bytes."""
+        """Creates a cache in `root`, which need not exist, of about `limit` bytes at most."""
         self._store = Store(root, ".o", limit)
 
     @staticmethod
     def default(folder: str = "objects") -> ObjectCache | None:
-        """The user's cache in a folder of its own; `None` where the environment turns caches off."""
+        """Returns the user's cache in this folder; `None` if the environment disables caches."""
         root = cache_root()
         return None if root is None else ObjectCache(root / folder, environment.cache_limit())
 
     def path(self, key: str) -> Path:
-        """The place of the entry of a key, whether it is there or not."""
+        """Returns the path of the entry of a key, whether it exists or not."""
         return self._store.path(key)
 
     def get(self, key: str) -> bytes | None:
-        """The object code of a key; `None` where there is none or it is damaged (then it is removed)."""
+        """Returns the object code of a key, or `None`. A damaged entry is removed."""
         data = self._store.read(key)
         if data is None:
             return None
@@ -81,7 +81,7 @@ class ObjectCache:
         return code
 
     def put(self, key: str, code: bytes) -> None:
-        """Store object code under a key."""
+        """Stores object code under a key."""
 
         def fill(file: BinaryIO) -> None:
             file.write(_head(key, code))
@@ -91,40 +91,40 @@ class ObjectCache:
 
 
 class ModelCache:
-    """Saved models on disk: from a key (see `content_key`) to the file of an artifact."""
+    """Saved models on disk: maps a key (see `content_key`) to the file of an artifact."""
 
     def __init__(self, root: Path, limit: int):
-        """A cache in a folder of its own (`root` need not exist), of at most about `limit` bytes."""
+        """Creates a cache in `root`, which need not exist, of about `limit` bytes at most."""
         self._store = Store(root, ".xrelay", limit)
 
     @staticmethod
     def default() -> ModelCache | None:
-        """The user's cache; `None` where the environment turns caches off."""
+        """Returns the user's cache; `None` if the environment disables caches."""
         root = cache_root()
         return None if root is None else ModelCache(root / "models", environment.cache_limit())
 
     def get(self, key: str) -> Path | None:
-        """The file of a key, or `None`. Loading it may still raise `ArtifactError`: then `drop` the key and compile."""
+        """Returns the file of a key, or `None`. If loading it raises `ArtifactError`, `drop` the key and compile."""
         return self._store.find(key)
 
     def put(self, key: str, fill: Callable[[BinaryIO], object]) -> Path | None:
-        """Store the file that `fill` writes; the entry's path, `None` where that failed."""
+        """Stores the file that `fill` writes; returns its path, or `None` on failure."""
         return self._store.write(key, fill)
 
     def drop(self, key: str, reason: str) -> None:
-        """Remove the entry of a key, and warn of the reason; one that somebody removed meanwhile is no damage."""
+        """Removes the entry of a key and warns of the reason, unless another process has removed it."""
         if os.path.lexists(self._store.path(key)):
             warn_damaged(self._store.path(key), reason)
             self._store.drop(key)
 
 
 def warn_damaged(path: Path, reason: str) -> None:
-    """Warn of a damaged entry, once in a process."""
+    """Warns of a damaged entry, once per process."""
     warn_once(
         "damaged", f"the cache in '{path.parents[1]}' is damaged, and what is damaged is compiled again: {reason}"
     )
 
 
 def _head(key: str, code: bytes) -> bytes:
-    """The head of a file with object code: a digest of the key and the code."""
+    """Returns the head of a file of object code: a digest of the key and the code."""
     return _MAGIC + hashlib.blake2b(key.encode() + b"\0" + code, digest_size=_DIGEST_BYTES).digest()

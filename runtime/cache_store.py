@@ -1,8 +1,8 @@
-"""A folder of files named by key: bounded in size, shared by processes, and trusted only where nobody else may write.
+"""A folder of files named by key: limited in size, shared by processes, and used only if no other user may write it.
 
-Entries appear by an atomic rename, so processes share a folder without locks; when a store outgrows its limit the
-entries unused for longest go. A store never raises: a folder that cannot be used, an entry that cannot be read or
-written is a miss, and the first of each kind in a process is logged as a warning.
+Entries appear by an atomic rename, so processes share a folder without locks. When a store exceeds its limit, the least
+recently used entries are removed. A store never raises: a folder that cannot be used, and an entry that cannot be read
+or written, are misses. The first fault of each kind in a process is logged as a warning.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xrelay.runtime.trust import file_fault, folder_fault
 _LOG: Final = logging.getLogger(__name__)
 _PRIVATE_FOLDER: Final = 0o700
 _PARTIAL_SECONDS: Final = 3600.0
-_KEPT_SHARE: Final = 0.8  # evicting down to less than the limit makes evictions rare
+_KEPT_SHARE: Final = 0.8  # evicting below the limit makes evictions rare
 _ELSEWHERE: Final = "set XRELAY_CACHE_DIR to a folder of your own, or XRELAY_CACHE=0"
 
 _CLEARED_TIMES: Final = 2
@@ -34,7 +34,7 @@ _warning = threading.Lock()
 
 
 def warn_once(kind: str, message: str) -> None:
-    """Log a warning, and no more of its kind in this process: thirty entries may share one fault."""
+    """Logs a warning, but further ones of its kind at debug level, since many entries may have the same fault."""
     with _warning:
         level = logging.DEBUG if kind in _warned else logging.WARNING
         _warned.add(kind)
@@ -42,7 +42,7 @@ def warn_once(kind: str, message: str) -> None:
 
 
 def usable_folder(folder: Path) -> bool:
-    """Whether the cache may use a folder, which is made where it is missing, for the user alone."""
+    """Whether the cache may use a folder. A missing folder is created, accessible by the user alone."""
     try:
         fault = while_cleared(lambda: _made_fault(folder))
     except OSError as error:
@@ -56,7 +56,7 @@ def usable_folder(folder: Path) -> bool:
 
 
 def while_cleared(work: Callable[[], _Result]) -> _Result:
-    """What `work` gives, which makes the folders that it needs: done again where somebody removes them meanwhile."""
+    """Returns the result of `work`, which creates folders, and repeats it if another process removes them meanwhile."""
     for _ in range(_CLEARED_TIMES):
         with suppress(FileNotFoundError):
             return work()
@@ -64,10 +64,7 @@ def while_cleared(work: Callable[[], _Result]) -> _Result:
 
 
 def read_entry(path: Path) -> bytes | None:
-    """The bytes of a file in a usable folder; `None` where there is none that may be used.
-
-    A link, or a file that others may write, is none.
-    """
+    """Returns the bytes of a file in a usable folder; `None` if it is missing, a link, or writable by others."""
     try:
         with open_regular(path, follow=False) as descriptor:
             status = os.fstat(descriptor)
@@ -86,28 +83,28 @@ class Store:
     """The entries of one kind, in subfolders of a folder."""
 
     def __init__(self, root: Path, suffix: str, limit: int):
-        """Entries in `root`, which need not exist, with names that end in `suffix`, of about `limit` bytes at most."""
+        """Creates a store in `root`, which need not exist, of files with `suffix` and about `limit` bytes at most."""
         self._root, self._suffix, self._limit = root, suffix, limit
-        self._size: int | None = None  # unknown until the first write looks
+        self._size: int | None = None  # unknown until the first write
         self._lock = threading.Lock()
 
     def path(self, key: str) -> Path:
-        """The place of an entry, whether it is there or not."""
+        """Returns the path of an entry, whether it exists or not."""
         return self._root / key[:2] / f"{key}{self._suffix}"
 
     def read(self, key: str) -> bytes | None:
-        """The bytes of an entry, which counts as used now; `None` where there is none."""
+        """Returns the bytes of an entry and marks it as used; `None` if it does not exist."""
         path = self.find(key)
         return None if path is None else read_entry(path)
 
     def find(self, key: str) -> Path | None:
-        """The place of an entry that is there, which counts as used now; `None` where there is none."""
+        """Returns the path of an entry and marks it as used; `None` if it does not exist."""
         path = self.path(key)
         try:
             if not self._root.is_dir() or not usable_folder(self._root) or not stat.S_ISREG(path.lstat().st_mode):
                 return None
         except OSError:
-            return None  # absent, or in a folder that hides it: writing says so
+            return None  # absent, or in an inaccessible folder, which the next write reports
         try:
             os.utime(path, follow_symlinks=False)
         except OSError as error:
@@ -115,7 +112,7 @@ class Store:
         return path
 
     def write(self, key: str, fill: Callable[[BinaryIO], object]) -> Path | None:
-        """Add or replace an entry, which `fill` writes; its place, or `None` where that fails."""
+        """Adds or replaces an entry, which `fill` writes; returns its path, or `None` on failure."""
         path = self.path(key)
         if not usable_folder(self._root):
             return None
@@ -128,7 +125,7 @@ class Store:
         return path
 
     def drop(self, key: str) -> None:
-        """Remove an entry; one that is gone already is fine."""
+        """Removes an entry, if it exists."""
         _remove(self.path(key))
 
     def _grow(self, size: int, newest: Path) -> None:
@@ -139,7 +136,7 @@ class Store:
                 self._size = self._evict(newest)
 
     def _evict(self, newest: Path) -> int:
-        """Remove the oldest entries, but never the newest, where the store is too large; its size afterwards."""
+        """Removes the oldest entries except `newest` if the store is too large; returns its size."""
         entries = sorted(self._entries(), reverse=True)
         total = sum(size for _, size, _ in entries)
         if total <= self._limit:
@@ -152,13 +149,13 @@ class Store:
         return total
 
     def _entries(self) -> Iterator[tuple[float, int, Path]]:
-        """Time of last use, size and path of every entry; what a killed writer left long ago is removed."""
-        # `os.walk` passes over folders that another process removes meanwhile, `Path.glob` raises.
+        """Yields time of last use, size and path of every entry. Removes old partial files of killed writers."""
+        # `os.walk` skips folders that another process removes meanwhile, where `Path.glob` raises.
         for path in (Path(folder, name) for folder, _, names in os.walk(self._root) for name in names):
             try:
                 status = path.lstat()
             except OSError:
-                continue  # another process removed it meanwhile
+                continue  # another process removed it
             if path.suffix == self._suffix:
                 yield status.st_mtime, status.st_size, path
             elif path.suffix == PARTIAL_SUFFIX and status.st_mtime < time.time() - _PARTIAL_SECONDS:
@@ -166,20 +163,20 @@ class Store:
 
 
 def _write(path: Path, fill: Callable[[BinaryIO], object]) -> int:
-    """Writes an entry; its size."""
+    """Writes an entry; returns its size."""
     _make(path.parent)
     write_file(path, fill, private=True)
     return path.lstat().st_size
 
 
 def _made_fault(folder: Path) -> str | None:
-    """The fault of a folder, which is made where it is missing."""
+    """Creates a folder if it is missing, and returns its fault."""
     _make(folder)
     return folder_fault(folder)
 
 
 def _make(folder: Path) -> None:
-    """Make a folder and those above it that are missing, each for the user alone; `OSError` where that fails."""
+    """Creates a folder and its missing parents, accessible by the user alone. Raises `OSError` on failure."""
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     for each in reversed(missing):
         each.mkdir(mode=_PRIVATE_FOLDER, exist_ok=True)

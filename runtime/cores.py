@@ -11,16 +11,16 @@ from typing import Final, SupportsIndex
 from xrelay import environment
 from xrelay.errors import InputError
 
-MAX_THREADS: Final = 256  # what the native pool has room for, the calling thread included
+MAX_THREADS: Final = 256  # the capacity of the native pool, including the calling thread
 _LONGEST_SHOWN: Final = 40
 _CPU_MAX: Final = Path("/sys/fs/cgroup/cpu.max")
 
 
 def default_num_threads() -> int:
-    """The number of threads where nobody gives one: `XRELAY_NUM_THREADS`, else the cores this process may run on.
+    """Returns the default number of threads: `XRELAY_NUM_THREADS`, else the cores that this process may run on.
 
-    Hardware threads of one core count once, as a second one adds nothing to code that keeps the units busy; a quota of
-    the container bounds the number.
+    Hardware threads of one core count once, since a second thread does not speed up code that keeps the units busy. A
+    CPU quota of the container limits the number.
     """
     given = environment.num_threads()
     if given is not None:
@@ -29,7 +29,10 @@ def default_num_threads() -> int:
 
 
 def check_num_threads(threads: object, option: str = "threads") -> int:
-    """`threads` as an `int`; `InputError` naming the option unless it is an integer from 1 to `MAX_THREADS`."""
+    """Returns `threads` as an `int`.
+
+    Raises an `InputError` for `option` unless it is an integer from 1 to `MAX_THREADS`.
+    """
     if isinstance(threads, SupportsIndex) and not isinstance(threads, bool):
         number = index(threads)
         if 1 <= number <= MAX_THREADS:
@@ -47,7 +50,7 @@ def _physical_cores() -> int:
 
 
 def _quota() -> int:
-    """The number of cores whose time the control group of this process may use; `MAX_THREADS` without a quota."""
+    """Returns the CPU quota of this process's control group in cores; `MAX_THREADS` without a quota."""
     try:
         quota, period = _CPU_MAX.read_text().split()
         return max(1, round(int(quota) / int(period)))
@@ -57,7 +60,7 @@ def _quota() -> int:
 
 @cache
 def _siblings(cpu: int) -> str:
-    """An identifier of the core of a CPU: the list of its hardware threads, or the CPU's number where unknown."""
+    """Returns an identifier of the core of a CPU: the list of its hardware threads, or the CPU's number if unknown."""
     try:
         return Path(f"/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list").read_text().strip()
     except OSError:

@@ -12,13 +12,13 @@ from xrelay.runtime.cores import default_num_threads
 Buffer = bytes | bytearray | memoryview
 
 _PIECE: Final = 1 << 24
-"""Bytes whose digest is a part of a key."""
+"""The number of bytes whose digest is a part of a key."""
 _CHUNK: Final = 1 << 20
-"""Bytes that are read at a time."""
+"""The number of bytes read at a time."""
 
 
 def content_key(parts: Iterable[str | Buffer]) -> str:
-    """A key for content: equal sequences of parts, and only those, have equal keys."""
+    """Returns a key for content; different sequences of parts have different keys."""
     digest = hashlib.blake2b(digest_size=20)
     for part in parts:
         data = part.encode() if isinstance(part, str) else part
@@ -32,13 +32,13 @@ class Source(NamedTuple):
 
     size: int
     read: Callable[[int, int], Buffer]
-    """The bytes from begin to end."""
+    """Returns the bytes from begin to end."""
 
 
 def sources_key(sources: Iterable[Source]) -> str:
-    """A key for large contents in order, hashed on several threads; what reading raises passes through.
+    """Returns a key for large contents in order, hashed on several threads. Errors of reading propagate.
 
-    Hashing lets go of Python's lock, and no more is in memory than a megabyte for each thread.
+    Hashing releases the GIL, and at most a megabyte per thread is in memory.
     """
     pieces = [
         (source, begin, min(begin + _PIECE, source.size))

@@ -1,7 +1,7 @@
-"""Extents as text, `2 * n + 1`, and their numbers for sizes of the names.
+"""Evaluates extents written as text, `2 * n + 1`, for sizes of the names.
 
-The text is what the compiler writes: sums and products of names and integers, `floordiv` and `mod`, which round
-towards minus infinity, `max`, `min`, and `broadcast`: the extent of its parts which is not 1, or 1.
+The text is written by the compiler: sums and products of names and integers, `floordiv` and `mod`, which round to minus
+infinity, `max`, `min`, and `broadcast`, which is the operand that is not 1, or 1.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _MAX_DEPTH: Final = 100
 
 
 def evaluate(text: str, sizes: Mapping[str, int]) -> int:
-    """The number that `text` is.
+    """Returns the value of an extent.
 
-    `DimensionError` where it has none: it divides by 0, or its extents do not broadcast. `ArtifactError` where it is
-    not the text of an extent, or a name has no size.
+    Raises `DimensionError` if it has none: it divides by 0, or its extents do not broadcast. Raises `ArtifactError` if
+    it is malformed or a name has no size.
     """
     if (size := sizes.get(text)) is not None:
         return size  # most extents are a name
@@ -33,15 +33,16 @@ def evaluate(text: str, sizes: Mapping[str, int]) -> int:
 
 
 def names_in(texts: Iterable[str]) -> list[str]:
-    """The names in the texts of extents, sorted."""
+    """Returns the names in the texts of extents, sorted."""
     found = {word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)}
     return sorted(found - _WORDS)
 
 
 def name_and_size(text: str, extent: int) -> tuple[str, int | None] | None:
-    """The name of which `text` is a multiple plus an integer, and its size where that is `extent`.
+    """Solves `text` = `extent` for the only name in a linear `text`; returns the name and its size.
 
-    `2 * n + 1` is 7 for n = 3. The size is `None` where none of 0 or more fits; so is the answer for other texts.
+    For `2 * n + 1` and 7, this is n and 3. The size is `None` if no non-negative integer fits. Returns `None` for texts
+    of another form.
     """
     match = _LINEAR.fullmatch(text)
     if match is None or match[2] in _WORDS:
@@ -52,7 +53,7 @@ def name_and_size(text: str, extent: int) -> tuple[str, int | None] | None:
 
 
 class _Reader:
-    """Reads an expression and computes it on the way."""
+    """A parser that evaluates an expression as it reads."""
 
     def __init__(self, text: str, sizes: Mapping[str, int]):
         self._text, self._sizes = text, sizes

@@ -1,8 +1,8 @@
-"""Renaming the global symbols of an ELF object file, so that several models link into one program.
+"""Renames the global symbols of an ELF object file, so that several models link into one program.
 
-Every model's entry is `xrelay_entry`, its top function `main`, and kernels of two models may have one name. A symbol's
-name is an offset into a table of strings that nothing else depends on, so a new table goes to the end of the file, and
-the symbols point there. Order and number of symbols stay, and with them every relocation.
+Every model's entry is `xrelay_entry`, its top function `main`, and kernels of two models may have the same name. A
+symbol's name is an offset into a string table that nothing else refers to, so a new table is appended to the file and
+the symbols refer to it. Order and number of symbols do not change, so relocations stay valid.
 
 Source: System V ABI, chapter 4 (https://gabi.xinuos.com/), 64 bits, little endian.
 """
@@ -18,19 +18,19 @@ from xrelay.errors import ArtifactError
 
 _MAGIC: Final = b"\x7fELF\x02\x01"
 _SECTION_HEADERS: Final = struct.Struct("<40xQ10xHH")
-"""Fields of the file's header: offset of the section headers, size of one, number of them."""
+"""Fields of the file header: offset of the section headers, size of a header, number of headers."""
 _SECTION: Final = struct.Struct("<IIQQQQIIQQ")
 _SYMBOL: Final = struct.Struct("<IBBHQQ")
 _SYMBOL_TABLE: Final = 2
-"""The type of the section that holds the symbols."""
+"""The type of the section that contains the symbols."""
 _LOCAL, _UNDEFINED = 0, 0
 _HIDDEN: Final = 2
-"""The visibility of what no other shared library may see."""
+"""The visibility of symbols that are hidden from other shared libraries."""
 
 
 @dataclass(frozen=True)
 class _Symbol:
-    """An entry of the symbol table: its offset, and the fields that matter here."""
+    """An entry of the symbol table: its offset, and the relevant fields."""
 
     place: int
     name: str
@@ -40,23 +40,23 @@ class _Symbol:
 
 @dataclass(frozen=True)
 class _Tables:
-    """The symbols of an object file, and the table of their names."""
+    """The symbols of an object file, and their string table."""
 
     symbols: list[_Symbol]
     names_header: int
-    """The offset of the section header of the table of names."""
+    """The offset of the section header of the string table."""
     names: bytes
 
 
 def defined_symbols(code: bytes) -> set[str]:
-    """The global symbols that an object file defines; `ArtifactError` where it is no ELF file of 64 bits."""
+    """Returns the global symbols that an object file defines. Raises `ArtifactError` unless it is 64-bit ELF."""
     return {symbol.name for symbol in _read(code).symbols if symbol.is_global and symbol.is_defined}
 
 
 def rename_symbols(code: bytes, names: Mapping[str, str], *, public: Container[str]) -> bytes:
-    """The object file with its global symbols renamed as `names` says, those it defines and those it refers to.
+    """Returns the object file with its global symbols renamed by `names`, both definitions and references.
 
-    What is defined under a new name that is not `public` is hidden: it links statically, but no library exports it.
+    A definition whose new name is not `public` is hidden: it links statically, but no library exports it.
     """
     tables = _read(code)
     result, strings = bytearray(code), bytearray(tables.names)

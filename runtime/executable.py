@@ -1,4 +1,4 @@
-"""A loaded model: calls the native entry on pointers, several threads at once where the caller has them."""
+"""A loaded model, whose native entry several threads may call at once."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ _POINTER = ctypes.c_void_p
 class Executable:
     """Native code of an artifact, loaded and ready to call.
 
-    Each call takes a frame from a pool and gives it back, so calls of several threads run side by side; Python's
-    lock is free while native code runs. Raises `ArtifactError` or `ExecutionError` where the code cannot run here.
+    Each call uses a frame from a pool, so calls of several threads run in parallel; the GIL is released while native
+    code runs. Raises `ArtifactError` or `ExecutionError` if the code cannot run on this machine.
     """
 
     constant: Plan | None = None
-    """What every call needs; `None` where that depends on the sizes of named dimensions."""
+    """The plan of every call; `None` if it depends on the sizes of named dimensions."""
 
     def __init__(self, artifact: Artifact):
-        """Load the artifact's code into this process."""
+        """Loads the artifact's code into this process."""
         metadata = artifact.metadata
         check_machine(metadata, metadata.name)
         imports = {PARALLEL_FOR_SYMBOL: thread_pool().parallel_for}
@@ -74,20 +74,20 @@ class Executable:
         self._plans = PlanCache(self._ask)
 
     def plan(self, arrays: Sequence[NDArray[Any]]) -> Plan:
-        """What a call with these inputs needs.
+        """Returns the plan of a call with these inputs.
 
-        `InputError` where their extents do not agree, `ExecutionError` where they fail a check of the model.
+        Raises `InputError` if their extents disagree, and `ExecutionError` if they fail a check of the model.
         """
         return self.constant if self.constant is not None else self._plans.get(self._binder.bind(arrays))
 
     def plan_at(self, sizes: Mapping[str, int]) -> Plan:
-        """What calls with these sizes of the named dimensions need; `InputError` unless each has one."""
+        """Returns the plan for these sizes of the named dimensions. Raises `InputError` unless each has one."""
         return self.constant if self.constant is not None else self._plans.get(self._binder.checked(sizes))
 
     def call(self, plan: Plan, pointers: list[int], limits: RunLimits) -> list[Listed]:
-        """Run the model: `pointers` are the addresses of the inputs, then of the outputs; gives those that are boxes.
+        """Runs the model on the addresses of the inputs and outputs; returns the outputs that are dynamic buffers.
 
-        Limits of time hold for runs that can be ended. Raises `ExecutionError` naming the source node where
+        Time limits apply to models that poll for cancellation. Raises an `ExecutionError` that names the source node if
         native code reports a failure.
         """
         if limits.memory is not None:
@@ -113,11 +113,11 @@ class Executable:
             plan.frames.release(frame)
 
     def cancel(self) -> None:
-        """End all runs that go on, as soon as they ask."""
+        """Ends all current runs at their next poll."""
         self._running.end_all()
 
     def _call_polling(self, frame: Frame, plan: Plan, timeout: float | None) -> int:
-        """Call native code that can be ended; `ExecutionError` where it was. Notes in `plan` that runs are short."""
+        """Calls native code that polls; raises `ExecutionError` if it was ended. Marks `plan` if its runs are short."""
 
         def entry() -> int:
             return self._entry(frame.context_address, frame.args_address)
@@ -131,7 +131,7 @@ class Executable:
         return status
 
     def _ask(self, sizes: Sizes) -> Plan:
-        """Asks native code what calls with these sizes need."""
+        """Calls native code for the plan of these sizes."""
         metadata = self._artifact.metadata
         extents = [extent for spec in metadata.written for extent in spec.shape if isinstance(extent, str)]
         dims = (ctypes.c_int64 * len(sizes))(*sizes)
@@ -146,7 +146,7 @@ class Executable:
     def _plan_of(
         self, arena_size: int, extents: Sequence[int], beside: Sequence[int], dims: Dims | None, sizes: Sizes = ()
     ) -> Plan:
-        """A plan from the bytes of the arena, the open extents of the outputs, and the bytes `BESIDE_ARENA`."""
+        """Returns a plan for an arena size, the dynamic extents of the outputs, and the sizes `BESIDE_ARENA`."""
         metadata, known = self._artifact.metadata, iter(extents)
         outputs = [
             (tuple(next(known) if isinstance(e, str) else e for e in spec.shape), spec.numpy_dtype)
@@ -160,7 +160,7 @@ class Executable:
     def _error(
         self, status: int, context: Context, sizes: Mapping[str, int], exceeded: str | None = None
     ) -> ExecutionError:
-        """The error of a status other than 0, for these sizes of the named dimensions, or of a limit `exceeded`."""
+        """Returns the error of a nonzero status, for these sizes of the named dimensions, or for a limit `exceeded`."""
         reason, number = describe_failure(status, context)
         metadata = self._artifact.metadata
         if reason == Reason.CHECK.text and number is not None and number < len(metadata.checks):

@@ -1,8 +1,8 @@
-"""What is known of files by their status, so that large ones are read once: a record in the user's cache.
+"""A record of facts about files in the user's cache, by their status, so that large files are read once.
 
-A record is a text with a line for each file: its mark, and a value. It holds the last thousand. A mark names the
-content of a file by device, inode, size and times of change: nobody can set the time of the last change of status
-(ctime) back. Without a usable cache nothing is remembered.
+A record is a text with one line per file: its mark and a value. It keeps the last thousand. A mark identifies the
+content of a file by device, inode, size, and modification and status-change times; the status-change time (ctime)
+cannot be set back. Without a usable cache nothing is recorded.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from xrelay.runtime.files import write_file
 
 _KEPT: Final = 1000
 _SETTLED_NANOSECONDS: Final = 2_000_000_000
-"""A file that changed less than this ago may change again without its times showing it."""
+"""A file that changed more recently than this may change again without a new timestamp."""
 
 
 def file_mark(status: os.stat_result, details: Sequence[str] = ()) -> str:
-    """The mark of a file's content, as far as its status tells, together with what was asked of it."""
+    """Returns the mark of a file's content as identified by its status, combined with `details`."""
     times = (status.st_mtime_ns, status.st_ctime_ns)
     return content_key((*map(str, (status.st_dev, status.st_ino, status.st_size, *times)), *details))
 
 
 def steady_status(descriptor: int) -> os.stat_result | None:
-    """The status of an open file that shows each change from now on; `None` if the file changed just now.
+    """Returns the status of an open file, which any later change will alter; `None` if the file changed just now.
 
-    A store to a mapped page that is dirty already leaves the times as they are, so dirty pages are written first. File
-    systems in memory, such as tmpfs, write none: there such a store goes unnoticed.
+    A store to a mapped page that is already dirty does not update the times, so dirty pages are flushed first. File
+    systems in memory, such as tmpfs, do not flush, so such a store goes unnoticed there.
     """
     status = os.fstat(descriptor)
     if max(status.st_mtime_ns, status.st_ctime_ns) > time.time_ns() - _SETTLED_NANOSECONDS:
@@ -51,16 +51,16 @@ class FileRecord:
         self._name = name
 
     def get(self, mark: str) -> str | None:
-        """The value noted for a mark; `None` where there is none."""
+        """Returns the value recorded for a mark, or `None`."""
         root = cache_root()
         if root is None or not os.path.isdir(root) or not usable_folder(root):
             return None
         return self._lines(root).get(mark)
 
     def put(self, mark: str, value: str) -> None:
-        """Stores a value, a word, for the file of this mark, if there is a cache.
+        """Records a value without blanks for a mark, if there is a cache.
 
-        The mark is that of `steady_status` before the content was read, and still that of the file.
+        The mark must be that of `steady_status` before the content was read, and still be that of the file.
         """
         root = cache_root()
         if root is None:
@@ -80,7 +80,7 @@ class FileRecord:
             warn_once("unusable", f"the cache cannot be written: '{path}': {error.strerror}")
 
     def _lines(self, root: Path) -> dict[str, str]:
-        """The values in the record by mark; a damaged line does no harm, as its mark equals none."""
+        """Returns the values in the record by mark. A damaged line is harmless, since it matches no mark."""
         data = read_entry(root / self._name)
         if data is None:
             return {}

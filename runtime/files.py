@@ -1,4 +1,4 @@
-"""Reading and writing of files: regular files alone are opened, and written ones appear in one step."""
+"""Reads and writes files: only regular files are opened, and written files appear atomically."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 PARTIAL_SUFFIX: Final = ".part"
-"""The end of the names of files that are being written."""
+"""The suffix of files that are being written."""
 
 _NO_FOLLOW: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -21,14 +21,14 @@ _SHARED: Final = 0o644
 
 
 class NotAFileError(OSError):
-    """A path leads to a folder, a pipe or a device where a file was expected."""
+    """A path refers to a folder, a pipe or a device, where a regular file is expected."""
 
 
 @contextlib.contextmanager
 def open_regular(path: Path, *, follow: bool = True) -> Generator[int]:
-    """The descriptor of a regular file, open for reading; without `follow`, a link is refused.
+    """Opens a regular file for reading and yields its descriptor; unless `follow`, a link is refused.
 
-    Never waits for the other end of a pipe. `OSError` where there is no such file, or something else.
+    Never blocks on a pipe. Raises `OSError` if the file is missing or not regular.
     """
     flags = os.O_RDONLY | _BINARY | _NO_WAITING | (0 if follow else _NO_FOLLOW)
     descriptor = os.open(path, flags)
@@ -41,19 +41,22 @@ def open_regular(path: Path, *, follow: bool = True) -> Generator[int]:
 
 
 def beside(path: Path, suffix: str) -> Path:
-    """The path with another ending; `IsADirectoryError` for one without a name, such as `.` and `/`."""
+    """Returns the path with another suffix.
+
+    Raises `IsADirectoryError` for a path without a name, such as `.` and `/`.
+    """
     if not path.name:
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     return path.with_suffix(suffix)
 
 
 def write_file(path: Path, fill: Callable[[BinaryIO], object], *, private: bool = False) -> None:
-    """Write a file through `fill`; it appears whole or not at all, and one that is there is replaced in one step.
+    """Writes a file through `fill`, atomically: it appears complete or not at all, and replaces an existing file.
 
-    The parts lie beside it under a name that nobody can foresee. Whoever has the old file open or mapped keeps it.
-    Nobody but the owner may write the file. A link is followed; what is no regular file, such as `/dev/null`, is
-    written to and not replaced. A `private` file nobody else may read, and it replaces a link or anything else that
-    stands in its place. `OSError` passes through, as does what `fill` raises.
+    The partial file has a random name in the same folder. Processes that have the old file open or mapped keep it. Only
+    the owner may write the file. A link is followed. A target that is not a regular file, such as `/dev/null`, is
+    written to and not replaced. A `private` file is readable by the owner alone, and replaces a link or anything else
+    at its path. Raises `OSError` and any error of `fill`.
     """
     target = path if private else Path(os.path.realpath(path))
     if not private and target.exists() and not target.is_file():
@@ -74,7 +77,7 @@ def write_file(path: Path, fill: Callable[[BinaryIO], object], *, private: bool 
 
 
 def read_into(descriptor: int, offset: int, buffer: memoryview) -> None:
-    """Fill `buffer` from a place in a file; `EOFError` where the file ends before. Any number of threads may read."""
+    """Fills `buffer` from an offset of a file. Raises `EOFError` if the file is too short. Thread-safe."""
     while len(buffer):
         count = os.preadv(descriptor, [buffer], offset)
         if count == 0:
@@ -83,7 +86,7 @@ def read_into(descriptor: int, offset: int, buffer: memoryview) -> None:
 
 
 def read_bytes(descriptor: int, begin: int, end: int) -> bytearray:
-    """The bytes of a file between two places; `EOFError` where the file ends before."""
+    """Returns the bytes of a file between two offsets. Raises `EOFError` if the file is too short."""
     data = bytearray(end - begin)
     with memoryview(data) as view:
         read_into(descriptor, begin, view)

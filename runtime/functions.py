@@ -1,4 +1,4 @@
-"""Functions that a run gave: what they captured, as the objects that native code has for it (see `lists`)."""
+"""Functions that a run returned: their captured values, as objects of native code (see `lists`)."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from xrelay.runtime.metadata import TensorSpec
 
 
 class FunctionObject:
-    """A closure outside of a run, in memory of its own, which is freed with it."""
+    """A closure outside of a run, which owns its memory."""
 
     def __init__(self, objects: NDArray[np.int64]):
-        """A closure of these objects, the first of which is its own."""
+        """Wraps the objects of a closure; the first is the closure itself."""
         self.objects = objects
 
 
 class GivenFunction:
-    """A closure with its type, and who may take it: the model that gave it, whichever function of it is called."""
+    """A closure with its type and owner: the model that returned it and whose functions may take it."""
 
     def __init__(self, function: FunctionObject, type: str, owner: object):
-        """A closure of the type `type` that the model known as `owner` gave."""
+        """Wraps a closure of the type `type` that the model `owner` returned."""
         self.function, self.type, self.owner = function, type, owner
 
 
 def objects_of(spec: TensorSpec, value: object) -> NDArray[np.int64]:
-    """The objects of a value that is given for a function; `InputError` for what is none, or of another type."""
+    """Returns the objects of an input that is a function. Raises `InputError` for other values and other types."""
     if isinstance(value, FunctionObject):
         return value.objects
     if isinstance(value, GivenFunction) and value.type in spec.functions:

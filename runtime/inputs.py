@@ -1,4 +1,4 @@
-"""Checks of what a caller passes to a model: names, number, shapes and dtypes."""
+"""Checks of the inputs of a model: names, number, shapes and dtypes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SMALL_INTEGERS: Final = ("int2", "int4", "uint2", "uint4")
 
 
 class _Exporter(Protocol):
-    """An array that DLPack hands over."""
+    """An array of another library that supports DLPack."""
 
     def __dlpack__(self, *, stream: None = None) -> Any: ...
 
@@ -27,23 +27,23 @@ class _Exporter(Protocol):
 
 
 def is_mapping(values: object) -> TypeGuard[Mapping[str, object]]:
-    """Whether `values` gives inputs by name."""
+    """Whether `values` has inputs by name."""
     return isinstance(values, Mapping)
 
 
 class InputSpec:
-    """One input: converts a value to the array that native code reads, or says what is wrong with it."""
+    """An input: converts a value to the array that native code reads, or raises an error that describes the fault."""
 
     def __init__(self, spec: TensorSpec, *, native: bool = True):
-        """Prepare the checks of an input; those in containers become objects of native code, or stay Python's."""
+        """Prepares the checks of an input. Values in containers become objects of native code if `native`."""
         self.spec, self._native = spec, native
         self._dtype, self._shape = spec.numpy_dtype, spec.shape
 
     def array(self, value: object) -> NDArray[Any]:
-        """`value` as a contiguous array of the input's dtype and shape; the array itself where it is one already.
+        """Returns `value` as a contiguous array of the input's dtype and shape, without a copy if it is one already.
 
-        Arrays (and whatever turns itself into one, or is handed over by DLPack) must have the very dtype. Python
-        numbers and nested lists of them take it where no value changes beyond rounding to the precision of the dtype.
+        Arrays, convertible objects and DLPack arrays must have exactly this dtype. Python numbers and nested lists of
+        them are converted if no value changes beyond rounding to the precision of the dtype.
         """
         if self.spec.is_function:
             return objects_of(self.spec, value)
@@ -61,9 +61,9 @@ class InputSpec:
         return self._convert(value)
 
     def cast(self, value: object) -> NDArray[Any]:
-        """As `array`, but arrays of another dtype of the same kind (float64 for float32) are converted too.
+        """Same as `array`, but also converts arrays of another dtype of the same kind (float64 for float32).
 
-        Their values, too, may change no more than by rounding.
+        Their values, too, may only change by rounding.
         """
         array = _as_array(self.spec, value)
         if _is_python(value) or array.dtype == self._dtype or not _same_kind(array.dtype, self._dtype):
@@ -86,14 +86,14 @@ class InputSpec:
             self._refuse(array, "its elements are not in order in memory, and a copy of them does not fit")
 
     def _fits(self, shape: tuple[int, ...]) -> bool:
-        """Whether the extents that are known are those of `shape`."""
+        """Whether the static extents equal those of `shape`."""
         pairs = zip(shape, self._shape, strict=False)
         if self._shape == (ANY_RANK,):
             return True
         return len(shape) == len(self._shape) and all(isinstance(own, str) or own == extent for extent, own in pairs)
 
     def _rounded(self, array: NDArray[Any]) -> NDArray[Any]:
-        """The values in the input's dtype; refused where one lies outside of its range."""
+        """Returns the values in the input's dtype. Raises `InputError` if one is out of its range."""
         with np.errstate(all="ignore"):
             result = array.astype(self._dtype)
             if _is_integral(self._dtype):
@@ -111,7 +111,7 @@ class InputSpec:
 
 
 def _is_python(value: object) -> bool:
-    """Whether these are numbers of Python's, which have no dtype."""
+    """Whether a value consists of Python numbers, which have no dtype."""
     return isinstance(value, (bool, int, float, list, tuple))
 
 
@@ -126,13 +126,13 @@ def _same_kind(source: np.dtype[Any], target: np.dtype[Any]) -> bool:
 
 
 def _is_dlpack_alone(value: object) -> TypeGuard[_Exporter]:
-    """Whether an array of another library is handed over by DLPack and by nothing that numpy itself knows."""
+    """Whether an array of another library supports DLPack but not numpy's own protocol."""
     kind = type(value)
     return hasattr(kind, "__dlpack__") and hasattr(kind, "__dlpack_device__") and not hasattr(kind, "__array__")
 
 
 def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
-    """`value` as an array of numbers of whatever dtype and shape."""
+    """Returns `value` as a numeric array of any dtype and shape."""
     if isinstance(value, np.ma.MaskedArray):
         raise InputError(f"input '{spec.name}': expected {spec}, got a masked array", help="fill it: x.filled(0)")
     try:
@@ -146,28 +146,28 @@ def _as_array(spec: TensorSpec, value: object) -> NDArray[Any]:
 
 
 class InputBinder:
-    """All inputs of a model: puts what a caller gives, by name or in order, into the model's order."""
+    """All inputs of a model: orders values passed by name or in order."""
 
     def __init__(self, specs: Iterable[TensorSpec], *, native: bool = True):
-        """Prepare the checks of the inputs, for native code or for an interpreter."""
+        """Prepares the checks of the inputs, for native code or for an interpreter."""
         self.inputs = [InputSpec(spec, native=native) for spec in specs]
         self.names = [entry.spec.name for entry in self.inputs]
         self.index = {name: i for i, name in enumerate(self.names)}
 
     def from_mapping(self, values: Mapping[str, object]) -> list[NDArray[Any]]:
-        """Arrays in order from values by name; `InputError` on a name too many or too few."""
+        """Returns arrays in order for values by name. Raises `InputError` for an unknown or missing name."""
         if len(values) != len(self.index) or values.keys() != self.index.keys():
             self._refuse_names(values)
         return [entry.array(values[entry.spec.name]) for entry in self.inputs]
 
     def from_sequence(self, values: Sequence[object]) -> list[NDArray[Any]]:
-        """Arrays in order from values in order; `InputError` on another number of them."""
+        """Returns arrays in order for values in order. Raises `InputError` if their number is wrong."""
         if len(values) != len(self.inputs):
             raise InputError(f"expected {len(self.inputs)} inputs ({', '.join(self.names)}), got {len(values)}")
         return [entry.array(value) for entry, value in zip(self.inputs, values, strict=True)]
 
     def suggest(self, name: str) -> str:
-        """The help for a name that is not an input's."""
+        """Returns the help for a name that is not an input."""
         return did_you_mean(name, self.names, f"the inputs are {', '.join(self.names)}")
 
     def _refuse_names(self, values: Mapping[str, object]) -> None:

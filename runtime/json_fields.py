@@ -1,4 +1,4 @@
-"""Typed access to JSON that somebody else wrote: every field is checked, and a wrong one is named."""
+"""Typed access to untrusted JSON: every field is checked, and errors name the field."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _MAX_EXTENT: Final = 1 << 62
 
 
 def parse_json_object(text: str | bytes, what: str) -> Mapping[str, object]:
-    """The members of a JSON object; `ArtifactError` naming `what` where the text is not one."""
+    """Returns the members of a JSON object. Raises an `ArtifactError` that names `what` for other text."""
     try:
         value: object = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -34,15 +34,15 @@ def is_list(value: object) -> TypeGuard[list[object]]:
 
 
 def is_extent(value: object) -> TypeGuard[int]:
-    """Whether `value` is a number that can be the size of something."""
+    """Whether `value` is a valid size."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_EXTENT
 
 
 class JsonFields:
-    """The fields of a JSON object, by name and kind; `ArtifactError` where one is missing or of another kind."""
+    """The fields of a JSON object, by name and type. Raises `ArtifactError` if one is missing or of another type."""
 
     def __init__(self, fields: object, what: str):
-        """Fields of a parsed object; `what` names it in errors."""
+        """Wraps a parsed object; `what` names it in errors."""
         if not is_object(fields):
             raise ArtifactError(f"{what} is not a JSON object")
         self._fields: Mapping[str, object] = fields
@@ -54,25 +54,25 @@ class JsonFields:
         return tuple(self._fields)
 
     def part(self, name: str) -> JsonFields:
-        """An object in a field."""
+        """Returns an object in a field."""
         return JsonFields(self._fields.get(name), f"{self._what}, {name}")
 
     def text(self, name: str) -> str:
-        """A string."""
+        """Returns a string."""
         value = self._fields.get(name)
         if not isinstance(value, str):
             raise self._wrong(name, "a string")
         return value
 
     def flag(self, name: str) -> bool:
-        """A truth value."""
+        """Returns a boolean."""
         value = self._fields.get(name)
         if not isinstance(value, bool):
             raise self._wrong(name, "a truth value")
         return value
 
     def texts(self, name: str) -> tuple[str, ...]:
-        """A list of strings."""
+        """Returns a list of strings."""
         values = self._list(name)
         strings = tuple(value for value in values if isinstance(value, str))
         if len(strings) != len(values):
@@ -80,14 +80,14 @@ class JsonFields:
         return strings
 
     def extent(self, name: str) -> int:
-        """A size: an integer that is not negative."""
+        """Returns a size: a non-negative integer."""
         value = self._fields.get(name)
         if not is_extent(value):
             raise self._wrong(name, "a size")
         return value
 
     def extents(self, name: str) -> tuple[int, ...]:
-        """A list of sizes."""
+        """Returns a list of sizes."""
         values = self._list(name)
         sizes = tuple(value for value in values if is_extent(value))
         if len(sizes) != len(values):
@@ -95,7 +95,7 @@ class JsonFields:
         return sizes
 
     def shape(self, name: str) -> tuple[int | str, ...]:
-        """A list of sizes and of texts, which stand for sizes that a run tells."""
+        """Returns a list of sizes and of texts, which are dynamic sizes."""
         values = self._list(name)
         extents = tuple(value for value in values if is_extent(value) or isinstance(value, str))
         if len(extents) != len(values):
@@ -103,7 +103,7 @@ class JsonFields:
         return extents
 
     def table(self, name: str, read_row: Callable[[JsonFields], _T]) -> tuple[_T, ...]:
-        """A list of objects, each read by `read_row`."""
+        """Returns a list of objects, each read by `read_row`."""
         rows = self._list(name)
         return tuple(read_row(JsonFields(row, f"{self._what}, {name}[{i}]")) for i, row in enumerate(rows))
 

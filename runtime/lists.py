@@ -1,7 +1,7 @@
-"""Sequences and optionals of a model: Python's lists and `None`, as the objects that native code has for them.
+"""Converts sequences and optionals between Python's lists and `None` and the objects of native code.
 
-What the words of an object mean stands in `lowering/to_llvm/lists.py`. Those of an input lie in one array that is never
-freed by native code; those of an output are copied before the run's memory goes.
+The layout of an object is described in `lowering/to_llvm/lists.py`. The objects of an input are in one array that
+native code never frees; those of an output are copied before the run's memory is released.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from xrelay.runtime.arena import address_of, aligned_bytes
 from xrelay.runtime.metadata import OPTIONAL, TensorSpec
 
 Listed: TypeAlias = Any
-"""The value of an input or output: an array, the values of a sequence, `None` for an optional without a value, or a
-function."""
+"""The value of an input or output: an array, the list of a sequence, `None` for an empty optional, or a function."""
 
 _WORD: Final = 8
 _HEAD: Final = 4
-"""The words before what a list holds, and before the extents of a buffer."""
+"""The number of words before the elements of a list, and before the extents of a buffer."""
 _NEVER_FREED: Final = -1
 _IS_LIST: Final = -1
-"""What a list has where a buffer has its rank."""
+"""The rank of a list."""
 
 
 def encode_list(spec: TensorSpec, value: object, convert: Callable[[object], NDArray[Any]]) -> NDArray[np.int64]:
-    """The objects of a sequence or optional, in one array that begins with the outermost.
+    """Returns the objects of a sequence or optional, in one array that begins with the outermost.
 
-    `convert` checks a value that is held and makes it an array. `InputError` for what is no list, and what it raises.
+    `convert` checks an element and converts it to an array. Raises `InputError` for a value that is not a list, and
+    errors of `convert`.
     """
     pieces = _Pieces(spec, convert)
     pieces.add(value, 0)
@@ -41,7 +41,7 @@ def encode_list(spec: TensorSpec, value: object, convert: Callable[[object], NDA
 
 
 def checked_list(spec: TensorSpec, value: object, convert: Callable[[object], NDArray[Any]], depth: int = 0) -> Listed:
-    """The value with arrays in it as `convert` makes them; `InputError` as for `encode_list`. As deep as the type."""
+    """Returns the value with its elements converted by `convert`, recursively. Raises the errors of `encode_list`."""
     if depth == len(spec.containers):
         return convert(value)
     held = [checked_list(spec, each, convert, depth + 1) for each in held_values(spec, value, depth)]
@@ -51,7 +51,7 @@ def checked_list(spec: TensorSpec, value: object, convert: Callable[[object], ND
 
 
 def flattened(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArray[Any]]:
-    """The arrays in some values, each by its name: `y`, and of a sequence `s[0]`, `s[1]`. Functions have none."""
+    """Returns the arrays in values by name: `y`, and `s[0]`, `s[1]` of a sequence. Functions are skipped."""
     found: dict[str, NDArray[Any]] = {}
     pending = list(zip(names, values, strict=True))[::-1]
     while pending:
@@ -65,7 +65,7 @@ def flattened(names: Sequence[str], values: Sequence[Listed]) -> dict[str, NDArr
 
 
 def held_values(spec: TensorSpec, value: object, depth: int) -> Sequence[object]:
-    """What a value holds that is inside so many containers; `InputError` where it is no list."""
+    """Returns the elements of a value at a container depth. Raises `InputError` if it is not a list."""
     if spec.containers[depth] == OPTIONAL:
         return () if value is None else (value,)
     if not isinstance(value, (list, tuple)):
@@ -75,15 +75,15 @@ def held_values(spec: TensorSpec, value: object, depth: int) -> Sequence[object]
 
 
 class _Pieces:
-    """Objects one behind the other, each at a multiple of 64 bytes; addresses are added when there is memory."""
+    """Objects in sequence, each at a multiple of 64 bytes. Addresses are filled in when the memory is allocated."""
 
     def __init__(self, spec: TensorSpec, convert: Callable[[object], NDArray[Any]]):
         self._spec, self._convert = spec, convert
         self._objects: list[tuple[list[int], list[int], NDArray[Any] | None]] = []
-        """The words of each object, the numbers of the objects it holds, and its elements."""
+        """The words of each object, the indices of the objects it contains, and its elements."""
 
     def add(self, value: object, depth: int) -> int:
-        """Adds the objects of a value inside so many containers; the number of the first. As deep as the type."""
+        """Adds the objects of a value at a container depth, recursively; returns the index of the first."""
         number = len(self._objects)
         if depth == len(self._spec.containers):
             array = self._convert(value)
@@ -96,7 +96,7 @@ class _Pieces:
         return number
 
     def array(self) -> NDArray[np.int64]:
-        """All objects in memory of their own."""
+        """Returns all objects in newly allocated memory."""
         places, end = list[int](), 0
         for words, items, elements in self._objects:
             places.append(end)
@@ -113,9 +113,9 @@ class _Pieces:
 
 
 def decode_list(spec: TensorSpec, address: int, depth: int = 0) -> Listed:
-    """The value of a sequence or optional whose object is at `address`; as deep as the type.
+    """Returns the value of a sequence or optional whose object is at `address`, recursively.
 
-    `ExecutionError` where there is no memory for it.
+    Raises `ExecutionError` if allocation fails.
     """
     _, length, size, rank = _words(address, _HEAD)
     if depth == len(spec.containers):
@@ -129,9 +129,9 @@ def decode_list(spec: TensorSpec, address: int, depth: int = 0) -> Listed:
 
 
 def copied_objects(address: int) -> NDArray[np.int64]:
-    """A copy of the object at `address` and of all that it holds, in one array that begins with it.
+    """Returns a copy of the object at `address` and of all objects it contains, in one array that begins with it.
 
-    What each is the objects say themselves. `ExecutionError` where there is no memory for it.
+    The type of each follows from its head. Raises `ExecutionError` if allocation fails.
     """
     numbers, places, end = {address: 0}, list[int](), 0
     sizes: list[int] = []
@@ -162,7 +162,7 @@ def copied_objects(address: int) -> NDArray[np.int64]:
 
 
 def copied_array(spec: TensorSpec, shape: tuple[int, ...], address: int) -> NDArray[Any]:
-    """A new array of what lies at `address`; `ExecutionError` where there is no memory for it."""
+    """Returns a copy of the array at `address`. Raises `ExecutionError` if allocation fails."""
     try:
         array = np.empty(shape, spec.numpy_dtype)
     except (MemoryError, ValueError) as error:

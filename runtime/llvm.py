@@ -1,6 +1,6 @@
-"""The part of llvmlite that the runtime uses, with types, imported when first used.
+"""The part of llvmlite that the runtime uses, with types, imported on first use.
 
-llvmlite ships no types and takes about 50 ms to import, so every use of it in the runtime goes through `binding()`.
+llvmlite has no types and takes about 50 ms to import, so the runtime uses it only through `binding()`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class _Closeable(Protocol):
 
 
 class Context(_Closeable, Protocol):
-    """An LLVM context: what one thread compiles in at a time."""
+    """An LLVM context, used by one thread at a time."""
 
 
 class Module(_Closeable, Protocol):
@@ -28,24 +28,24 @@ class Module(_Closeable, Protocol):
     data_layout: str
 
     def verify(self) -> None:
-        """Raise `RuntimeError` with LLVM's text where the module is not valid."""
+        """Raises `RuntimeError` with LLVM's message if the module is invalid."""
 
 
 class TargetMachine(Protocol):
-    """Code generator for one CPU."""
+    """A code generator for one CPU."""
 
     @property
     def target_data(self) -> object:
-        """The data layout; its `str` is the text a module carries."""
+        """The data layout; its `str` is the text in a module."""
         ...
 
     def emit_assembly(self, module: Module) -> str:
-        """The assembly text of an optimised module."""
+        """Returns the assembly text of an optimised module."""
         ...
 
 
 class Target(Protocol):
-    """An architecture that LLVM has been built for."""
+    """An architecture that LLVM is built for."""
 
     @property
     def triple(self) -> str:
@@ -53,7 +53,7 @@ class Target(Protocol):
         ...
 
     def create_target_machine(self, *, cpu: str, features: str, opt: int, reloc: str, codemodel: str) -> TargetMachine:
-        """A code generator; unknown CPU names fall back to the architecture's baseline."""
+        """Returns a code generator; unknown CPU names fall back to the architecture's baseline."""
         ...
 
 
@@ -61,11 +61,14 @@ class TargetClass(Protocol):
     """The class object of `Target`."""
 
     def from_default_triple(self) -> Target:
-        """The target of this machine."""
+        """Returns the target of this machine."""
         ...
 
     def from_triple(self, triple: str) -> Target:
-        """The target of a triple; `RuntimeError` where LLVM has not been built for it, or it is not registered."""
+        """Returns the target of a triple.
+
+        Raises `RuntimeError` if LLVM is not built for it, or it is not registered.
+        """
         ...
 
 
@@ -82,14 +85,14 @@ class PassManager(Protocol):
     """A pipeline ready to run."""
 
     def detach(self) -> None:
-        """Forget what it stands for, without freeing it."""
+        """Forgets the pipeline without freeing it."""
 
 
 class PassBuilder(Protocol):
     """Builds the default pipelines."""
 
     def getModulePassManager(self) -> PassManager:  # noqa: N802 - llvmlite's name
-        """The per-module default pipeline of the options' speed level."""
+        """Returns the per-module default pipeline of the options' speed level."""
         ...
 
 
@@ -107,23 +110,23 @@ class LibraryBuilder(Protocol):
     """Collects object code and symbols for one JIT library."""
 
     def add_object_img(self, data: bytes) -> LibraryBuilder:
-        """Add one object file."""
+        """Adds one object file."""
         ...
 
     def add_current_process(self) -> LibraryBuilder:
-        """Resolve missing symbols in this process (libc, libm)."""
+        """Resolves missing symbols in this process (libc, libm)."""
         ...
 
     def import_symbol(self, name: str, address: int) -> LibraryBuilder:
-        """Bind an undefined symbol to an address."""
+        """Binds an undefined symbol to an address."""
         ...
 
     def export_symbol(self, name: str) -> LibraryBuilder:
-        """Make a defined symbol's address available on the tracker."""
+        """Makes a defined symbol's address available on the tracker."""
         ...
 
     def link(self, lljit: LLJIT, library_name: str) -> ResourceTracker:
-        """Link and load; raises `RuntimeError` with the unresolved symbols."""
+        """Links and loads. Raises `RuntimeError` with the unresolved symbols."""
         ...
 
 
@@ -131,7 +134,7 @@ class LibraryBuilderClass(Protocol):
     """The class object of `LibraryBuilder`."""
 
     def __call__(self) -> LibraryBuilder:
-        """An empty builder."""
+        """Returns an empty builder."""
         ...
 
 
@@ -139,11 +142,11 @@ class Features(Protocol):
     """A CPU's features by name: present or not."""
 
     def flatten(self) -> str:
-        """The features as LLVM's `+a,-b` text."""
+        """Returns the features as LLVM's `+a,-b` text."""
         ...
 
     def items(self) -> list[tuple[str, bool]]:
-        """Names and presence."""
+        """Returns names and presence."""
         ...
 
 
@@ -155,56 +158,56 @@ class Binding(Protocol):
     JITLibraryBuilder: LibraryBuilderClass
 
     def initialize_native_target(self) -> None:
-        """Register this machine's code generator."""
+        """Registers this machine's code generator."""
 
     def initialize_native_asmprinter(self) -> None:
-        """Register this machine's object writer."""
+        """Registers this machine's object writer."""
 
     def initialize_native_asmparser(self) -> None:
-        """Register this machine's assembler, which inline assembly needs."""
+        """Registers this machine's assembler, which inline assembly needs."""
 
     def initialize_all_targets(self) -> None:
-        """Register every code generator that LLVM has been built with."""
+        """Registers every code generator that LLVM is built with."""
 
     def initialize_all_asmprinters(self) -> None:
-        """Register every object writer."""
+        """Registers every object writer."""
 
     def get_host_cpu_name(self) -> str:
-        """LLVM's name of this CPU."""
+        """Returns LLVM's name of this CPU."""
         ...
 
     def get_host_cpu_features(self) -> Features:
-        """The features of this CPU; `RuntimeError` where LLVM cannot tell."""
+        """Returns the features of this CPU. Raises `RuntimeError` if LLVM cannot determine them."""
         ...
 
     def get_default_triple(self) -> str:
-        """The triple of this machine."""
+        """Returns the triple of this machine."""
         ...
 
     def create_context(self) -> Context:
-        """A new LLVM context."""
+        """Returns a new LLVM context."""
         ...
 
     def parse_assembly(self, llvmir: str, context: Context) -> Module:
-        """Parse LLVM IR text; `RuntimeError` with LLVM's message on a syntax error."""
+        """Parses LLVM IR text. Raises `RuntimeError` with LLVM's message on a syntax error."""
         ...
 
     def create_pipeline_tuning_options(self, speed_level: int) -> TuningOptions:
-        """Options of the default pipelines."""
+        """Returns options of the default pipelines."""
         ...
 
     def create_pass_builder(self, tm: TargetMachine, pto: TuningOptions) -> PassBuilder:
-        """A builder of pipelines for a machine."""
+        """Returns a builder of pipelines for a machine."""
         ...
 
     def create_lljit_compiler(self, *, use_jit_link: bool) -> LLJIT:
-        """A new JIT linker."""
+        """Returns a new JIT linker."""
         ...
 
 
 @functools.cache
 def binding() -> Binding:
-    """`llvmlite.binding` with this machine's target registered."""
+    """Returns `llvmlite.binding` with this machine's target registered."""
     with reporting_shortage():
         importlib.import_module("llvmlite.binding")
     llvm: Binding = importlib.import_module("llvmlite").binding
@@ -215,7 +218,7 @@ def binding() -> Binding:
 
 
 def target_of(triple: str) -> Target:
-    """The target of any triple; `LoweringError` where this build of LLVM generates no code for it."""
+    """Returns the target of any triple. Raises `LoweringError` if this build of LLVM cannot generate code for it."""
     native = binding()
     native.initialize_all_targets()
     native.initialize_all_asmprinters()
@@ -227,13 +230,13 @@ def target_of(triple: str) -> Target:
 
 @functools.cache
 def version() -> str:
-    """The version of LLVM in use, such as `22.1.0`."""
+    """Returns the version of LLVM in use, such as `22.1.0`."""
     return ".".join(str(part) for part in binding().llvm_version_info)
 
 
 @functools.cache
 def host_features() -> frozenset[str]:
-    """The features this CPU has, by LLVM's names; empty where LLVM cannot tell."""
+    """Returns the features of this CPU by LLVM's names; empty if LLVM cannot determine them."""
     try:
         features = binding().get_host_cpu_features()
     except RuntimeError:

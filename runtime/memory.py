@@ -1,4 +1,4 @@
-"""What a call of a model needs of memory."""
+"""The memory that a call of a model needs."""
 
 from __future__ import annotations
 
@@ -6,32 +6,33 @@ from dataclasses import dataclass
 from typing import Final
 
 BESIDE_ARENA: Final = ("boxes", "kernels", "each_thread")
-"""What a plan tells behind the extents of outputs: fields of `MemoryNeeds`."""
+"""The sizes that a plan has after the extents of outputs: fields of `MemoryNeeds`."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryNeeds:
-    """The bytes that a call takes beside inputs, outputs of known extents and weights: upper bounds, for certain sizes.
+    """Upper bounds of the bytes that a call allocates, without inputs, outputs of static shape and weights.
 
-    A call whose `memory_limit` is `peak` is not short of memory unless it makes what `not_counted` names.
+    With `memory_limit` equal to `peak`, a call runs out of memory only if it allocates objects that `not_counted`
+    names.
     """
 
     arena: int
-    """What is laid out before a call begins, and kept for the next one."""
+    """The arena, which is laid out before a call begins and reused by the next one."""
     boxes: int = 0
-    """The most at a time for buffers whose extents the run makes: those that are bounded by the sizes of the inputs."""
+    """The peak size of the dynamic buffers whose size is bounded by the sizes of the inputs."""
     kernels: int = 0
-    """The most that a kernel allocates once, whatever the number of threads."""
+    """The maximum that a kernel allocates once, whatever the number of threads."""
     each_thread: int = 0
-    """The most that each thread of a kernel allocates for itself, such as a row whose length the sizes tell."""
+    """The maximum that each thread of a kernel allocates, such as a row of dynamic length."""
     threads: int = 1
     """The number of threads that a call may use."""
     not_counted: tuple[str, ...] = ()
-    """What a call may allocate besides, in words: nothing that is known before tells how much that is."""
+    """Descriptions of further allocations of a call, which have no upper bound."""
 
     @property
     def peak(self) -> int:
-        """The bytes of all parts together."""
+        """The sum of all parts in bytes."""
         return self.arena + self.boxes + self.kernels + self.threads * self.each_thread
 
     def __str__(self) -> str:

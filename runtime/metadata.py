@@ -25,9 +25,9 @@ SEQUENCE: Final = "sequence"
 OPTIONAL: Final = "optional"
 FUNCTION: Final = "function"
 OPEN: Final = "?"
-"""An extent that may be another one for each value of a sequence."""
+"""A dynamic extent that may differ between the values of a sequence."""
 UNTOLD: Final = "…"
-"""Stands for a number that only a run tells."""
+"""A placeholder for a number that is known only at run time."""
 ANY_RANK: Final = "*"
 """The only extent of values whose ranks may differ."""
 _NUMPY_NAMES: Final = frozenset(
@@ -36,14 +36,17 @@ _NUMPY_NAMES: Final = frozenset(
 
 
 def abi_stamp(arch: str | None = None) -> str:
-    """The ABI that code and runtime must share, such as `1-linux-x86_64`: of this machine, or of Linux on another."""
+    """Returns the ABI stamp of this machine, or of Linux on `arch`, such as `1-linux-x86_64`.
+
+    Code and runtime must have the same stamp.
+    """
     if arch is not None:
         return f"{ABI_VERSION}-linux-{arch}"
     return f"{ABI_VERSION}-{sys.platform}-{platform.machine().lower()}"
 
 
 def dtype_from_name(name: str) -> np.dtype[Any]:
-    """The numpy dtype of a name such as `float32`, `bool` or `bfloat16`; `ArtifactError` where there is none."""
+    """Returns the numpy dtype of a name such as `float32`, `bool` or `bfloat16`. Raises `ArtifactError` for others."""
     module = np if name in _NUMPY_NAMES else import_module("ml_dtypes")
     scalar = getattr(module, name, None)
     if not isinstance(scalar, type) or not issubclass(scalar, np.generic) or np.dtype(scalar).name != name:
@@ -55,12 +58,12 @@ def dtype_from_name(name: str) -> np.dtype[Any]:
 class TensorSpec:
     """Name, dtype (numpy's name for it) and shape of an input, output or weight.
 
-    An extent that each call brings is its text over named dimensions, such as `n` or `2 * n + 1`. That of an output may
-    have names that no input tells: a run makes such an extent.
+    A dynamic extent is its text over named dimensions, such as `n` or `2 * n + 1`. An extent of an output may have
+    names that no input determines; it is then known only after the run.
 
-    Of a sequence or an optional, `containers` says from the outside in what it is, and dtype and shape are those of the
-    values: `?` for an extent that may be another one for each, and `*` alone where ranks may differ. Of a function it
-    says that, and `functions` its type; of an input that is a function, the types that it may have.
+    For a sequence or an optional, `containers` is its type from the outside in, and dtype and shape are those of its
+    values: `?` is an extent that may differ between values, and the shape is a single `*` if ranks may differ. For a
+    function, `containers` is `FUNCTION`, and `functions` its type, or the types that may be passed for an input.
     """
 
     name: str
@@ -71,29 +74,29 @@ class TensorSpec:
 
     @property
     def is_open(self) -> bool:
-        """Whether an extent is not known before a call."""
+        """Whether the shape is dynamic."""
         return any(isinstance(extent, str) for extent in self.shape)
 
     @property
     def known_shape(self) -> tuple[int, ...]:
-        """The shape of a tensor of known extents; `InputError` where one is open."""
+        """The shape of a static tensor. Raises `InputError` if it is dynamic."""
         known = tuple(extent for extent in self.shape if isinstance(extent, int))
         if len(known) != len(self.shape):
             raise InputError(f"the shape of '{self.name}' is open: {self}", help="give the sizes of its names")
         return known
 
     def at(self, sizes: Mapping[str, int]) -> TensorSpec:
-        """The tensor with the extents that it has for these sizes; `DimensionError` where one has no value."""
+        """Returns the tensor with its extents for these sizes. Raises `DimensionError` if an extent has no value."""
         return replace(self, shape=tuple(evaluate(e, sizes) if isinstance(e, str) else e for e in self.shape))
 
     @cached_property
     def numpy_dtype(self) -> np.dtype[Any]:
-        """The dtype as numpy has it."""
+        """The numpy dtype."""
         return dtype_from_name(self.dtype)
 
     @cached_property
     def nbytes(self) -> int:
-        """The size of the data; `InputError` where an extent is open."""
+        """The size of the data. Raises `InputError` if the shape is dynamic."""
         return self.numpy_dtype.itemsize * prod(self.known_shape)
 
     @property
@@ -109,13 +112,13 @@ class TensorSpec:
 
 
 def function_spec(name: str, types: tuple[str, ...] = ()) -> TensorSpec:
-    """An input or output that is a function of one of these types."""
+    """Returns the spec of an input or output that is a function of one of these types."""
     return TensorSpec(name, "uint8", (), containers=(FUNCTION,), functions=types)
 
 
 @dataclass(frozen=True, slots=True)
 class KernelInfo:
-    """A kernel's symbol and the names of the nodes of the source model that it, or one call of it, computes."""
+    """A kernel's symbol, and the names of the source nodes that it, or one call of it, computes."""
 
     symbol: str
     sources: tuple[str, ...] = ()
@@ -123,11 +126,10 @@ class KernelInfo:
 
 @dataclass(frozen=True, slots=True)
 class CheckInfo:
-    """What a model demands of its named dimensions.
+    """A requirement of a model on its named dimensions.
 
-    `text` says what; where it relates two extents, `sides` are these, and `relation` has places for their numbers:
-    `{lhs} == {rhs}`. A text may have such places itself. `sources` are the nodes of the source model for which it is
-    checked.
+    `text` describes it. If it relates two extents, `sides` are these, and `relation` is a template for their values:
+    `{lhs} == {rhs}`. `text` may be such a template too. `sources` are the source nodes that need the check.
     """
 
     text: str
@@ -136,9 +138,9 @@ class CheckInfo:
     sources: tuple[str, ...] = ()
 
     def failure(self, sizes: Mapping[str, int], found: tuple[int, int] | None = None) -> str:
-        """Why it does not hold for these sizes: `in-channels: n == m is 3 == 5 (n = 3, m = 5)`.
+        """Returns the message of a violation for these sizes: `in-channels: n == m is 3 == 5 (n = 3, m = 5)`.
 
-        `found` are the values of the sides, where the run has told them.
+        `found` are the values of the sides, if the run has stored them.
         """
         if self.has_places:
             return self._filled(self.text, (UNTOLD, UNTOLD) if found is None else found)
@@ -153,12 +155,12 @@ class CheckInfo:
 
     @property
     def has_places(self) -> bool:
-        """Whether the text has places for numbers."""
+        """Whether the text is a template."""
         return "{lhs}" in self.text or "{rhs}" in self.text
 
     @property
     def summary(self) -> str:
-        """The text before a run has told any numbers."""
+        """The text, without values."""
         return self._filled(self.text, (UNTOLD, UNTOLD))
 
     @staticmethod
@@ -166,7 +168,7 @@ class CheckInfo:
         return text.replace("{lhs}", str(values[0])).replace("{rhs}", str(values[1]))
 
     def _values(self, sizes: Mapping[str, int]) -> tuple[int, int] | None:
-        """The values of both sides; `None` where there are none, or they have names that no input tells."""
+        """Returns the values of both sides; `None` if there are no sides, or they have names without a size."""
         if len(self.sides) != 2 or not sizes.keys() >= set(names_in(self.sides)):
             return None
         lhs, rhs = self.sides
@@ -179,9 +181,9 @@ class CheckInfo:
 
 @dataclass(frozen=True, slots=True)
 class MemoryInfo:
-    """The most bytes that a run needs beside the arena: of boxes, of a kernel, and of a kernel for each thread.
+    """The maximum bytes that a run needs besides the arena: of dynamic buffers, per kernel, and per kernel thread.
 
-    `uncounted` says what is not among them.
+    `uncounted` describes allocations that are not included.
     """
 
     boxes: int = 0
@@ -191,7 +193,7 @@ class MemoryInfo:
 
     @property
     def sizes(self) -> tuple[int, int, int]:
-        """The numbers, in the order of a plan."""
+        """The sizes, in the order of a plan."""
         return self.boxes, self.kernels, self.each_thread
 
 
@@ -199,15 +201,14 @@ class MemoryInfo:
 class ModelMetadata:
     """The tables of a model. Inputs, outputs and weights are in the order of the entry's arguments.
 
-    An output that has a name which is not in `dims` is a box: no argument, but what a run makes (see `abi`). So are
+    An output with a name that is not in `dims` is a dynamic buffer ("box") and not an argument (see `abi`). So are
     sequences and optionals.
 
-    `kernels`, with `calls` behind them, and `checks` are indexed by the number in a status (see `abi`). `calls` are
-    those of a kernel that may fail for other nodes than the kernel names. `dims` are the names whose sizes each call
-    brings, in order; the arena's size and those of `memory` are 0 then, and `xrelay_plan` tells them. With `polls` a
-    run can be ended; with `straight` runs of the same sizes take about as long as each other, so that one which is over
-    at once need not be. `cpu` and `features` are what the code was compiled for, as LLVM names them;
-    `bound_params` are names of parameters whose values were compiled in.
+    The number in a status (see `abi`) indexes `kernels` followed by `calls`, or `checks`. `calls` are calls of a kernel
+    that may fail for other nodes than the kernel names. `dims` are the names whose sizes each call determines, in
+    order; then the arena's size and `memory` are 0, and `xrelay_plan` computes them. If `polls`, a run can be ended. If
+    `straight`, runs of the same sizes take about the same time, so short ones need not poll. `cpu` and `features` are
+    LLVM's names of the target. `bound_params` are the names of parameters that were compiled in.
     """
 
     inputs: tuple[TensorSpec, ...]
@@ -233,13 +234,13 @@ class ModelMetadata:
 
     @cached_property
     def boxes(self) -> tuple[int, ...]:
-        """The numbers of the outputs that are boxes."""
+        """The indices of the outputs that are dynamic buffers."""
         rows = enumerate(self.outputs)
         return tuple(number for number, spec in rows if spec.containers or not self._names_of(spec) <= {*self.dims})
 
     @cached_property
     def functions(self) -> tuple[int, ...]:
-        """The numbers of the outputs that are functions."""
+        """The indices of the outputs that are functions."""
         return tuple(number for number, spec in enumerate(self.outputs) if spec.is_function)
 
     @cached_property
@@ -252,12 +253,15 @@ class ModelMetadata:
         return set(names_in(extent for extent in spec.shape if isinstance(extent, str)))
 
     def to_json(self) -> str:
-        """The tables as JSON text."""
+        """Returns the tables as JSON text."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
     @staticmethod
     def from_json(text: str) -> ModelMetadata:
-        """The tables of JSON text; `ArtifactError` naming the field that is missing or of the wrong kind."""
+        """Returns the tables in JSON text.
+
+        Raises an `ArtifactError` that names a field that is missing or of the wrong type.
+        """
         what = "the model's description"
         read = JsonFields(parse_json_object(text, what), what)
         return ModelMetadata(
@@ -294,7 +298,7 @@ def _output(row: JsonFields) -> TensorSpec:
 
 
 def _checked_dims(names: tuple[str, ...], inputs: tuple[TensorSpec, ...]) -> tuple[str, ...]:
-    """The names, each of which is the size of an extent of an input or follows from it."""
+    """Returns the names. Raises `ArtifactError` unless each can be derived from an extent of an input."""
     texts = [extent for spec in inputs if not spec.containers for extent in spec.shape if isinstance(extent, str)]
     solved = {found[0] for text in texts if (found := name_and_size(text, 0)) is not None}
     if missing := [name for name in names if name not in solved]:

@@ -1,11 +1,11 @@
 """The file of a compiled model: layout, writing, and checked reading.
 
-It is a safetensors file: tensors `object.N` (bytes of object code) and `weight.N`, and as metadata strings the format's
-version, the tables as JSON, the key of the cache that the model was compiled for, and two digests. One is over all
-weights; the other over everything else, the first digest and the places of the tensors included. The second is checked
-before anything in the file is used, the first before the weights are, once for each state of a file.
+It is a safetensors file with tensors `object.N` (bytes of object code) and `weight.N`. Its metadata strings are the
+format version, the tables as JSON, the cache key of the model, and two digests. One digest covers all weights. The
+other covers everything else, including the first digest and the places of the tensors; it is checked before the file is
+used. The weights are checked against theirs before use, once per state of the file.
 
-Where the model gives functions, those that call them are in the file too: their tables are further strings, and the
+If the model returns functions, the models that call them are in the file too: their tables are further strings, and the
 names of their tensors begin with `function.M.`.
 """
 
@@ -36,11 +36,11 @@ _VERIFIED: Final = FileRecord("verified")
 """The files whose weights were checked against their digest."""
 _AGAIN: Final = "compile the model again with this version"
 COPIED_UP_TO: Final = 64 << 20
-"""Bytes of weights that are copied to memory where the caller does not choose; more are mapped."""
+"""The bytes of weights up to which they are copied to memory by default; more are mapped."""
 
 
 class Part(NamedTuple):
-    """A model of a file: its object code, tables and weights."""
+    """A model in a file: its object code, tables and weights."""
 
     objects: tuple[bytes, ...]
     metadata: ModelMetadata
@@ -48,7 +48,7 @@ class Part(NamedTuple):
 
 
 def write_model(file: BinaryIO, parts: Sequence[Part], key: str) -> None:
-    """Write a model, the first part, and those that call its functions; `key` is that of the cache, or empty."""
+    """Writes a model, the first part, and the models that call its functions; `key` is that of the cache, or empty."""
     tensors: dict[str, NDArray[Any]] = {}
     for number, part in enumerate(parts):
         for i, code in enumerate(part.objects):
@@ -68,17 +68,17 @@ def write_model(file: BinaryIO, parts: Sequence[Part], key: str) -> None:
 
 
 def _prefix(number: int) -> str:
-    """What the names of the tensors of a part begin with."""
+    """Returns the prefix of the tensor names of a part."""
     return f"function.{number - 1}." if number else ""
 
 
 def _table_key(number: int) -> str:
-    """The key of the tables of a part."""
+    """Returns the key of the tables of a part."""
     return f"{MODEL_KEY}.function.{number - 1}" if number else MODEL_KEY
 
 
 def code_digest(header: Mapping[str, object], objects: Sequence[bytes]) -> str:
-    """The digest over code and tables: object code, and what the header says but for the digest itself."""
+    """Returns the digest over code and tables: object code, and the header without the digest itself."""
     return content_key((header_text(header, without=DIGEST), *objects))
 
 
@@ -92,17 +92,17 @@ def _array_source(array: NDArray[Any]) -> Source:
 
 
 class ModelFile:
-    """An open file with a model, its header, code and tables read and checked.
+    """An open file with a model; its header, code and tables are read and checked.
 
-    `ArtifactError` where the file is not a saved model, of another format, damaged, or compiled under another key than
-    the one that is expected; `EOFError` and `OSError` where reading fails.
+    Raises `ArtifactError` if the file is not a saved model, of another format, damaged, or of another key than
+    expected, and `EOFError` and `OSError` if reading fails.
     """
 
     metadata: ModelMetadata
     """The tables of the first part."""
 
     def __init__(self, path: Path, descriptor: int, *, key: str | None = None):
-        """Read everything but the weights from an open file; `path` names it in errors."""
+        """Reads everything but the weights from an open file; `path` names it in errors."""
         self._path, self._descriptor = path, descriptor
         self._status = os.fstat(descriptor)
         self._header = read_header(path, descriptor)
@@ -119,10 +119,10 @@ class ModelFile:
         self.metadata = self._tables[0]
 
     def parts(self, *, verify: bool, mapped: bool | None) -> list[Part]:
-        """The models in the file, the first of which gives what the others call.
+        """Returns the models in the file; the first returns the functions that the others call.
 
-        Weights are read-only: of the mapped file, or a copy in memory (`None`: a copy where they are not large). They
-        are checked against their digest, with `verify` always, else where this state of the file never was.
+        Weights are read-only, mapped from the file or copied to memory; `None` copies small ones. They are checked
+        against their digest on each load with `verify`, else only if this state of the file was never checked.
         """
         places = self._weight_places()
         is_known = not places or (not verify and _VERIFIED.get(self._mark(self._status)) is not None)
@@ -164,7 +164,7 @@ class ModelFile:
         return found
 
     def _weight_places(self) -> list[tuple[int, int]]:
-        """The places of the weights; `ArtifactError` where one has not the size of its type."""
+        """Returns the places of the weights. Raises `ArtifactError` if the size of one does not match its type."""
         places: list[tuple[int, int]] = []
         rows = ((number, i, spec) for number, each in enumerate(self._tables) for i, spec in enumerate(each.weights))
         for number, i, spec in rows:
@@ -176,7 +176,7 @@ class ModelFile:
         return places
 
     def _copied(self, places: list[tuple[int, int]]) -> list[NDArray[np.uint8]]:
-        """The bytes at some places, in one block of memory where they are aligned as in the file."""
+        """Returns the bytes at places, in one block of memory with the same alignment as in the file."""
         first = min((begin for begin, _ in places), default=0)
         block = aligned_bytes(max((end for _, end in places), default=0) - first)
         read_into(self._descriptor, first, block.data)
@@ -184,7 +184,7 @@ class ModelFile:
         return [block[begin - first : end - first] for begin, end in places]
 
     def _source(self, begin: int, end: int) -> Source:
-        """A part of the file, which is read and not mapped: the file may be cut off meanwhile."""
+        """Returns a part of the file. It is read and not mapped, because the file may be truncated meanwhile."""
 
         def read(first: int, last: int) -> bytearray:
             return read_bytes(self._descriptor, begin + first, begin + last)
@@ -192,7 +192,7 @@ class ModelFile:
         return Source(end - begin, read)
 
     def _verify(self, sources: Sequence[Source], steady: os.stat_result | None) -> None:
-        """Check the weights against their digest, and record that for the state that the file had before and has."""
+        """Checks the weights against their digest, and records this if the file did not change meanwhile."""
         digest = self._header.metadata.get(WEIGHTS_DIGEST, "")
         if sources_key(sources) != digest:
             raise ArtifactError(f"'{self._path}' is damaged: the weights do not match their digest", help=_AGAIN)

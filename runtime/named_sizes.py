@@ -1,4 +1,4 @@
-"""Sizes of named dimensions, found in the shapes of the arrays that a caller passes."""
+"""Sizes of named dimensions, derived from the shapes of the arrays that a caller passes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _HELP = "give the size of each named dimension"
 
 
 class SizeBinder:
-    """Finds the size of each name, and compares every extent that follows from them."""
+    """Derives the size of each name, and checks all extents against these sizes."""
 
     def __init__(self, inputs: Sequence[TensorSpec], names: Sequence[str]):
-        """Prepare for arrays of these inputs; `names` are in the order in which sizes are wanted."""
+        """Prepares for arrays of these inputs; `names` determine the order of the sizes."""
         self.names = tuple(names)
         self._inputs = inputs
         self._axes = [
@@ -31,10 +31,10 @@ class SizeBinder:
         ]
 
     def bind(self, arrays: Sequence[NDArray[Any]]) -> tuple[int, ...]:
-        """The sizes, in the order of the names.
+        """Returns the sizes, in the order of the names.
 
-        The first extent that is a multiple of a name plus a number gives its size. `InputError` names the input whose
-        extents do not agree with the sizes.
+        The first extent that is a linear function of a single name determines its size. Raises an `InputError` that
+        names the input whose extents disagree with the sizes.
         """
         sizes: dict[str, int] = {}
         for number, axis, text in self._axes:
@@ -47,7 +47,10 @@ class SizeBinder:
         return self.checked(sizes)
 
     def checked(self, sizes: Mapping[str, int]) -> tuple[int, ...]:
-        """The sizes in order; `InputError` unless each name has one from 0 to `MAX_EXTENT`, and no other has."""
+        """Returns the sizes in order.
+
+        Raises `InputError` unless exactly the names have sizes, from 0 to `MAX_EXTENT`.
+        """
         for name in sizes:
             if name not in self.names:
                 raise InputError(f"the model has no dimension '{name}'", help=did_you_mean(name, self.names, _HELP))
@@ -59,7 +62,7 @@ class SizeBinder:
         return tuple(sizes[name] for name in self.names)
 
     def _value(self, text: str, sizes: Mapping[str, int]) -> int | None:
-        """The extent for these sizes; `None` where it has none, or the size of a name does not follow."""
+        """Returns the extent for these sizes; `None` if it has no value or a name has no size."""
         if (size := sizes.get(text)) is not None:
             return size
         try:

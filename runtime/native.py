@@ -1,12 +1,12 @@
-"""LLVM IR text to object code, and object code to callable symbols.
+"""Compiles LLVM IR text to object code, and loads object code.
 
-Compiling uses the new pass manager: a short pipeline for code that is vectors already (`vector_passes.py`), else the
-default one of a given level with loop unrolling on (kernels carry `llvm.loop.unroll.*` and expect to be obeyed). Code
-is position-independent and of the small code model, so that the same object serves the JIT linker and a C linker.
-llvmlite holds one lock around every call into LLVM; the two long ones, optimising and emitting, touch nothing but the
-module, its own context and its own target machine, so they are called past that lock and several modules compile at
-once. Every call but the shortest gives Python's lock away and has to wait for it afterwards, up to 5 ms beside a thread
-that computes: what takes no time is called with the lock.
+Compilation uses the new pass manager: a short pipeline for code that is vectorised already (`vector_passes.py`), else
+the default pipeline of a given level with loop unrolling, which obeys `llvm.loop.unroll.*` of the kernels. Code is
+position-independent and uses the small code model, so the same object serves the JIT linker and a C linker.
+
+llvmlite holds one lock around every call into LLVM. The two long calls, to optimise and to emit, touch only the module,
+its context and its target machine, so they bypass this lock, and several modules compile in parallel. A call that
+releases the GIL may wait up to 5 ms to reacquire it while another thread computes, so short calls keep it.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ _TRIPLE: Final = re.compile(r'^target triple = "([^"\n]*)"', re.MULTILINE)
 _ORC_LOCK: Final = threading.Lock()
 LIBRARIES_PER_LINKER: Final = 16
 IDLE_COMPILERS: Final = 8
-"""How many compilers wait at most, of whatever options."""
+"""The maximum number of idle compilers, over all options."""
 
 
 class CodeOptions(NamedTuple):
-    """What LLVM is told of a module that it compiles, see `compile_ir`."""
+    """LLVM's options for a module, see `compile_ir`."""
 
     cpu: str
     features: str
@@ -48,10 +48,10 @@ class CodeOptions(NamedTuple):
 
 
 def compile_ir(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> bytes:
-    """Object code of one LLVM module, for this machine's architecture unless its text names another triple.
+    """Compiles an LLVM module to object code, for this machine's architecture unless its text names another triple.
 
     `cpu` and `features` are LLVM's names (`znver4`, `+avx512f,-avx512er`), `opt_level` is 0 to 3. Raises
-    `LoweringError` with LLVM's own message where the text does not parse or verify or cannot be compiled.
+    `LoweringError` with LLVM's own message if the text cannot be parsed, verified or compiled.
     """
     check_memory(LLVM, "compiling a kernel")
     text, code = _prepared(ir_text)
@@ -68,10 +68,10 @@ def compile_many(
     cache: ObjectCache | None = None,
     threads: int | None = None,
 ) -> list[bytes]:
-    """Object code of several modules, in order, compiled on up to `threads` threads (default: see `cores`).
+    """Compiles several modules to object code, in order, on up to `threads` threads (default: see `cores`).
 
-    `opt_level` is that of all modules, or has one for each. Modules of equal text and level are compiled once. With a
-    `cache`, objects are taken from it and added to it.
+    `opt_level` applies to all modules, or has one level for each. Modules of equal text and level are compiled once.
+    With a `cache`, objects are read from it and added to it.
     """
     levels = [opt_level] * len(ir_texts) if isinstance(opt_level, int) else opt_level
     modules = list(zip(ir_texts, levels, strict=True))
@@ -95,26 +95,26 @@ def compile_many(
 
 
 def assembly(ir_text: str, *, cpu: str, features: str, opt_level: int = 3) -> str:
-    """Assembly text of the code `compile_ir` gives, for people and for tests that count spills."""
+    """Returns the assembly text of the code of `compile_ir`, for users and for tests that count spills."""
     text, code = _prepared(ir_text)
     with _parsed(text) as module, _COMPILERS.one(CodeOptions(cpu, features, opt_level), _triple(text)) as compiler:
         return compiler.assembly(module, code)
 
 
 def _triple(ir_text: str) -> str:
-    """The triple that a text names; empty where it names none."""
+    """Returns the triple that a text names; empty if it names none."""
     found = _TRIPLE.search(ir_text)
     return "" if found is None else found[1]
 
 
 def _prepared(ir_text: str) -> tuple[str, Code]:
-    """The text that LLVM gets, and what it consists of."""
+    """Returns the text to compile, and the kind of its code."""
     code = code_of(ir_text)
     return (hide_counters(ir_text) if code is Code.VECTORS else ir_text), code
 
 
 def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cache: ObjectCache | None) -> bytes:
-    """As `compile_ir`; with a `cache`, the object is taken from it or added to it."""
+    """Same as `compile_ir`; with a `cache`, the object is read from it or added to it."""
     if cache is None:
         return compile_ir(ir_text, cpu=cpu, features=features, opt_level=opt_level)
     key = object_key(ir_text, cpu=cpu, features=features, opt_level=opt_level)
@@ -128,7 +128,7 @@ def compile_cached(ir_text: str, *, cpu: str, features: str, opt_level: int, cac
 
 @contextmanager
 def _parsed(ir_text: str) -> Generator[llvm.Module]:
-    """A verified module in a context of its own, closed in the one order that LLVM bears: module, then context."""
+    """Parses and verifies a module in its own context. LLVM requires the module to be closed before the context."""
     native = llvm.binding()
     with closing(native.create_context()) as context:
         try:
@@ -152,7 +152,7 @@ def _one_line(error: Exception) -> str:
 
 
 class _Compiler:
-    """A target machine and a builder of pipelines, for one module after another; not shared between threads."""
+    """A target machine and its pipeline builders, which compile one module at a time; not thread-safe."""
 
     def __init__(self, code: CodeOptions, triple: str):
         native = llvm.binding()
@@ -164,15 +164,15 @@ class _Compiler:
         self._data_layout = str(self._machine.target_data)
         self._opt_level = code.opt_level
         self._builders: dict[bool, llvm.PassBuilder] = {}
-        """Whether LLVM may make vectors of loops → the builder of such pipelines, made when it is needed."""
+        """Maps whether LLVM may vectorise loops to the builder of such pipelines, created on first use."""
 
     def compile(self, module: llvm.Module, code: Code) -> bytes:
-        """Optimise, as what the module consists of needs, and emit object code."""
+        """Optimises a module by the pipeline for its kind of code, and emits object code."""
         self._optimise(module, code)
         return _unlocked().emit_object(self._machine, module)
 
     def assembly(self, module: llvm.Module, code: Code) -> str:
-        """Optimise and emit assembly text."""
+        """Optimises a module and emits assembly text."""
         self._optimise(module, code)
         return self._machine.emit_assembly(module)
 
@@ -196,9 +196,9 @@ class _Compiler:
 
 
 class _Compilers:
-    """Compilers that wait for their next module.
+    """A pool of idle compilers.
 
-    To make one, which looks up what its CPU can do, takes as long as to emit a small module.
+    Creating one looks up the CPU's features, which takes as long as emitting a small module.
     """
 
     def __init__(self) -> None:
@@ -207,7 +207,7 @@ class _Compilers:
 
     @contextmanager
     def one(self, code: CodeOptions, triple: str) -> Generator[_Compiler]:
-        """A compiler for the caller alone, which waits for others afterwards unless something went wrong."""
+        """Yields a compiler for exclusive use, which returns to the pool unless an error occurs."""
         compiler = self._taken(code, triple)
         if compiler is None:
             compiler = _Compiler(code, triple)
@@ -228,7 +228,7 @@ _COMPILERS: Final = _Compilers()
 
 
 class _Unlocked:
-    """Entry points of llvmlite's library, called without its lock; only the long ones release Python's own."""
+    """Entry points of llvmlite's library, called without its lock; only the long ones release the GIL."""
 
     def __init__(self):
         name = import_module("llvmlite.utils").get_library_name()
@@ -259,29 +259,29 @@ class _Unlocked:
         self._free_string.argtypes, self._free_string.restype = [pointer], None
 
     def listed_passes(self, names: Sequence[str]) -> int:
-        """A pipeline of single passes, in this order, to be freed after its one run."""
+        """Returns a pipeline of passes in this order, to be freed after its only run."""
         passes = self._new_passes()
         for name in names:
             self._add[name](passes)
         return passes
 
     def free_passes(self, passes: llvm.PassManager | int) -> None:
-        """Free a pipeline. llvmlite itself never does: its class inherits the method that does nothing."""
+        """Frees a pipeline. llvmlite never does: its class inherits a method that does nothing."""
         self._free_passes(passes)
         if not isinstance(passes, int):
             passes.detach()
 
     def set_target(self, module: llvm.Module, triple: str, layout: str) -> None:
-        """Say which architecture a module is for, and how it lays out data."""
+        """Sets the triple and the data layout of a module."""
         self._set_triple(module, triple.encode())
         self._set_layout(module, layout.encode())
 
     def optimise(self, passes: llvm.PassManager | int, module: llvm.Module, builder: llvm.PassBuilder) -> None:
-        """Run a pipeline on a module."""
+        """Runs a pipeline on a module."""
         self._run(passes, module, builder)
 
     def emit_object(self, machine: llvm.TargetMachine, module: llvm.Module) -> bytes:
-        """Object code of an optimised module."""
+        """Emits object code of an optimised module."""
         message = ctypes.c_void_p()
         buffer = self._emit(machine, module, 1, ctypes.byref(message))
         if not buffer:
@@ -300,10 +300,10 @@ def _unlocked() -> _Unlocked:
 
 
 class _Linkers:
-    """Hands out JIT linkers. JITLink places an object's sections together, as the small code model needs.
+    """Creates JIT linkers. JITLink places the sections of an object together, as the small code model requires.
 
-    A linker keeps 9 KB for each library that it has ever linked, so it makes way for a new one after
-    `LIBRARIES_PER_LINKER`, and goes with the last of its libraries.
+    A linker keeps 9 KB for each library that it has ever linked, so it is replaced after `LIBRARIES_PER_LINKER`, and is
+    freed with the last of its libraries.
     """
 
     def __init__(self) -> None:
@@ -311,7 +311,7 @@ class _Linkers:
         self._numbers = itertools.count()
 
     def next(self) -> tuple[llvm.LLJIT, str]:
-        """A linker, and a name that no library has had."""
+        """Returns a linker, and a unique library name."""
         number = next(self._numbers)
         if self._current is None or number % LIBRARIES_PER_LINKER == 0:
             self._current = llvm.binding().create_lljit_compiler(use_jit_link=True)
@@ -324,25 +324,25 @@ _LINKERS: Final = _Linkers()
 class NativeLibrary:
     """Object code loaded into this process: symbols and their addresses.
 
-    The code stays as long as the library or anything that keeps a reference to it lives, and is unloaded once, when
-    the last reference goes. An address is valid no longer than that: whoever calls one keeps the library.
+    The code is unloaded when the last reference to the library goes. An address is valid only while the library is
+    alive, so callers must keep a reference to it.
     """
 
     def __init__(self, tracker: llvm.ResourceTracker, linker: llvm.LLJIT):
-        """Take over a linked library; users call `load`."""
+        """Wraps a linked library; use `load`."""
         self._tracker = tracker
         unload = weakref.finalize(self, _unload, tracker, linker)
-        unload.atexit = False  # the process takes the memory with it, and threads may still run the code
+        unload.atexit = False  # the process frees the memory at exit, and threads may still run the code
 
     @staticmethod
     def load(
         objects: Sequence[bytes], *, exports: Sequence[str], imports: Mapping[str, int] | None = None
     ) -> NativeLibrary:
-        """Link `objects` together and load them.
+        """Links `objects` together and loads them.
 
-        `exports` are the symbols to be looked up later, `imports` binds undefined symbols to addresses; what is in
-        neither is looked up in the process (libc, libm). Raises `ExecutionError` where a symbol is missing or an
-        object is not one.
+        `exports` are the symbols to look up later; `imports` binds undefined symbols to addresses. Other undefined
+        symbols are looked up in the process (libc, libm). Raises `ExecutionError` if a symbol is missing or an object
+        is malformed.
         """
         native = llvm.binding()
         with _ORC_LOCK:
@@ -362,7 +362,7 @@ class NativeLibrary:
                 raise ExecutionError(f"cannot load native code: {_one_line(error)}", help=hint) from error
 
     def address(self, symbol: str) -> int:
-        """The address of an exported symbol; `ExecutionError` where it was not exported."""
+        """Returns the address of an exported symbol. Raises `ExecutionError` if it was not exported."""
         try:
             return self._tracker[symbol]
         except KeyError:
@@ -370,6 +370,6 @@ class NativeLibrary:
 
 
 def _unload(tracker: llvm.ResourceTracker, linker: llvm.LLJIT) -> None:
-    """Unload a library before its linker, which lives as long as anything refers to it, may go."""
-    with forks_wait(is_short=True):  # run by the collector, in any thread
+    """Unloads a library. The argument keeps its linker alive until then."""
+    with forks_wait(is_short=True):  # run by the garbage collector, in any thread
         tracker.close()

@@ -1,4 +1,4 @@
-"""What a call of a model needs beside its inputs."""
+"""The plan of a call: its output shapes and its memory."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Sizes: TypeAlias = tuple[int, ...]
 """Sizes of named dimensions, in the order of the model's table."""
 
 Dims: TypeAlias = "ctypes.Array[ctypes.c_int64]"
-"""The same, as native code takes them."""
+"""The same as an array for native code."""
 
 KEPT: Final = 8
-"""How many plans a model keeps."""
+"""The number of plans that a model keeps."""
 
 
 class Frame:
-    """The memory of one call: context, argument array and arena, with everything constant filled in."""
+    """The memory of one call: context, argument array and arena, with all constant arguments filled in."""
 
     def __init__(self, num_leading: int, weights: Sequence[int], arena_size: int, dims: Dims | None, num_values: int):
-        """Allocate the arena; `dims` are the sizes of named dimensions, for a model that has some.
+        """Allocates the arena; `dims` are the sizes of named dimensions, if the model has any.
 
-        `num_values` is how many numbers a run stores for its boxes.
+        `num_values` is the number of values that a run stores for its dynamic buffers.
         """
         self.arena, self.dims, self.values = aligned_bytes(arena_size), dims, (ctypes.c_int64 * num_values)()
         behind = [each for each in (self.values if num_values else None, dims) if each is not None]
@@ -48,11 +48,9 @@ class Frame:
 
 @dataclass(eq=False)
 class Plan:
-    """The shapes and dtypes of the outputs, and what memory a call needs, for certain sizes of named dimensions.
+    """The shapes and dtypes of the outputs, and the memory of a call, for certain sizes of named dimensions.
 
-    Outputs that are boxes are not among them.
-
-    Each call takes a frame of `frames` and gives it back.
+    `outputs` does not include dynamic buffers. Each call uses a frame from the pool `frames`.
     """
 
     outputs: Sequence[Shaped]
@@ -60,12 +58,12 @@ class Plan:
     frames: Pool[Frame]
     sizes: Mapping[str, int]
     memory: MemoryNeeds
-    """With one thread."""
+    """The memory of a call with one thread."""
     is_short: bool = False
-    """Whether runs are over before anybody could want them to end (see `running.py`)."""
+    """Whether runs are too short to need polling (see `running.py`)."""
 
     def new_outputs(self) -> list[NDArray[Any]]:
-        """Arrays for the outputs; `ExecutionError` where there is no memory for them."""
+        """Returns arrays for the outputs. Raises `ExecutionError` if allocation fails."""
         try:
             return [np.empty(shape, dtype) for shape, dtype in self.outputs]
         except (MemoryError, ValueError) as error:
@@ -74,9 +72,9 @@ class Plan:
     def check_outputs(
         self, specs: Sequence[TensorSpec], given: Sequence[object], inputs: Sequence[NDArray[Any]]
     ) -> list[NDArray[Any]]:
-        """The arrays that a caller gives for the outputs; `InputError` where one cannot take its output.
+        """Returns the arrays that a caller passed for the outputs. Raises `InputError` if one does not fit its output.
 
-        They must be writable, contiguous, of the right dtype and shape, and overlap neither an input nor each other.
+        They must be writeable, contiguous, of the right dtype and shape, and overlap neither an input nor each other.
         """
         if isinstance(given, np.ndarray | Mapping | str) or not hasattr(given, "__len__"):
             raise InputError(f"out takes a list of arrays, got {type(given).__name__}", help="write out=[y]")
@@ -95,16 +93,16 @@ class Plan:
 
 
 class PlanCache:
-    """The last plans that calls asked for; those before them go, with their arenas."""
+    """The most recently created plans. Older ones are dropped, with their arenas."""
 
     def __init__(self, make: Callable[[Sizes], Plan]):
-        """No plans yet; `make` makes one."""
+        """Creates an empty cache; `make` creates a plan."""
         self._make = make
         self._plans: dict[Sizes, Plan] = {}
         self._lock = threading.Lock()
 
     def get(self, sizes: Sizes) -> Plan:
-        """The plan for these sizes; passes on what making it raises."""
+        """Returns the plan for these sizes. Raises the errors of its creation."""
         found = self._plans.get(sizes)
         if found is not None:
             return found
@@ -116,7 +114,7 @@ class PlanCache:
 
 
 def _fault(array: NDArray[Any], shape: tuple[int, ...], dtype: np.dtype[Any], taken: list[NDArray[Any]]) -> str | None:
-    """What keeps an array from taking an output; `None` where nothing does."""
+    """Returns the reason why an array cannot be used for an output, or `None`."""
     if array.shape != shape or array.dtype != dtype:
         return str(TensorSpec("", str(array.dtype), array.shape))
     if not (array.flags.c_contiguous and array.flags.aligned and array.flags.writeable):

@@ -1,14 +1,14 @@
-"""Runs that can be ended: by another thread, by a limit of time, by Ctrl-C.
+"""Ends runs on request of another thread, after a time limit, or on Ctrl-C.
 
-Native code asks the context of its call in each iteration of a loop between kernels, and in front of kernels where
-there are more than a few. Only models with such loops or so many kernels have any of this, and pay for it: a few
-microseconds a run. Of a model that is kernels in a row, runs of sizes that once took less than `SHORT` are left
-alone, unless they have a limit of time.
+Native code polls the context of its call in each iteration of a loop between kernels, and before each kernel if there
+are more than a few. Only models with such loops or so many kernels poll, which costs a few microseconds per run. If a
+model is a straight sequence of kernels, runs of sizes that once took less than `SHORT` are not watched, unless they
+have a time limit.
 
-While the main thread is in native code, Python does not run the handler of a signal. It writes the number of the signal
-to a file at once, however (`signal.set_wakeup_fd`), where a thread of the process waits for it, and ends the runs that
-the main thread is in. Only signals that have a handler of Python's come there. The handler runs when native code has
-returned, and raises `KeyboardInterrupt` as ever.
+While the main thread is in native code, Python does not run signal handlers, but it immediately writes the number of
+the signal to a file descriptor (`signal.set_wakeup_fd`). A thread reads it and ends the runs of the main thread. This
+applies only to signals with a Python handler. The handler runs when native code has returned, and raises
+`KeyboardInterrupt` as usual.
 """
 
 from __future__ import annotations
@@ -26,51 +26,51 @@ from xrelay.errors import ExecutionError, InputError
 from xrelay.runtime.abi import Context
 
 MAX_SECONDS: Final = threading.TIMEOUT_MAX
-"""The longest limit of time that a thread can wait for."""
+"""The maximum time limit, in seconds, that a thread can wait for."""
 SHORT: Final = 0.002
-"""Seconds that nobody minds waiting for."""
+"""The seconds below which a run need not be cancellable."""
 
 
 class Run:
-    """A run in native code, which belongs to `Running`."""
+    """A run in native code, managed by `Running`."""
 
     def __init__(self, context: Context):
-        """A run that nobody has ended yet."""
+        """Creates a run that is not ended."""
         self._context: Context | None = context
         self._lock = threading.Lock()
         self.ended: str | None = None
-        """Why somebody wanted it to end."""
+        """The reason why the run was ended."""
 
     def end(self, reason: str) -> None:
-        """Ends the run, unless it is over; any thread may do that."""
+        """Ends the run, unless it is over. Thread-safe."""
         with self._lock:
             if self._context is not None:
                 self.ended = self.ended if self.ended is not None else reason
                 self._context.cancel = 1
 
     def close(self) -> None:
-        """The run is over: from now on its context belongs to another one."""
+        """Detaches the run from its context, which the next run reuses."""
         with self._lock:
             self._context = None
 
 
 class Running:
-    """The runs of a model that go on."""
+    """The current runs of a model."""
 
     def __init__(self) -> None:
         self.forget()
         _MODELS.add(self)
 
     def forget(self) -> None:
-        """Begin anew without runs, in the child of a fork: those of other threads do not go on there."""
+        """Drops all runs, in the child of a fork, where runs of other threads do not continue."""
         self._runs: set[Run] = set()
         self._lock = threading.Lock()
 
     def call(self, entry: Callable[[], int], context: Context, timeout: float | None) -> tuple[int, Run]:
-        """Calls native code, which is ended after `timeout` seconds; its status, and the run that it was.
+        """Calls native code, which is ended after `timeout` seconds; returns its status and the run.
 
-        The context, which is of this run alone, asks for no end before and after it. `ExecutionError` if there is no
-        thread to wait for the limit.
+        `cancel` of the context, which belongs to this run, is 0 before and after the call. Raises `ExecutionError` if
+        no thread can be started for the time limit.
         """
         run, timer = Run(context), None
         try:
@@ -104,7 +104,7 @@ def _forget_runs() -> None:
 
 
 def checked_timeout(timeout: object) -> float | None:
-    """A limit of time in seconds; `InputError` unless it is a number from 0, or `None`."""
+    """Returns a time limit in seconds. Raises `InputError` unless it is a non-negative number or `None`."""
     if timeout is None:
         return None
     if isinstance(timeout, bool) or not isinstance(timeout, int | float) or not 0 <= timeout <= MAX_SECONDS:
@@ -113,7 +113,7 @@ def checked_timeout(timeout: object) -> float | None:
 
 
 def cancelled(run: Run, name: str) -> ExecutionError:
-    """The error of a run of the model `name` that was ended."""
+    """Returns the error of a run of the model `name` that was ended."""
     return ExecutionError(run.ended if run.ended is not None else "the run was cancelled", location=name)
 
 
@@ -130,11 +130,11 @@ def _started(timeout: float, run: Run) -> threading.Timer:
 
 
 class _Interrupts:
-    """Ends the runs of the main thread when an interrupt (Ctrl-C) arrives."""
+    """Ends the runs of the main thread on an interrupt (Ctrl-C)."""
 
     def __init__(self) -> None:
         self._runs: list[Run] = []
-        """The runs that the main thread is in: one, or several where a signal's handler runs a model."""
+        """The current runs of the main thread; there are several if a signal handler runs a model."""
         self._previous = -1
         self._reader, self._writer = os.pipe()
         os.set_blocking(self._writer, False)
@@ -158,13 +158,13 @@ class _Interrupts:
             signal.set_wakeup_fd(previous, warn_on_full_buffer=False)
 
     def _watch(self) -> None:
-        """Waits for signals, for ever."""
+        """Waits for signals, forever."""
         while True:
             for number in os.read(self._reader, 1):
                 if number == signal.SIGINT:
                     for run in list(self._runs):
                         run.end("the run was interrupted")
-                if self._previous >= 0:  # whoever waits there misses nothing
+                if self._previous >= 0:  # forwards to the previous descriptor
                     with contextlib.suppress(OSError):
                         os.write(self._previous, bytes([number]))
 
@@ -175,7 +175,7 @@ def _started_interrupts() -> _Interrupts:
 
 
 def _interrupts() -> _Interrupts | None:
-    """The watcher of this process; `None` if the system has no thread or pipe for it, so that Ctrl-C has to wait."""
+    """Returns the watcher of this process; `None` if it has no thread or pipe for it, so that Ctrl-C is delayed."""
     try:
         return _started_interrupts()
     except (RuntimeError, OSError):

@@ -1,8 +1,8 @@
 """safetensors files whose tensors are aligned in memory when the file is mapped.
 
-The format (an eight-byte length, a JSON header, the tensors end to end) fixes no alignment and allows no holes. Here
-the header is padded with spaces, as the format permits, and short tensors named `padding.N` stand between the others,
-so that every tensor starts at a multiple of 64 and is used where it lies. Other readers of safetensors read the files.
+The format (an eight-byte length, a JSON header, contiguous tensors) guarantees no alignment and allows no gaps. Here
+the header is padded with spaces, as the format permits, and short tensors named `padding.N` separate the others, so
+that every tensor starts at a multiple of 64 and is used in place. Other readers of safetensors can read the files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xrelay.runtime.abi import ALIGNMENT
 from xrelay.runtime.files import open_regular, read_bytes, write_file
 from xrelay.runtime.json_fields import is_extent, is_list, is_object, parse_json_object
 
-# safetensors' codes by numpy's and ml_dtypes' names; other dtypes are stored as the bytes they are made of.
+# Maps dtype names of numpy and ml_dtypes to safetensors' codes; other dtypes are stored as bytes.
 _CODES: Final = {
     "bool": "BOOL",
     "int8": "I8",
@@ -49,32 +49,32 @@ _MAX_HEADER: Final = 100_000_000  # the format's own limit
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header of a file: metadata strings, and the place of each tensor's bytes in the file."""
+    """The header of a file: metadata strings, and the position of each tensor's bytes in the file."""
 
     metadata: Mapping[str, str]
     tensors: Mapping[str, tuple[int, int]]
-    """Begin and end by name, padding left out."""
+    """The begin and end of each tensor by name, without padding."""
     fields: Mapping[str, object]
-    """Everything the header says, as JSON has it."""
+    """The header as parsed JSON."""
 
 
 @dataclass(frozen=True, slots=True)
 class SafetensorsFile:
-    """A mapped file: its metadata strings, and the bytes of each tensor by name (read-only views of the mapping)."""
+    """A mapped file: its metadata strings, and the bytes of each tensor by name, as read-only views of the mapping."""
 
     metadata: Mapping[str, str]
     tensors: Mapping[str, NDArray[np.uint8]]
 
 
 class SafetensorsWriter:
-    """A file to be written: its header is laid out first and may be looked at before it is written."""
+    """Writes a file. Its header is laid out first and can be inspected before writing."""
 
     def __init__(self, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]):
-        """Lay out tensors in the given order."""
+        """Lays out tensors in the given order."""
         self._arrays = {name: np.asarray(array, order="C") for name, array in tensors.items()}
         self._pads: list[int] = []
         self.header: dict[str, object] = {_METADATA: dict(metadata)}
-        """The header as JSON has it."""
+        """The header as JSON data."""
         end = 0
         for i, (name, array) in enumerate(self._arrays.items()):
             pad = -end % ALIGNMENT
@@ -85,11 +85,11 @@ class SafetensorsWriter:
             self._pads.append(pad)
 
     def add_metadata(self, key: str, value: str) -> None:
-        """Add a metadata string to the header."""
+        """Adds a metadata string to the header."""
         self.header[_METADATA] = {**_strings(self.header), key: value}
 
     def write(self, file: BinaryIO) -> None:
-        """Write the header and the tensors."""
+        """Writes the header and the tensors."""
         text = json.dumps(self.header, separators=(",", ":")).encode()
         text += b" " * (-(len(text) + _LENGTH_BYTES) % ALIGNMENT)
         file.write(len(text).to_bytes(_LENGTH_BYTES, "little"))
@@ -100,7 +100,7 @@ class SafetensorsWriter:
 
 
 def write_safetensors(path: Path, tensors: Mapping[str, NDArray[Any]], metadata: Mapping[str, str]) -> None:
-    """Write a file. It appears whole or not at all: an existing one is replaced in one step, mapped or not."""
+    """Writes a file atomically, replacing an existing one, even if that is mapped."""
     write_file(path, SafetensorsWriter(tensors, metadata).write)
 
 
@@ -111,7 +111,7 @@ def _entry(array: NDArray[Any], begin: int, end: int) -> dict[str, object]:
 
 
 def read_safetensors(path: Path) -> SafetensorsFile:
-    """Map a file. `ArtifactError` where it cannot be opened, is truncated, or is not of this format."""
+    """Maps a file. Raises `ArtifactError` if it cannot be opened, is truncated, or is not of this format."""
     try:
         with open_regular(path) as descriptor:
             header = read_header(path, descriptor)
@@ -122,20 +122,20 @@ def read_safetensors(path: Path) -> SafetensorsFile:
 
 
 def map_file(descriptor: int) -> NDArray[np.uint8]:
-    """The bytes of an open file, mapped and read-only; whoever touches one that has been cut off since is ended."""
+    """Maps an open file read-only. Access beyond the end of a file truncated since then kills the process."""
     return np.frombuffer(mmap.mmap(descriptor, 0, access=mmap.ACCESS_READ), np.uint8)
 
 
 def reason(error: Exception) -> str:
-    """The text of a failed operation on a file whose path is said elsewhere."""
+    """Returns the text of a failed file operation, without the path."""
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 
 def read_header(path: Path, descriptor: int, what: str = "saved model") -> Header:
-    """The header of an open file; `path` names it in errors, `what` says what it should be.
+    """Reads the header of an open file; `path` names it in errors, and `what` describes the expected file.
 
-    `ArtifactError` where the file is truncated or not of this format: the tensors follow each other without holes, and
-    the last one ends where the file ends. `EOFError` and `OSError` where reading fails.
+    Raises `ArtifactError` if the file is truncated or not of this format: tensors must be contiguous and fill the file.
+    Raises `EOFError` and `OSError` if reading fails.
     """
     size = os.fstat(descriptor).st_size
     if size < _LENGTH_BYTES:
@@ -162,7 +162,7 @@ def read_header(path: Path, descriptor: int, what: str = "saved model") -> Heade
 
 
 def header_text(fields: Mapping[str, object], without: str) -> str:
-    """The canonical text of a header: equal headers have equal texts. The metadata string `without` is left out."""
+    """Returns the canonical text of a header, equal for equal headers, without the metadata string `without`."""
     metadata = {key: value for key, value in _strings(fields).items() if key != without}
     return json.dumps({**fields, _METADATA: metadata}, sort_keys=True, separators=(",", ":"))
 
@@ -184,7 +184,7 @@ def _offsets(path: Path, name: str, entry: object) -> tuple[int, int]:
 
 
 def _check_places(path: Path, places: Mapping[str, tuple[int, int]], size: int) -> None:
-    """Refuse tensors that overlap, leave holes, or end elsewhere than the data."""
+    """Raises `ArtifactError` for tensors that overlap, leave gaps, or do not fill the data."""
     reached = 0
     for name, (begin, end) in sorted(places.items(), key=lambda item: item[1]):
         if end > size:

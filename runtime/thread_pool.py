@@ -1,7 +1,7 @@
-"""The process's thread pool: `thread_pool.ll`, compiled on first use and loaded for good.
+"""The process's thread pool: `thread_pool.ll`, compiled and loaded on first use.
 
-The pool's code is never unloaded, since its threads run in it. Workers start when a parallel region first wants them,
-end at exit, and are forgotten in the child of a fork, which starts its own.
+The pool's code is never unloaded, since its threads run in it. Workers start when a parallel region first needs them
+and end at exit. The child of a fork starts its own.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ from xrelay.runtime.native import NativeLibrary, compile_many
 _SPIN_NANOSECONDS: Final = 40_000
 _CALIBRATION_PAUSES: Final = 500
 _CALIBRATION_ROUNDS: Final = 3
-# How each architecture says "I am spinning"; the text is written for the first.
+# The spin-wait hint of each architecture; the text contains that of the first.
 _PAUSES: Final = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb sy", "arm64": "isb sy"}
 
 
 @functools.cache
 def thread_pool() -> ThreadPool:
-    """The pool of this process."""
+    """Returns the pool of this process."""
     return ThreadPool()
 
 
 class ThreadPool:
-    """The native pool of the process: its address for linking, its number of workers, and its end."""
+    """The native pool of the process."""
 
     parallel_for: int
     """The address of `i32 xrelay_parallel_for(ptr ctx, ptr body, ptr env, i64 n)`."""
 
     def __init__(self):
-        """Compile, load and start the pool; users call `thread_pool()`, as there is one a process."""
+        """Compiles, loads and starts the pool; use `thread_pool()`, as there is one pool per process."""
         text = resources.files("xrelay.runtime").joinpath("thread_pool.ll").read_text(encoding="utf-8")
         pause = _PAUSES.get(platform.machine().lower(), "")
         text = text.replace('asm sideeffect "pause"', f'asm sideeffect "{pause}"')
@@ -60,15 +60,15 @@ class ThreadPool:
 
     @property
     def workers(self) -> int:
-        """The number of threads that the pool has started; the caller of a region is not one of them."""
+        """The number of threads that the pool has started, without the caller of a region."""
         return self._workers()
 
     def stop(self) -> bool:
-        """End and join the workers; later regions run inline. False where a region was still running."""
+        """Ends and joins the workers; later regions run inline. Returns false if a region was still running."""
         return self._stop() == 0
 
     def reset(self) -> None:
-        """Make the pool new, without workers. Only while it has none: after `stop`, or in the child of a fork."""
+        """Resets the pool. Allowed only while it has no workers: after `stop`, or in the child of a fork."""
         self._reset(int(signal.SIG_SETMASK), self._spins)
 
     def _calibrate(self) -> int:

@@ -1,9 +1,9 @@
-"""Checks of owner and mode: native code is run only where nobody but the user and root could have written it.
+"""Checks of owner and mode: native code runs only from files that no other user except root could have written.
 
-The rules are those of ssh for its own files: a file belongs to the user or to root, and neither its group nor others
-may write it; the same holds for every folder above it, where a sticky one such as `/tmp` will do, as nobody can replace
-another user's entries in it. A group that has the user's name and no further members is the user. Access control lists
-are not looked at. On systems without user ids nothing is checked.
+The rules are those of ssh for its own files. A file must belong to the user or to root, and neither its group nor
+others may write it. The same holds for every parent folder, except that a sticky one such as `/tmp` is allowed, as
+users cannot replace others' entries in it. A group with the user's name and no other members counts as the user. Access
+control lists are ignored. On systems without user ids nothing is checked.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _CHECKED: Final = hasattr(os, "geteuid")
 
 
 def folder_fault(folder: Path) -> str | None:
-    """Why somebody else may add or change files in a folder; `None` where nobody can.
+    """Returns the reason why another user may add or change files in a folder, or `None`.
 
-    Links on the way to it are followed. `OSError` where a folder cannot be looked at.
+    Links in the path are followed. Raises `OSError` if a folder is inaccessible.
     """
     return _chain_fault(Path(os.path.realpath(folder)), sticky_will_do=False) if _CHECKED else None
 
 
 def file_fault(path: Path, status: os.stat_result) -> str | None:
-    """Why somebody else may change the file that was opened from `path`; `None` where nobody can.
+    """Returns the reason why another user may change the file that was opened from `path`, or `None`.
 
-    `status` is that of the open file, so a file which is exchanged meanwhile does not matter.
+    `status` is that of the open file, so replacing the file meanwhile has no effect.
     """
     if not _CHECKED:
         return None
@@ -37,7 +37,7 @@ def file_fault(path: Path, status: os.stat_result) -> str | None:
 
 
 def _chain_fault(folder: Path, *, sticky_will_do: bool) -> str | None:
-    """The first fault of a folder and those above it."""
+    """Returns the first fault of a folder and its parents."""
     for each in (folder, *folder.parents):
         fault = _fault(each, each.stat(), sticky_will_do=sticky_will_do)
         if fault is not None:
@@ -60,7 +60,7 @@ def _fault(path: Path, status: os.stat_result, *, sticky_will_do: bool = False) 
 
 
 def _is_private_group(gid: int, uid: int) -> bool:
-    """Whether a group is that of one user alone: the user's first group, of the same name, without other members."""
+    """Whether a group belongs to one user alone: the user's first group, of the same name, without other members."""
     import grp
     import pwd
 

@@ -1,24 +1,24 @@
-"""A short LLVM pipeline for code that is vectors already.
+"""A short LLVM pipeline for code that is vectorised already.
 
-A scheduled kernel says by itself what is a vector and which loops are unrolled. LLVM's default pipelines look in it for
-more of both, and go through the unrolled code some forty times: of what LLVM costs, that is more than half. This one
-cleans up once, before the code grows, unrolls, and puts accumulators into registers. What it leaves, code generation
-does: equal loads of a block become one, what does not change leaves its loop. To combine instructions once more, in the
-unrolled code, gave objects of the same size and speed and took a tenth of the time.
+A scheduled kernel determines its vectors and unrolled loops itself. LLVM's default pipelines search it for more of both
+and traverse the unrolled code some forty times, which is more than half of LLVM's time. This pipeline cleans up once
+before the code grows, unrolls, and promotes accumulators to registers. Code generation does the rest: it merges equal
+loads of a block and hoists invariants. Combining instructions again in the unrolled code would take a tenth of the
+compile time for objects of the same size and speed.
 
-Strength reduction of loops is kept from it: for nearly half of the time of code generation it looks at every address
-that depends on a counter, and what it finds for unrolled tiles is no better than the addresses of x86, which add and
-multiply. It leaves a counter alone whose next value is what a call gives, and `llvm.expect` is a call that costs
-nothing. That holds for machines with 32 vector registers, whose tiles leave the general ones free: with 16 (AVX2) code
-without strength reduction ran 3 to 6 % longer, so there it stays. By then addresses have left the loops that they do
-not change in (`llvm-hoist-addresses`).
+Loop strength reduction is prevented. It spends nearly half of the time of code generation on every address that depends
+on a counter, and for unrolled tiles its result is no better than the addressing modes of x86, which add and multiply.
+It ignores a counter whose next value is the result of a call, and `llvm.expect` is a call that costs nothing. This
+applies to machines with 32 vector registers, whose tiles leave the general registers free. With 16 (AVX2), code without
+strength reduction ran 3 to 6 % longer, so it stays enabled there. Loop-invariant addresses are hoisted beforehand
+(`llvm-hoist-addresses`).
 
-Scalar code is another matter: there the vectorisers and the passes around them are worth their time. So they are where
-unrolled code branches, as where each element of a row asks whether it lies in the padding: the default pipelines take
-the iterations out in which the answer is known.
+For scalar code the vectorisers and the passes around them are worth their time, and so they are for unrolled code that
+branches, such as a row that checks for each element whether it lies in the padding: the default pipelines resolve the
+iterations in which the condition is known.
 
-Scalar code that divides integers by what is no constant keeps its loops: CPUs have no such division of vectors, and the
-two cost models of LLVM's vectoriser may disagree about it, upon which LLVM 22 ends the process.
+Scalar code that divides integers by a variable is not vectorised: CPUs have no such vector division, and the two cost
+models of LLVM's vectoriser may disagree about it, upon which LLVM 22 aborts the process.
 """
 
 from __future__ import annotations
@@ -36,32 +36,32 @@ VECTOR_PASSES: Final = (
     "SROA",
     "SimplifyCFG",
 )
-"""The pipeline, by the names that LLVM has for its passes."""
+"""The pipeline, by LLVM's names of its passes."""
 
 _STORE: Final = re.compile(r"^\s*store (?:atomic |volatile )*(.)", re.MULTILINE)
 _VECTOR, _POINTER = "<", "p"
 _DIVISION: Final = re.compile(r"^ *%\S+ = [su](?:div|rem) (?:exact )?i\d+ \S+, %", re.MULTILINE)
-"""A quotient or remainder of an integer by what is no constant."""
+"""A quotient or remainder of an integer by a variable."""
 _FLOW: Final = re.compile(
     r"^(?:define|(?P<label>[^\s:]+):|  br label %(?P<target>[^\s,]+), !llvm.loop (?P<loop>!\d+)|  (?P<choice>br i1) )",
     re.MULTILINE,
 )
-"""What tells loops and branches of a text: functions, labels, ends of loops, choices."""
+"""The lines that define the control flow of a text: functions, labels, ends of loops, conditional branches."""
 _COUNTER: Final = re.compile(
     r"^  (?P<next>%\S+) = (?P<sum>add nsw i64 %\S+, \S+)\n"
     r"  br label %(?P<target>[^\s,]+)(?:, !llvm.loop (?P<loop>!\d+))?$",
     re.MULTILINE,
 )
-"""The last two lines of a loop that counts."""
+"""The last two lines of a counting loop."""
 _WIDE: Final = "<16 x float>"
-"""A type that says that the machine has 32 vector registers: with 16, vectors of floats have 8 elements."""
+"""A type that occurs only for machines with 32 vector registers: with 16, vectors of floats have 8 elements."""
 _EXPECT: Final = "declare i64 @llvm.expect.i64(i64, i64)\n"
 _OPTION: Final = re.compile(r'^(!\d+) = !\{!"llvm.loop.unroll.full"\}$', re.MULTILINE)
 _NODE: Final = re.compile(r"^(!\d+) = distinct !\{\1((?:, !\d+)*)\}$", re.MULTILINE)
 
 
 class _Loop(NamedTuple):
-    """A loop of a text, by the numbers of its first and its last line of flow."""
+    """A loop of a text, by the numbers of its first and last control flow lines."""
 
     first: int
     last: int
@@ -69,34 +69,34 @@ class _Loop(NamedTuple):
 
 
 class Code(Enum):
-    """What a module consists of, which decides between pipelines."""
+    """The kind of code in a module, which selects its pipeline."""
 
     VECTORS = "vectors"
-    """Vectors and what drives them."""
+    """Vectors and their control code."""
     SCALARS = "scalars"
-    """Numbers, of which LLVM may make vectors."""
+    """Scalars, which LLVM may vectorise."""
     QUOTIENTS = "quotients"
-    """Numbers, among them quotients of integers, whose loops stay as they are."""
+    """Scalars with integer division, whose loops are not vectorised."""
 
 
 def code_of(ir_text: str) -> Code:
-    """What a module in LLVM IR consists of."""
+    """Returns the kind of code in a module in LLVM IR."""
     if is_vector_code(ir_text):
         return Code.VECTORS
     return Code.SCALARS if _DIVISION.search(ir_text) is None else Code.QUOTIENTS
 
 
 def is_vector_code(ir_text: str) -> bool:
-    """Whether a module in LLVM IR stores vectors, and beside them only pointers, and does not branch in unrolled loops.
+    """Whether a module in LLVM IR stores only vectors and pointers, and does not branch in unrolled loops.
 
-    Pointers hand arguments to threads. Scalar loops store numbers: their results, or accumulators on the way.
+    Pointers pass arguments to threads. Scalar loops store scalars: their results or intermediate accumulators.
     """
     kinds = set(_STORE.findall(ir_text))
     return _VECTOR in kinds and kinds <= {_VECTOR, _POINTER} and not _branches_in_unrolled(ir_text)
 
 
 def hide_counters(ir_text: str) -> str:
-    """A module of wide vectors whose loops, but for those to be unrolled whole, count by what nobody looks into.
+    """Hides the counters of a module of wide vectors from loop optimisations, except in fully unrolled loops.
 
     `%next = add nsw i64 %i, 1` at the end of a loop becomes `%next.sum = add nsw i64 %i, 1` and `%next = call i64
     @llvm.expect.i64(i64 %next.sum, i64 0)`: the same number.
@@ -119,7 +119,7 @@ def hide_counters(ir_text: str) -> str:
 
 
 def _branches_in_unrolled(ir_text: str) -> bool:
-    """Whether the innermost loop around a choice, other than one that ends a loop, is to be unrolled whole."""
+    """Whether a conditional branch that does not end a loop is directly inside a fully unrolled loop."""
     loops, choices = _flow(ir_text)
     return any(
         loop.is_unrolled
@@ -129,9 +129,9 @@ def _branches_in_unrolled(ir_text: str) -> bool:
 
 
 def _flow(ir_text: str) -> tuple[list[_Loop], list[int]]:
-    """The loops of a text, inner ones before those around them, and the places of choices that end no loop.
+    """Returns the loops of a text, inner ones first, and the positions of conditional branches that do not end a loop.
 
-    The blocks of a loop stand in a row, from the one that chooses whether it goes on to the one that leads back to it.
+    The blocks of a loop are consecutive, from its exit condition to its back edge.
     """
     unrolled, labels, loops = _unrolled_loops(ir_text), dict[str, int](), list[_Loop]()
     choices: list[int] = []
@@ -149,8 +149,8 @@ def _flow(ir_text: str) -> tuple[list[_Loop], list[int]]:
 
 
 def _unrolled_loops(ir_text: str) -> frozenset[str]:
-    """The metadata nodes of loops that are to be unrolled whole."""
-    begin = ir_text.find("\n!")  # metadata stands behind the code
+    """Returns the metadata nodes of fully unrolled loops."""
+    begin = ir_text.find("\n!")  # metadata follows the code
     if begin < 0:
         return frozenset()
     full = set(_OPTION.findall(ir_text, begin + 1))

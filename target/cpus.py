@@ -11,10 +11,9 @@ from xrelay.target.host import KIB
 
 @dataclass(frozen=True)
 class Cpu:
-    """A model of CPU: its vector registers, typical sizes of its caches, and the features that code for it may use.
+    """A CPU model: its vector registers, typical cache sizes, and the features that code for it may use.
 
-    Of the features those count that change what LLVM generates for arithmetic; a machine without one of them cannot run
-    the code.
+    Only features that change LLVM's code for arithmetic are listed. A machine without one of them cannot run the code.
     """
 
     features: frozenset[str]
@@ -26,7 +25,7 @@ class Cpu:
     l3: int = 8192 * KIB
 
     def having(self, features: str) -> Cpu:
-        """The same CPU with more features, separated by spaces."""
+        """Returns the CPU with more features, separated by spaces."""
         return replace(self, features=self.features | frozenset(features.split()))
 
 
@@ -76,10 +75,10 @@ CPUS: dict[str, Cpu] = {
     "apple-m2": _APPLE_M1.having("bf16 i8mm"),
     "apple-m3": _APPLE_M1.having("bf16 i8mm"),
 }
-"""What is known of each CPU; `register_cpu` adds to it."""
+"""The known CPUs by LLVM's name; `register_cpu` adds to it."""
 
 
 def register_cpu(name: str, cpu: Cpu) -> None:
-    """Makes a CPU known under LLVM's name `name`, in the place of one that was known under it."""
+    """Registers a CPU under LLVM's name `name`, replacing an existing entry."""
     CPUS[name] = cpu
     note_caller()

@@ -1,22 +1,22 @@
-"""Kinds of devices: the first word of a target's text."""
+"""Device kinds: the first word of a target's text."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 CPU = "cpu"
-"""The kind of device that there is."""
+"""The only device kind."""
 
 
 def device_kind(text: str) -> str:
-    """The first word of a target's text, `cpu` where it is `llvm`: Relay's name for the CPU."""
+    """Returns the first word of a target's text, with `llvm`, Relay's name of the CPU, replaced by `cpu`."""
     kind = text.partition(" ")[0]
     return CPU if kind == "llvm" else kind
 
 
 @dataclass(frozen=True)
 class TargetKind:
-    """The kind of a target, `target.kind.name` in Relay: `llvm`, whichever of its names the target was written with."""
+    """The kind of a target, Relay's `target.kind.name`: always `llvm`."""
 
     name: str = "llvm"
 

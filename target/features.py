@@ -1,7 +1,7 @@
 """Names of CPU features, as LLVM spells them.
 
-Instruction sets alone: LLVM also takes switches of tuning and of code models under `-mattr`, which may change the
-calling convention or stop LLVM, and which no machine reports.
+Only instruction sets are listed. LLVM's `-mattr` also accepts tuning and code model switches, which may change the
+calling convention or abort LLVM, and which no machine reports.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ BASELINES: Mapping[str, frozenset[str]] = {
     "x86_64": _names("64bit cmov cx8 fxsr mmx sse sse2"),
     "aarch64": _names("fp-armv8 neon"),
 }
-"""Architecture → what its calling convention needs; nothing can be compiled without."""
+"""Maps an architecture to the features that its calling convention requires."""
 
 X86_V2 = BASELINES["x86_64"] | _names("crc32 cx16 popcnt sahf sse3 sse4.1 sse4.2 ssse3")
 X86_V3 = X86_V2 | _names("avx avx2 bmi bmi2 f16c fma lzcnt movbe xsave")
@@ -44,11 +44,11 @@ FEATURES: Mapping[str, frozenset[str]] = {
         v9.3a v9.4a v9.5a v9a"""
     ),
 }
-"""Architecture → the features that `-mattr` may name."""
+"""Maps an architecture to the features that `-mattr` may name."""
 
 
 DOT_TERMS = 4
-"""How many products of bytes an instruction adds to a sum of 32 bits: `vpdpbusd` of x86, `usdot` of aarch64."""
+"""The number of byte products that an instruction adds to a 32-bit sum: `vpdpbusd` of x86, `usdot` of aarch64."""
 
 DOT_PRODUCTS: Mapping[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
     "x86_64": (
@@ -63,14 +63,13 @@ DOT_PRODUCTS: Mapping[str, tuple[tuple[str, int, tuple[str, ...]], ...]] = {
         ("sdot", 128, ("dotprod",)),
     ),
 }
-"""Architecture → instructions that add up products of bytes, or pairs of them: name, bits, features; the best first."""
+"""Maps an architecture to instructions that add products of bytes or 16-bit integers: name, bits, features."""
 
 
 def parse_features(text: str, arch: str) -> tuple[str, ...]:
-    """`+avx512f,-fma` as its parts.
+    """Splits `+avx512f,-fma` into its parts.
 
-    Raises `InputError` for a part without a sign, a feature that `arch` does not have, and for one that it cannot do
-    without.
+    Raises `InputError` for a part without a sign, an unknown feature of `arch`, and for disabling a baseline feature.
     """
     features = tuple(text.split(","))
     known = FEATURES.get(arch, frozenset[str]())

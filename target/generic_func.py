@@ -1,4 +1,4 @@
-"""Functions with a version for each kind of target, by Relay's names.
+"""Functions with a version per target, under Relay's names.
 
     @generic_func
     def schedule_injective(outs): ...
@@ -6,8 +6,8 @@
     @schedule_injective.register("cpu")
     def schedule_injective_cpu(outs): ...
 
-Called, it is the version for the entered target, else for this machine: that of its CPU's name, of its architecture
-(`x86` or `arm_cpu`), of `cpu` or `llvm`, else the function that was decorated.
+A call dispatches on the entered target, else this machine: to the version for its CPU's name, its architecture (`x86`
+or `arm_cpu`), `cpu` or `llvm`, in this order, else to the decorated function.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _ARCHITECTURES = {"x86_64": "x86", "aarch64": "arm_cpu"}
 
 
 def target_keys(target: Target) -> tuple[str, ...]:
-    """The names under which a version for `target` may be registered, the most special first."""
+    """Returns the names under which a version for `target` may be registered, the most specific first."""
     return target.mcpu, _ARCHITECTURES.get(target.arch, target.arch), "cpu", "llvm"
 
 
 class GenericFunction:
-    """A function and its versions by name of target."""
+    """A function and its versions by target name."""
 
     def __init__(self, default: Callable[..., Any]):
         self._default = default
@@ -38,7 +38,7 @@ class GenericFunction:
         self.__name__, self.__doc__ = getattr(default, "__name__", "generic"), default.__doc__
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        """What the version for the target gives."""
+        """Calls the version for the target."""
         entered = Target.current()
         keys = target_keys(entered if entered is not None else Target.host())
         chosen = next((self._versions[key] for key in keys if key in self._versions), self._default)
@@ -47,9 +47,9 @@ class GenericFunction:
     def register(
         self, key: str | Sequence[str], func: Callable[..., Any] | None = None, override: bool = False
     ) -> Callable[[FunctionT], FunctionT]:
-        """Decorator, or called with the function: the version for the targets named.
+        """Registers a version for the named targets; a decorator unless `func` is passed.
 
-        `InputError` for a name that has one, without `override`.
+        Raises `InputError` for a name that has a version, unless `override`.
         """
         keys = [key] if isinstance(key, str) else list(key)
         taken = [one for one in keys if one in self._versions and not override]
@@ -66,15 +66,18 @@ class GenericFunction:
         return decorate
 
     def set_default(self, func: Callable[..., Any], override: bool = False) -> None:
-        """Replace the version for all other targets."""
+        """Replaces the version for all other targets."""
         self._default = func
 
 
 def generic_func(fdefault: Callable[..., Any]) -> GenericFunction:
-    """Decorator: a function that has versions for targets."""
+    """A decorator that makes a function dispatch on the target."""
     return GenericFunction(fdefault)
 
 
 def override_native_generic_func(func_name: str) -> Callable[[Callable[..., Any]], GenericFunction]:
-    """Decorator: as `generic_func`; the name stands for Relay's native function, of which there is none here."""
+    """Returns the decorator `generic_func`.
+
+    The name is that of Relay's native function, which has no equivalent here.
+    """
     return generic_func

@@ -1,4 +1,4 @@
-"""The machine this runs on: LLVM names its CPU, the operating system its caches and cores."""
+"""The machine that this process runs on: LLVM names its CPU, the operating system its caches and cores."""
 
 from __future__ import annotations
 
@@ -9,38 +9,38 @@ from pathlib import Path
 
 KIB = 1024
 _ARCHITECTURES = {"amd64": "x86_64", "arm64": "aarch64"}
-"""Other names of architectures → LLVM's."""
+"""Maps other names of architectures to LLVM's."""
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 
 
 @dataclass(frozen=True)
 class HostFacts:
-    """The facts that LLVM and the operating system report of the machine."""
+    """The facts that LLVM and the operating system report about the machine."""
 
     arch: str
     cpu: str
     """LLVM's name of the CPU."""
     features: frozenset[str]
-    """LLVM's names of the features that are on; a hypervisor may hide some that the CPU's name promises."""
+    """LLVM's names of the enabled features; a hypervisor may hide features that the CPU's name implies."""
     absent: frozenset[str]
-    """LLVM's names of the features that it knows and that are off."""
+    """LLVM's names of the known features that are disabled."""
     cores: int
     """The number of cores that this process may use."""
     caches: dict[str, int]
-    """Bytes of `l1`, `l2` and `l3`, as far as they are known."""
+    """The sizes of `l1`, `l2` and `l3` in bytes, as far as they are known."""
 
 
 _told: HostFacts | None = None
 
 
 def tell_host_facts(facts: HostFacts) -> None:
-    """Say what another process on this machine has asked, so that this one need not load LLVM for it."""
+    """Sets the facts that another process on this machine has queried, so that this one need not load LLVM for them."""
     global _told
     _told = facts
 
 
 def host_facts() -> HostFacts:
-    """The machine this runs on, asked once."""
+    """Returns the facts of this machine, queried once."""
     return _asked() if _told is None else _told
 
 
@@ -52,7 +52,7 @@ def _asked() -> HostFacts:
 
     try:
         features: dict[str, bool] = dict(llvm.get_host_cpu_features())
-    except RuntimeError:  # LLVM cannot tell
+    except RuntimeError:  # LLVM cannot determine them
         features = {}
     enabled = frozenset(feature for feature, on in features.items() if on)
     arch = platform.machine().lower()
@@ -74,7 +74,7 @@ def _usable_cores() -> int:
 
 
 def _cache_sizes() -> dict[str, int]:
-    """Sizes of the data caches as far as the operating system tells."""
+    """Returns the data cache sizes that the operating system reports."""
     sizes: dict[str, int] = {}
     for entry in sorted(_CACHES.glob("index*")):
         try:

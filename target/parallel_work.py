@@ -1,6 +1,6 @@
-"""How much work a parallel loop needs for threads to pay, which schedules decide of numbers and kernels at run time."""
+"""The minimum work of a parallel loop. Schedules compare it with static extents, kernels with dynamic ones."""
 
 from typing import Final
 
 MIN_PARALLEL_WORK: Final = 1 << 15
-"""How many element operations a parallel loop should have: below that, waking the threads costs more than it saves."""
+"""The minimum number of element operations in a parallel loop: below it, waking threads costs more than it saves."""

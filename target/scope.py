@@ -1,4 +1,4 @@
-"""Targets as contexts: inside `with target:` it is what is compiled for where nothing else is said."""
+"""Targets as context managers: `with target:` sets the default target of compilations."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _ENTERED: ContextVar[tuple[TargetScope, ...]] = ContextVar("entered targets", de
 
 
 class TargetScope:
-    """What targets inherit: entering and leaving, per thread and asyncio task; scopes nest."""
+    """Base of targets: scopes that nest, per thread and asyncio task."""
 
     @classmethod
     def current(cls) -> Self | None:
-        """The target of the innermost scope that this thread has entered; None outside of all."""
+        """Returns the target of the innermost scope that this thread has entered, or `None`."""
         entered = [scope for scope in _ENTERED.get() if isinstance(scope, cls)]
         return entered[-1] if entered else None
 

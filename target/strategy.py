@@ -1,8 +1,8 @@
-"""Registers the implementations of an operator on a target, and chooses one with a reason.
+"""Registers the implementations of an operator on a target, and selects one with a reason.
 
-An operator may have several valid implementations; each has a condition, a priority (Relay's plevel) and a function
-that the lowering calls. The greatest priority among those whose condition holds wins, and the choice is kept with its
-reason. Data only: what an implementation builds is the lowering's business (`BuildT`).
+An operator may have several valid implementations. Each has a condition, a priority (Relay's plevel) and a function
+that the lowering calls. Of those whose condition holds, the one with the highest priority is selected, and the
+selection records the reason. The registry does not interpret the functions (`BuildT`).
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ BuildT = TypeVar("BuildT")
 _implemented: set[type[Operation]] = set()
 
 DEFAULT_PRIORITY = 10
-"""The priority of an implementation that does not name one, as in Relay."""
+"""The default priority of an implementation, as in Relay."""
 
 
 def is_implemented(op: type[Operation]) -> bool:
-    """Whether an implementation of the op is registered, so that the target takes it whole.
+    """Whether an implementation of the op is registered, so that it is lowered without decomposition.
 
-    Passes over relay ask, which know no implementation. Those of other packages are imported first.
+    For passes over relay, which do not depend on implementations. Imports those of other packages first.
     """
     load_plugins("strategies")
     return op in _implemented
 
 
 def always(op: Operation) -> str | None:
-    """The condition of an implementation that fits every op of its name."""
+    """The condition of an implementation that applies to every op of its class."""
     return None
 
 
 @dataclass(frozen=True)
 class Implementation(Generic[BuildT]):
-    """One way to compute an operator. `condition` gives the reason why it does not fit, or `None` where it does."""
+    """A way to compute an operator. `condition` returns the reason why it does not apply, or `None`."""
 
     name: str
     build: BuildT
@@ -50,14 +50,14 @@ class Implementation(Generic[BuildT]):
 
 @dataclass(frozen=True)
 class Selection(Generic[BuildT]):
-    """The implementation chosen for one op, and why."""
+    """The implementation selected for an op, and the reason."""
 
     implementation: Implementation[BuildT]
     reason: str
 
 
 class StrategyRegistry(Generic[BuildT]):
-    """Implementations by class of operator; other packages register theirs in the same registry."""
+    """Implementations by operator class; other packages register theirs in the same registry."""
 
     def __init__(self) -> None:
         self._implementations: dict[type[Operation], list[Implementation[BuildT]]] = {}
@@ -70,7 +70,7 @@ class StrategyRegistry(Generic[BuildT]):
         priority: int = DEFAULT_PRIORITY,
         condition: Callable[[Operation], str | None] = always,
     ) -> Callable[[BuildT], BuildT]:
-        """Decorator: make a build function an implementation of the op. A second one of the same name is refused."""
+        """A decorator that makes a build function an implementation of the op. Names must be unique per op."""
 
         def decorate(build: BuildT) -> BuildT:
             known = self._implementations.setdefault(op, [])
@@ -83,15 +83,15 @@ class StrategyRegistry(Generic[BuildT]):
         return decorate
 
     def ops(self) -> list[type[Operation]]:
-        """The operators that have an implementation."""
+        """Returns the operators that have an implementation."""
         return list(self._implementations)
 
     def implementations(self, op: type[Operation]) -> list[Implementation[BuildT]]:
-        """All implementations of an operator, greatest priority first."""
+        """Returns all implementations of an operator, highest priority first."""
         return sorted(self._implementations.get(op, []), key=lambda item: -item.priority)
 
     def select(self, op: Operation) -> Selection[BuildT]:
-        """The implementation for `op`; raises `LoweringError` naming every refusal where none fits."""
+        """Returns the implementation for `op`. Raises a `LoweringError` with every refusal if none applies."""
         refusals: list[str] = []
         for implementation in self.implementations(type(op)):
             refusal = implementation.condition(op)

@@ -1,4 +1,4 @@
-"""Describes the CPU that code is made for: its vectors, registers, caches, cores and features."""
+"""Describes the CPU that code is compiled for: its vectors, registers, caches, cores and features."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class Facts(TypedDict, total=False):
 
 @dataclass(frozen=True, init=False)
 class Target(TargetScope):
-    """The CPU that code is made for: `Target("cpu")` is this machine, as is `Target("llvm")`.
+    """The CPU that code is compiled for: `Target("cpu")` and `Target("llvm")` are this machine.
 
-    `mcpu` and `features` are LLVM's names; `vector_bits` is the width of a vector register, `vector_registers` how many
-    there are; caches are in bytes, `l1` and `l2` of one core, `l3` shared; `threads` is how many threads a model may
-    use.
+    `mcpu` and `features` are LLVM's names. `vector_bits` is the width of a vector register, and `vector_registers`
+    their number. Caches are in bytes, `l1` and `l2` per core, `l3` shared. `threads` is the maximum number of threads
+    of a model.
     """
 
     arch: str = "x86_64"
@@ -52,11 +52,11 @@ class Target(TargetScope):
     threads: int = 1
 
     def __init__(self, text: str | Target | Mapping[str, object] | None = None, **facts: Unpack[Facts]):
-        """The target that `parse` reads from `text`, with these facts instead of its own; without text a plain CPU.
+        """Creates the target that `parse` reads from `text`, or a plain CPU; `facts` override its fields.
 
         A dictionary has the options by name, and the first word as `kind`: `{"kind": "llvm", "mcpu": "znver4"}`.
 
-        Raises what `parse` raises, and `InputError` for a fact that no target has.
+        Raises the errors of `parse`, and `InputError` for an unknown fact.
         """
         if unknown := facts.keys() - Facts.__annotations__.keys():
             hint = f"it has {', '.join(Facts.__annotations__)}"
@@ -68,7 +68,7 @@ class Target(TargetScope):
 
     @property
     def kind(self) -> TargetKind:
-        """Relay's kind of target, which programs ask for before they do something for one kind alone."""
+        """Relay's kind of the target, for programs that check it."""
         return TargetKind()
 
     def lanes(self, bits: int = 32) -> int:
@@ -77,22 +77,23 @@ class Target(TargetScope):
 
     @property
     def triple(self) -> str | None:
-        """LLVM's triple for code of another architecture than this machine's; None for code that may run here."""
+        """LLVM's triple for code of another architecture; `None` for the architecture of this machine."""
         return None if self.arch == host_facts().arch else f"{self.arch}-unknown-linux-gnu"
 
     @property
     def converts_f16(self) -> bool:
-        """Whether there are instructions between f16 and f32: F16C on x86, on aarch64 always."""
+        """Whether there are instructions that convert between f16 and f32: F16C on x86, always on aarch64."""
         features = self.code_features()
         has_f16c = not {"+f16c", "+avx512f"}.isdisjoint(features) and "-f16c" not in features
         return self.arch == "aarch64" or has_f16c
 
     @property
     def dot_products(self) -> tuple[str, int] | None:
-        """The instruction that adds up products of bytes, and the bits of the longest vectors for which there is one.
+        """The instruction that adds products of bytes, and the bits of its widest vectors.
 
-        On x86-64 `vpdpbusd` of AVX-512 VNNI or AVX VNNI, else `pmaddwd`, which takes 16 bits; on aarch64 `usdot` of
-        I8MM, else `sdot` of DotProd, which takes signed bytes alone; `None` where there is none of them.
+        On x86-64 it is `vpdpbusd` of AVX-512 VNNI or AVX VNNI, else `pmaddwd`, which multiplies 16-bit integers. On
+        aarch64 it is `usdot` of I8MM, else `sdot` of DotProd, which multiplies signed bytes only. `None` if the target
+        has none of them.
         """
         for instruction, width, needed in DOT_PRODUCTS.get(self.arch, ()):
             if self._has(*needed):
@@ -100,7 +101,7 @@ class Target(TargetScope):
         return None
 
     def _has(self, *features: str) -> bool:
-        """Whether code for the target may use all of these."""
+        """Whether code for the target may use all of these features."""
         own = set(self.code_features())
         return all(f"+{feature}" in own and f"-{feature}" not in own for feature in features)
 
@@ -110,10 +111,10 @@ class Target(TargetScope):
         return self.triple is None and wanted <= host_facts().features
 
     def code_features(self) -> tuple[str, ...]:
-        """All features to generate code with, `+name` or `-name`: the CPU's, then those asked for.
+        """Returns all features to generate code with, `+name` or `-name`: the CPU's, then those of the target.
 
-        Of this machine it is what LLVM reports of it, the absent ones too: a hypervisor may hide what the CPU's name
-        promises. A machine that lacks one of the `+name` cannot run the code.
+        For this machine these are the features that LLVM reports, including disabled ones: a hypervisor may hide
+        features that the CPU's name implies. A machine that lacks one of the `+name` features cannot run the code.
         """
         facts = host_facts()
         if self.mcpu == facts.cpu:
@@ -125,17 +126,17 @@ class Target(TargetScope):
 
     @staticmethod
     def host() -> Target:
-        """The machine this runs on, with as many threads as cores may be used."""
+        """Returns this machine, with as many threads as available cores."""
         return _of_facts(host_facts())
 
     @staticmethod
     def parse(text: str) -> Target:
-        """The target that `text` describes: `cpu -mcpu=znver4 -num-threads=2`; `llvm` means the same as `cpu`.
+        """Parses a target such as `cpu -mcpu=znver4 -num-threads=2`; `llvm` is an alias of `cpu`.
 
-        Options: `-mcpu` (LLVM's name; without it this machine), `-mattr` (`+avx512f,…`), `-mtriple` (of a Linux on
-        x86-64 or aarch64), `-num-threads`, `-num-cores`, `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`; `words.py` says
-        in which forms, and which options of Relay's are passed over. Raises `InputError` for another kind of device, an
-        unknown option, CPU or feature, a triple that the CPU has not, an option given twice, or a number that is none.
+        Options: `-mcpu` (LLVM's name, default this machine), `-mattr` (`+avx512f,…`), `-mtriple` (of Linux on x86-64 or
+        aarch64), `-num-threads`, `-num-cores`, `-l1`, `-l2`, `-l3` (bytes), `-vector-bits`. `words.py` describes their
+        forms and the options of Relay that are ignored. Raises `InputError` for another device kind, an unknown option,
+        CPU or feature, a triple that does not match the CPU, a repeated option, or an invalid number.
         """
         kind, *options = text.split() or [""]
         if device_kind(kind) != CPU:
@@ -146,7 +147,7 @@ class Target(TargetScope):
         return _with_options(_chosen_cpu(given.pop("mcpu", None), given.pop("mtriple", None), text), given, text)
 
     def __str__(self) -> str:
-        """The text that `parse` reads back as this target."""
+        """Returns a text that `parse` reads back as this target."""
         words = [CPU, f"-mcpu={self.mcpu}"]
         if self.features:
             words.append(f"-mattr={','.join(self.features)}")
@@ -165,11 +166,11 @@ _NUMBERS = {
     "num-cores": "cores",
     "num-threads": "threads",
 }
-"""Option in text → field, for those that are numbers."""
+"""Maps the numeric options in text to fields."""
 
 
 def _chosen_cpu(mcpu: str | None, triple: str | None, text: str) -> Target:
-    """The CPU that a target's text names, by itself or by a triple; this machine where it names none."""
+    """Returns the CPU that a target's text names, directly or by a triple; by default this machine."""
     target = Target.host() if mcpu is None else cpu(mcpu)
     arch = target.arch if triple is None else architecture_of(triple, text)
     if arch != target.arch and mcpu is not None:
@@ -178,7 +179,10 @@ def _chosen_cpu(mcpu: str | None, triple: str | None, text: str) -> Target:
 
 
 def cpu(name: str) -> Target:
-    """The CPU with LLVM's name `name`, or another that LLVM has for it; `InputError` with the closest known name."""
+    """Returns the CPU with LLVM's name `name` or an alias.
+
+    Raises an `InputError` that suggests the closest known name.
+    """
     load_plugins("targets")
     name = ALIASES.get(name, name)
     known = CPUS.get(name)
@@ -203,7 +207,10 @@ def _of_cpu(name: str, known: Cpu) -> Target:
 
 
 def _of_facts(facts: HostFacts) -> Target:
-    """The target that a machine is; width and registers follow from the features found, not from the CPU's name."""
+    """Returns the target for a machine.
+
+    Vector width and registers follow from its features, not from its CPU's name.
+    """
     known = CPUS.get(facts.cpu)
     base = _of_cpu(facts.cpu, known) if known is not None else Target(arch=facts.arch, mcpu=facts.cpu)
     base = replace(base, cores=facts.cores, threads=facts.cores, **facts.caches)
@@ -215,7 +222,7 @@ def _of_facts(facts: HostFacts) -> Target:
 
 
 def with_features(target: Target, features: tuple[str, ...]) -> Target:
-    """`target` with LLVM features `+name` or `-name`; those that make registers wider or narrower do so."""
+    """Returns `target` with LLVM features `+name` or `-name`, and vector width and registers adjusted to them."""
     enabled = {feature[1:] for feature in features if feature.startswith("+")}
     disabled = {feature[1:] for feature in features if feature.startswith("-")}
     bits, registers = target.vector_bits, target.vector_registers

@@ -1,7 +1,7 @@
-"""Reads the words of a target's text: options in the forms in which Relay's users write them.
+"""Reads the words of a target's text, with options in the forms of Relay.
 
-`-name=value`, `--name=value` and `-name value` are the same. What chooses schedules, libraries or how code is loaded in
-Relay (`-keys`, `-device`, `-model`, `-libs`, `-jit`, `-host`) has no meaning here and is passed over.
+`-name=value`, `--name=value` and `-name value` are equivalent. Relay's options that choose schedules, libraries or code
+loading (`-keys`, `-device`, `-model`, `-libs`, `-jit`, `-host`) have no meaning here and are ignored.
 """
 
 from __future__ import annotations
@@ -12,32 +12,32 @@ from typing import Final, cast
 from xrelay.errors import InputError
 
 PASSED_OVER: Final = ("keys", "device", "model", "libs", "jit", "host")
-"""Options of Relay's that say nothing about the CPU."""
+"""Options of Relay that do not describe the CPU."""
 
 ALIASES: Final = {
     "core-avx2": "haswell",
     "skx": "skylake-avx512",
 }
-"""Other names that LLVM has for CPUs."""
+"""Aliases of CPUs in LLVM."""
 
 _ARCHITECTURES: Final = {"x86_64": "x86_64", "amd64": "x86_64", "aarch64": "aarch64", "arm64": "aarch64"}
-"""First part of a triple → architecture."""
+"""Maps the first part of a triple to an architecture."""
 
 _OTHER_SYSTEMS: Final = ("android", "darwin", "ios", "macos", "wasm", "windows")
 
 PLAIN_CPUS: Final = {"x86_64": "x86-64", "aarch64": "cortex-a72"}
-"""Architecture → the CPU that stands for it where a triple alone is given, and it is not that of this machine."""
+"""Maps an architecture to the CPU of a triple without `-mcpu`, unless it is the architecture of this machine."""
 
 
 def options_in(words: Sequence[str], text: str) -> dict[str, str]:
-    """Option → value; `InputError` for a word that is no option, without a value, or given twice."""
+    """Returns options by name. Raises `InputError` for a malformed word, a missing value, or a repeated option."""
     given: dict[str, str] = {}
     rest = iter(words)
     for word in rest:
         name, separator, value = word.lstrip("-").partition("=")
         if word.startswith("-") and not separator:
             value = next(rest, "")
-            value = "" if value.startswith("-") else value  # another option
+            value = "" if value.startswith("-") else value  # the next option
         if not word.startswith("-") or not name or not value:
             raise InputError(f"option {word!r} of target {text!r} is not of the form -name=value")
         if name in given:
@@ -47,7 +47,7 @@ def options_in(words: Sequence[str], text: str) -> dict[str, str]:
 
 
 def text_of(fields: Mapping[str, object]) -> str:
-    """The text of a target given as a dictionary, such as `{"kind": "llvm", "num-cores": 4}`.
+    """Returns the text of a target passed as a dictionary, such as `{"kind": "llvm", "num-cores": 4}`.
 
     Values that are lists are joined by commas. Raises `InputError` without a kind.
     """
@@ -63,7 +63,7 @@ def _parts(value: object) -> Iterable[object]:
 
 
 def architecture_of(triple: str, text: str) -> str:
-    """The architecture that a triple names; `InputError` for another one, and for a system that is not Linux."""
+    """Returns the architecture of a triple. Raises `InputError` for another one, and for systems other than Linux."""
     first, *others = triple.split("-")
     found = _ARCHITECTURES.get(first)
     if found is None:
