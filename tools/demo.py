@@ -1,7 +1,7 @@
-"""`make demo`: ResNet-50 from ONNX to native code, with what every stage cost and where its text lies.
+"""`make demo`: ResNet-50 from ONNX to native code, with the cost of each stage and the path of its text.
 
-The model is the light ResNet-50 of onnx's own test data: the real graph, its weights replaced by a seeded He
-initialisation. So the classes mean nothing, but every number can be checked, and is: against the interpreter.
+The model is the light ResNet-50 of onnx's own test data: the original graph with weights from a seeded He
+initialisation. The classes are therefore meaningless, but all numbers are compared with the interpreter.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ OTHER_STEPS = {
     "kernels": "each from its loops to LLVM IR, while LLVM compiles those before it",
     "native code": "what LLVM has left to do",
 }
-"""Steps that are no phases, and what they are."""
+"""Steps that are not phases, and their descriptions."""
 
 
 def main() -> int:
-    """Compile, run, check and show; the exit code is 1 where native code and the interpreter differ."""
+    """Compiles, runs, checks and prints; the exit code is 1 if native code and the interpreter differ."""
     parser = argparse.ArgumentParser(prog="xrelay.tools.demo", description=__doc__)
     parser.add_argument("--model", default="resnet50", help="another light model, e.g. squeezenet")
     parser.add_argument("--output", type=Path, default=Path("build/demo"), help="folder to write (build/demo)")
@@ -45,7 +45,7 @@ def main() -> int:
     folder: Path = args.output
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    # A cache of its own makes the first compilation a cold one, every time.
+    # A fresh cache makes the first compilation always cold.
     environment.use_cache_folder(folder / "cache")
     path = _write_model(args.model, folder)
     model = _compile(path, args.threads)
@@ -66,7 +66,7 @@ def _write_model(name: str, folder: Path) -> Path:
 
 
 def _compile(path: Path, threads: int | None) -> xrelay.CompiledModel:
-    """Compile twice, cold and from the cache; print what each stage of the first cost."""
+    """Compiles twice, cold and from the cache, and prints the cost of each stage of the first compilation."""
     marks: list[tuple[str, float]] = []
     start = time.perf_counter()
     with progress_bar("compiling") as draw:
@@ -87,7 +87,7 @@ def _compile(path: Path, threads: int | None) -> xrelay.CompiledModel:
 
 
 def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
-    """One line a stage, and one for all kernels: its cost is the time until the next one begins."""
+    """Prints one line per stage and one for all kernels. The cost of a stage is the time until the next one begins."""
     meanings = {phase.name.lower(): phase.value for phase in Phase} | OTHER_STEPS
     rows = [("import", 0.0)]
     for step, begin in marks[:-1]:
@@ -100,7 +100,7 @@ def _print_costs(marks: list[tuple[str, float]], total: float) -> None:
 
 
 def _run(path: Path, model: xrelay.CompiledModel) -> bool:
-    """Run on a random image; compare, time, and show the best classes."""
+    """Runs the model on a random image; compares, times, and prints the best classes."""
     (spec,) = model.inputs
     image = np.random.default_rng(0).standard_normal(spec.known_shape).astype(spec.numpy_dtype)
     inputs = {spec.name: image}

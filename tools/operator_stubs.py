@@ -1,7 +1,7 @@
-"""`make stubs`: the types of Relay's operators in Python, written from their definitions to `operators.pyi`.
+"""`make stubs`: writes the Python types of Relay's operators, derived from their definitions, to `operators.pyi`.
 
-A type checker cannot see functions that are made when they are used; from the stub it knows the names, types and
-defaults of their parameters, and an editor shows the first paragraph of the op's documentation.
+Type checkers cannot see functions that are created on first use. The stub has the names, types and defaults of their
+parameters, and the first paragraph of the op's documentation, which an editor shows.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ DType: TypeAlias = DTypeLike | Attribute
 
 
 def operator_stubs() -> str:
-    """The text of the stub."""
+    """Returns the text of the stub."""
     spaces: defaultdict[str, list[tuple[str, type[RelayOp]]]] = defaultdict(list)
     for name, op in sorted(relay_ops().items()):
         space, _, short = name.rpartition(".")
@@ -69,7 +69,7 @@ def operator_stubs() -> str:
         lines.append(f"\n{space}: _{space.capitalize()}\n")
     lines += (line for name, op in spaces[""] for line in _stub(name, op))
     lines += _beside("")
-    # A module of that name, as `relay.qnn`, is what `relay` has.
+    # If a module has this name, such as `relay.qnn`, `relay` exports the module.
     own = [space for space in spaces if space and not isinstance(vars(relay).get(space), ModuleType)]
     names = sorted([*own, *(name for name, _ in spaces[""]), *(name for name in BESIDE if "." not in name)])
     lines += ["__all__ = [", *(f'    "{name}",' for name in names), "]"]
@@ -78,12 +78,12 @@ def operator_stubs() -> str:
 
 
 def _first_paragraph(doc: str | None) -> str:
-    """The first paragraph of a docstring in one line."""
+    """Returns the first paragraph of a docstring on one line."""
     return " ".join(inspect.cleandoc(doc or "").split("\n\n")[0].split())
 
 
 def _stub(name: str, op: type[RelayOp]) -> Iterator[str]:
-    """The lines of one function."""
+    """Yields the lines of one function."""
     yield f"def {name}("
     yield from (f"    {parameter}," for parameter in _parameters(op))
     yield ") -> Expr:"
@@ -92,7 +92,7 @@ def _stub(name: str, op: type[RelayOp]) -> Iterator[str]:
 
 
 def _beside(space: str) -> Iterator[str]:
-    """The lines of the functions that stand beside the operators of a name space."""
+    """Yields the lines of additional functions of a name space, which are not operators."""
     for name, function in sorted(BESIDE.items()):
         if name.rpartition(".")[0] == space:
             yield from (("@staticmethod",) if space else ())
@@ -102,14 +102,14 @@ def _beside(space: str) -> Iterator[str]:
 
 
 def _written(function: OpFunction) -> Iterator[str]:
-    """The parameters of a function that is written by hand, as it says."""
+    """Yields the parameters of a handwritten function, as annotated."""
     for parameter in inspect.signature(function).parameters.values():
         default = "" if parameter.default is parameter.empty else f" = {parameter.default!r}"
         yield f"{parameter.name}: {parameter.annotation}{default}"
 
 
 def _parameters(op: type[RelayOp]) -> Iterator[str]:
-    """The parameters: those of a function that is written by hand as it says, else the operands and attributes."""
+    """Yields the parameters: those of a handwritten function as annotated, else the operands and attributes."""
     function = inspect.unwrap(op_function(op.relay_name()))
     if function.__module__ in _BY_HAND and "<locals>" not in function.__code__.co_qualname:
         yield from _written(function)
@@ -120,7 +120,8 @@ def _parameters(op: type[RelayOp]) -> Iterator[str]:
     variadic = any(isinstance(operand, VarOperandDef) for _, operand in definition.operands)
     attributes = [_attribute(name, property) for name, property in definition.properties.items()]
     if not variadic and any(" = " not in attribute for attribute in attributes):
-        # Python wants what has no default in front; Relay's order comes first, so these are given by name.
+        # Python requires parameters without defaults first. Relay's order takes precedence, so the rest are
+        # keyword-only.
         first_default = next((i for i, attribute in enumerate(attributes) if " = " in attribute), len(attributes))
         if any(" = " not in attribute for attribute in attributes[first_default:]):
             attributes.insert(first_default, "*")
@@ -128,7 +129,7 @@ def _parameters(op: type[RelayOp]) -> Iterator[str]:
 
 
 def _attribute(name: str, property: PropertyDef) -> str:
-    """A parameter for an attribute of the op."""
+    """Returns the parameter for an attribute of the op."""
     default = property.default_value
     kind = _type_of(name, property, default)
     if isinstance(property, OptionalDef):
@@ -137,7 +138,7 @@ def _attribute(name: str, property: PropertyDef) -> str:
 
 
 def _type_of(name: str, property: PropertyDef, default: Attribute | None) -> str:
-    """The Python type of an attribute's values."""
+    """Returns the Python type of an attribute's values."""
     if name.endswith("dtype"):
         return "DType"
     if isa(default, IntegerAttr[IntegerType]) and default.type.width.data == 1:
@@ -159,7 +160,7 @@ def _type_of(name: str, property: PropertyDef, default: Attribute | None) -> str
 
 
 def _literal(default: Attribute) -> str:
-    """A default in Python."""
+    """Returns a default value as Python text."""
     if isa(default, IntegerAttr[IntegerType]):
         value = default.value.data
         return str(bool(value)) if default.type.width.data == 1 else str(value)
@@ -173,7 +174,7 @@ def _literal(default: Attribute) -> str:
 
 
 def main() -> int:
-    """Write the stub into the checkout that is the working directory."""
+    """Writes the stub below the working directory, which must be the checkout."""
     STUB.write_text(operator_stubs(), encoding="utf-8")
     return 0
 

@@ -1,4 +1,4 @@
-"""A progress bar on a terminal, silence everywhere else."""
+"""A progress bar on a terminal; no output elsewhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.errors import printable
 
 @contextmanager
 def progress_bar(title: str) -> Generator[Callable[[int, int, str], None] | None]:
-    """A callback `(done, total, step)` that draws on stderr, or None where stderr is not a terminal."""
+    """Yields a callback `(done, total, step)` that draws on stderr, or `None` if stderr is not a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -1,7 +1,7 @@
-"""`make reference`: the pages of `docs/reference`, written from the ops and converters that are registered.
+"""`make reference`: writes the pages of `docs/reference` from the registered ops and converters.
 
-Of an op the page says what its class says: the docstring with constraints and an example, operands, attributes with
-their defaults and results, and for Relay's operators how they fuse and what they become in index spaces.
+The entry of an op has its docstring with constraints and an example, operands, attributes with defaults, and results;
+for Relay's operators also the fusion pattern and the topi implementations.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Made by `make reference` from the classes of the ops: not to be edited. [relay.m
 
 
 def ops_reference() -> str:
-    """The text of the page of ops."""
+    """Returns the text of the page of ops."""
     strategies.load()
     parts = [_HEAD]
     for dialect in ALL_DIALECTS:
@@ -56,14 +56,14 @@ def ops_reference() -> str:
 
 
 def _summary(module: str) -> str:
-    """What the file of a family says of it."""
+    """Returns the summary in the module docstring of an op family."""
     text = inspect.cleandoc(sys.modules[module].__doc__ or module)
     return " ".join(text.split("\n\n")[0].split()).rstrip(".")
 
 
 def _entry(op: type[Operation]) -> Iterator[str]:
     yield f"\n#### `{op.name}`\n"
-    # A list is one only where an empty line is before it.
+    # A Markdown list must follow an empty line.
     yield re.sub(r"(?m)^((?!\s*- ).+)\n(\s*- )", r"\1\n\n\2", inspect.cleandoc(op.__doc__ or "")) + "\n"
     if issubclass(op, IRDLOperation):
         yield from _signature(op)
@@ -72,7 +72,7 @@ def _entry(op: type[Operation]) -> Iterator[str]:
 
 
 def _signature(op: type[IRDLOperation]) -> Iterator[str]:
-    """Operands, attributes and results."""
+    """Yields operands, attributes and results."""
     definition = op.get_irdl_definition()
     operands = [f"`{name}`{_times(kind, VarOperandDef, OptOperandDef)}" for name, kind in definition.operands]
     results = [f"`{name}`{_times(kind, VarResultDef, OptResultDef)}" for name, kind in definition.results]
@@ -93,7 +93,7 @@ def _attribute(name: str, kind: PropertyDef) -> str:
 
 
 def _levels(op: type[RelayOp]) -> Iterator[str]:
-    """How an operator fuses, and what it becomes."""
+    """Yields the fusion pattern of an operator and its lowering to topi."""
     pattern = getattr(op, "PATTERN", None)
     if pattern is not None:
         yield f"- fuses as: {pattern.name.lower()}"
@@ -106,7 +106,7 @@ def _levels(op: type[RelayOp]) -> Iterator[str]:
 
 
 def main() -> int:
-    """Write the pages into the checkout that is the working directory."""
+    """Writes the pages below the working directory, which must be the checkout."""
     OPS.parent.mkdir(exist_ok=True)
     OPS.write_text(ops_reference(), encoding="utf-8")
     ONNX_OPS.write_text(onnx_reference(), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Standard input and output of the tools, where a shell has closed one or the disk behind it is full."""
+"""Standard input and output of the tools, which handle closed streams and full disks."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from xrelay.errors import XRelayError
 
 
 def read_standard_input() -> bytes:
-    """All of standard input; `XRelayError` where there is none."""
-    stream = cast("TextIO | None", sys.stdin)  # None where it is closed
+    """Returns all of standard input. Raises `XRelayError` if it is closed."""
+    stream = cast("TextIO | None", sys.stdin)  # None if it is closed
     if stream is None:
         raise XRelayError("there is no standard input", help="name a file")
     return stream.buffer.read()
@@ -21,11 +21,11 @@ def read_standard_input() -> bytes:
 
 @contextmanager
 def standard_output() -> Generator[None]:
-    """What is written inside is there afterwards; it goes nowhere where a shell has closed the stream (`>&-`).
+    """Flushes stdout after the block; if a shell has closed it (`>&-`), output is discarded.
 
     Raises:
-        XRelayError: where it cannot be written.
-        BrokenPipeError: where nobody reads it.
+        XRelayError: if output cannot be written.
+        BrokenPipeError: if the reader has closed the pipe.
 
     """
     if cast("TextIO | None", sys.stdout) is None:
@@ -36,12 +36,12 @@ def standard_output() -> Generator[None]:
     except BrokenPipeError:
         raise
     except OSError as error:
-        if error.filename is not None:  # a file of its own
+        if error.filename is not None:  # an error of another file
             raise
         give_up_standard_output()
         raise XRelayError(f"cannot write to standard output: {error.strerror}") from error
 
 
 def give_up_standard_output() -> None:
-    """Let what is kept, and all that follows, go nowhere: the interpreter flushes once more when it ends."""
+    """Discards buffered and further output: the interpreter flushes once more at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

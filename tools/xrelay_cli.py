@@ -1,7 +1,7 @@
 """`xrelay`: import, compile, run, measure and inspect models from the command line.
 
-stdout carries the product alone; everything else goes to stderr. Exit codes: 0 fine, 1 the model is wrong or a check
-failed, 2 the command line is wrong.
+Results are written to stdout, everything else to stderr. Exit codes: 0 success, 1 the model is invalid or a check
+failed, 2 the command line is invalid.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xrelay.tools.standard_streams import give_up_standard_output, standard_outp
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the subcommand that the command line (or `args`) names; gives the exit code."""
+    """Runs the subcommand in the command line or `args`; returns the exit code."""
     parser = ArgumentParser(prog="xrelay", description="Compile and run deep-learning models on the CPU.")
     parser.add_argument("-v", "--version", action="version", version=f"xrelay {__version__}")
     answer_in_one_line(parser)
@@ -57,7 +57,7 @@ def main(args: Sequence[str] | None = None) -> int:
 
 
 def _shown(error: Exception, model: Path | None) -> Iterator[str]:
-    """The error and its notes, each with the line of the model that it is about where that is a text."""
+    """Yields the error and its notes, each with the source line that it refers to if the model is a text."""
     messages = [line_of(error), *(error.notes() if isinstance(error, XRelayError) else ())]
     sources: dict[str, str] = {}
     if model is not None and isinstance(error, ParseError | VerificationError) and model.suffix == ".mlir":
@@ -69,7 +69,7 @@ def _shown(error: Exception, model: Path | None) -> Iterator[str]:
 
 
 def line_of(error: Exception) -> str:
-    """Returns the line for the user: an error of the project as it reads, any other as a fault of the tool."""
+    """Returns the line for the user: errors of the project as rendered, others as internal errors."""
     known = error if isinstance(error, XRelayError) else shortage_of(error)
     if known is not None:
         return known.render()

@@ -1,7 +1,7 @@
-"""`xrelay-opt`: runs passes on the text of any level. xDSL's `xdsl-opt` with the gaps for daily use closed.
+"""`xrelay-opt`: runs passes on the text of any level. It extends xDSL's `xdsl-opt`.
 
-stdout carries the resulting program alone; everything else goes to stderr. Exit codes: 0 fine, 1 the program is wrong
-or a pass failed, 130 interrupted, 2 the command line is wrong.
+The resulting program is written to stdout, everything else to stderr. Exit codes: 0 success, 1 the program is invalid
+or a pass failed, 130 interrupted, 2 the command line is invalid.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from xrelay.passes.infra.gc_pause import gc_pause
 
 
 def main(args: Sequence[str] | None = None) -> int:
-    """Run the tool on the command line's arguments, or on `args`; gives the exit code."""
+    """Runs the tool on the command line or `args`; returns the exit code."""
     with gc_pause():
         from xrelay.passes.infra.source import one_line
         from xrelay.tools.opt.driver import XRelayOptMain
@@ -21,7 +21,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         tool = XRelayOptMain(args=args)
     except Exception as error:
-        # Setting up asks every installed package for what it announces to xDSL.
+        # The constructor loads the xDSL plugins of every installed package.
         message = one_line(str(error))
         sys.stderr.write(f"error: a plugin of xDSL cannot be loaded, {type(error).__name__}: {message}\n")
         return 1

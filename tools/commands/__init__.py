@@ -13,7 +13,7 @@ from xrelay.tools.commands.run import RunCommand
 
 
 def all_commands() -> list[Command]:
-    """One of each, in the order of `xrelay --help`."""
+    """Returns an instance of each command, in the order of `xrelay --help`."""
     return [
         ImportCommand(),
         QuantizeCommand(),

@@ -12,18 +12,18 @@ from xrelay.errors import XRelayError
 
 
 class UsageError(XRelayError):
-    """The command line asks for something that makes no sense; the exit code is 2."""
+    """An invalid command line; the exit code is 2."""
 
 
 def refuse_to_replace(model: Path, *outputs: Path | None) -> None:
-    """Raise `UsageError` where one of the files to write is the model that is read."""
+    """Raises `UsageError` if one of the files to write is the model that is read."""
     for output in outputs:
         if output is not None and output.resolve() == model.resolve():
             raise UsageError(f"the output {output} would replace the model", help="give another file")
 
 
 class Command(ABC):
-    """A subcommand. Its docstring is its help: the first paragraph is the summary in the list of commands."""
+    """A subcommand. Its docstring is its help, and the first paragraph its summary in the list of commands."""
 
     name: ClassVar[str]
 
@@ -34,18 +34,18 @@ class Command(ABC):
 
     @classmethod
     def summary(cls) -> str:
-        """The first paragraph of the docstring, in one line."""
+        """Returns the first paragraph of the docstring, on one line."""
         return " ".join(cls.description().split("\n\n")[0].split())
 
     @classmethod
     def description(cls) -> str:
-        """The docstring."""
+        """Returns the docstring."""
         return inspect.cleandoc(cls.__doc__ or "")
 
     @abstractmethod
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare the flags."""
+        """Declares the flags."""
 
     @abstractmethod
     def run(self, args: Namespace) -> int:
-        """Do it; gives the exit code."""
+        """Runs the command; returns the exit code."""

@@ -23,22 +23,22 @@ if TYPE_CHECKING:
 
 
 class BenchCommand(Command):
-    """Measure how long a run of a model takes, alone or beside other engines.
+    """Measure the time of a run of a model, alone or against other engines.
 
-    Runs the model a few times unmeasured, then --iters times, and prints median, 90th and 99th percentile, the shortest
-    and the longest run in milliseconds. Inputs are random unless given.
+    Runs the model a few times unmeasured, then --iters times, and prints median, 90th and 99th percentile, minimum and
+    maximum in milliseconds. Inputs are random unless given.
 
-    With --against the model also runs in onnxruntime or OpenVINO, on the same inputs. Each engine has a process of its
-    own, pinned to as many cores as threads, and the engines take turns for --rounds rounds of a quarter of a second. A
-    table for each number of threads has the least and the median time, the ratio of our least time to the engine's, CPU
-    seconds and peak memory of compiling and the first run (cold, and from the cache), and the difference of the
-    outputs. OpenVINO is compiled for the shapes of the inputs. The exit code is 1 if outputs differ or an engine fails.
+    With --against the model also runs in onnxruntime or OpenVINO, on the same inputs. Each engine has its own process,
+    pinned to as many cores as threads, and the engines take turns for --rounds rounds of a quarter of a second. A table
+    for each number of threads lists minimum and median time, the ratio of xrelay's minimum to the engine's, CPU seconds
+    and peak memory of compiling and the first run (cold, and from the cache), and the difference of the outputs.
+    OpenVINO is compiled for the shapes of the inputs. The exit code is 1 if outputs differ or an engine fails.
     """
 
     name: ClassVar[str] = "bench"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model and how often to run it."""
+        """Declares the model and the options of the measurement."""
         add_source(parser)
         add_input_options(parser)
         add_compile_options(parser)
@@ -63,7 +63,7 @@ class BenchCommand(Command):
         parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
 
     def run(self, args: Namespace) -> int:
-        """Compile, run, print."""
+        """Compiles and runs the model, and prints the times."""
         counts: list[int | None] = args.threads
         args.threads, args.random = counts[0], True
         if args.against is None and len(counts) > 1:
@@ -85,7 +85,7 @@ class BenchCommand(Command):
 
 
 def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], counts: list[int | None]) -> int:
-    """Compare with other engines and print; the exit code."""
+    """Compares with other engines and prints the tables; returns the exit code."""
     from xrelay.tools.comparison.compare import compare
     from xrelay.tools.comparison.engines import Workload
     from xrelay.tools.comparison.table import table
@@ -109,7 +109,7 @@ def _compare(args: Namespace, model: CompiledModel, inputs: dict[str, object], c
 
 
 def measure(action: Callable[[], object], *, warmup: int, iters: int) -> list[float]:
-    """Milliseconds of `iters` runs of `action` after `warmup` runs that are not counted."""
+    """Returns the milliseconds of `iters` runs of `action`, after `warmup` unmeasured runs."""
     for _ in range(warmup):
         action()
     times: list[float] = []
@@ -121,7 +121,7 @@ def measure(action: Callable[[], object], *, warmup: int, iters: int) -> list[fl
 
 
 def percentiles(times: list[float]) -> dict[str, float]:
-    """Median, p90, p99, shortest and longest."""
+    """Returns median, p90, p99, minimum and maximum."""
     ordered = sorted(times)
 
     def at(share: float) -> float:
@@ -137,7 +137,7 @@ def percentiles(times: list[float]) -> dict[str, float]:
 
 
 def _thread_counts(text: str) -> list[int | None]:
-    """`1,2,all` as numbers; None for the cores at hand."""
+    """Parses `1,2,all`; `None` means all available cores."""
     counts: list[int | None] = []
     for part in text.split(","):
         if part != "all" and not (part.isdecimal() and int(part) > 0):
@@ -147,7 +147,7 @@ def _thread_counts(text: str) -> list[int | None]:
 
 
 def _engines(text: str) -> list[str]:
-    """`onnxruntime,openvino` as names of engines that are installed."""
+    """Parses `onnxruntime,openvino`, the names of installed engines."""
     names = text.split(",")
     for name in names:
         if name not in PEERS:

@@ -21,15 +21,15 @@ _KIB: Final = 1024.0
 class CompileCommand(Command):
     """Compile a model to one file that runs without the compiler.
 
-    The file holds native code for the target, the weights and the tables of inputs and outputs; `xrelay run` and
-    `xrelay.load` read it. With --export an object file, a C header and a file of weights are written as well. What was
-    written, for which CPU and how long it took is told on stderr; --timing tells more about that.
+    The file contains native code for the target, the weights, and the tables of inputs and outputs; `xrelay run` and
+    `xrelay.load` read it. With --export an object file, a C header and a file of weights are written as well. The names
+    and sizes of the files, the CPU and the compile time are printed to stderr; --timing prints details.
     """
 
     name: ClassVar[str] = "compile"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model, how to compile it, and what to write."""
+        """Declares the model, the compile options, and the outputs."""
         add_source(parser, "model: .onnx or .mlir")
         add_compile_options(parser)
         add_threads(parser)
@@ -41,7 +41,7 @@ class CompileCommand(Command):
         parser.add_argument("--header", type=Path, metavar="FILE.h", help="C header to write with --export")
 
     def run(self, args: Namespace) -> int:
-        """Compile and write."""
+        """Compiles the model and writes the files."""
         if (args.export is None) != (args.header is None):
             raise UsageError("--export and --header go together", help="give both or neither")
         if not args.model.name:
@@ -64,19 +64,19 @@ class CompileCommand(Command):
 
 
 def _timing_text(timing: CompileTiming | None, *, as_json: bool) -> str:
-    """The times of a compilation; a model from the cache has none."""
+    """Returns the timing of a compilation as text; a model from the cache has none."""
     if as_json:
         return json.dumps(None if timing is None else timing.as_data())
     return "from the cache: nothing was compiled" if timing is None else timing.report().removesuffix("\n")
 
 
 def _tell(line: str) -> None:
-    """Say what was written, on stderr: stdout carries products alone."""
+    """Prints a line to stderr, since stdout is for results only."""
     sys.stderr.write(line + "\n")
 
 
 def _file(path: Path) -> str:
-    """A file with its size."""
+    """Returns the path of a file with its size."""
     size = float(path.stat().st_size)
     for unit in ("bytes", "KiB", "MiB"):
         if size < _KIB:

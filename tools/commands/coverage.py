@@ -1,4 +1,4 @@
-"""Finds the nodes of an ONNX model that can be imported: converts each, and counts the answers."""
+"""Finds the nodes of an ONNX model that can be imported: converts each node and counts the results."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from xrelay.frontend.onnx.problems import DependentNodeError
 
 @dataclass(frozen=True)
 class OpUse:
-    """An op type of a model, how many nodes have it, and how many cannot be imported for which reasons.
+    """An op type of a model, its number of nodes, and the numbers of nodes that cannot be imported, by reason.
 
-    `untried` are the nodes that depend on one that is not supported, and whose inputs are of unknown type therefore.
+    `untried` is the number of nodes that depend on an unsupported node, so that the types of their inputs are unknown.
     """
 
     name: str
@@ -37,7 +37,7 @@ class OpUse:
 
 @dataclass(frozen=True)
 class ModelSummary:
-    """Opset, inputs and outputs with their types, and op types, the most frequent first."""
+    """The opset, the inputs and outputs with their types, and the op types, most frequent first."""
 
     opset: int
     inputs: list[str]
@@ -46,7 +46,10 @@ class ModelSummary:
 
 
 def summarize(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> ModelSummary:
-    """Convert an ONNX file as far as possible; `ModelImportError` where it is none, or its graph is ill-formed."""
+    """Imports an ONNX file as far as possible.
+
+    Raises `ModelImportError` if it is not an ONNX model or its graph is ill-formed.
+    """
     imported = ModelImport(path, shapes=shapes, assume_types=True)
     graph = imported.model.graph
     counts: Counter[str] = Counter()
@@ -68,7 +71,7 @@ def summarize(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> 
 
 
 def _described(name: str, value: SSAValue | None) -> str:
-    """`data: float32[n, 3, 224, 224]`; the name alone of a value that is not converted."""
+    """Returns `data: float32[n, 3, 224, 224]`, or the name alone for a value that was not converted."""
     if value is None:
         return name
     if isinstance(value.type, SequenceType | OptionalType):

@@ -1,4 +1,4 @@
-"""What `xrelay inspect --coverage` prints: a table of the ops of a model, or the same as JSON."""
+"""Formats the output of `xrelay inspect --coverage`: a table of the ops of a model, or JSON."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from xrelay.frontend.onnx.coverage import Coverage, OpCoverage
 
 HEAD = ("domain", "op", "opset", "nodes", "taken by")
 _MOST_NAMES = 3
-"""The nodes that are named for a reason."""
+"""The number of nodes that are listed for a reason."""
 
 
 def as_text(coverage: Coverage) -> list[str]:
-    """The lines of the table, of the reasons below it, and of the sum."""
+    """Returns the lines of the table, the reasons below it, and the totals."""
     rows = [(op.domain, op.op_type, str(op.opset), str(op.nodes), _verdict(op)) for op in coverage.ops]
     widths = [max(len(row[column]) for row in (HEAD, *rows)) for column in range(len(HEAD))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in (HEAD, *rows)]
@@ -29,7 +29,7 @@ def as_text(coverage: Coverage) -> list[str]:
 
 
 def as_json(coverage: Coverage) -> str:
-    """One line of JSON with the same numbers, and the names of all nodes that are refused."""
+    """Returns one line of JSON with the same numbers, and the names of all refused nodes."""
     ops = [
         {
             "domain": op.domain,
@@ -47,7 +47,7 @@ def as_json(coverage: Coverage) -> str:
 
 
 def _verdict(op: OpCoverage) -> str:
-    """What takes the nodes; with numbers where that differs among them."""
+    """Returns how the nodes are imported, with numbers if they differ."""
     counts = [(way.value, count) for way, count in op.ways.items()]
     counts += [("refused", op.num_refused), ("not tried", op.untried), ("not needed", op.unneeded)]
     present = [(text, count) for text, count in counts if count]
@@ -55,6 +55,6 @@ def _verdict(op: OpCoverage) -> str:
 
 
 def _nodes(names: Sequence[str]) -> str:
-    """`2 nodes ('a', 'b')`."""
+    """Returns `2 nodes ('a', 'b')`."""
     listed = ", ".join(map(repr, names[:_MOST_NAMES])) + (", …" if len(names) > _MOST_NAMES else "")
     return f"{len(names)} {'node' if len(names) == 1 else 'nodes'} ({listed})"

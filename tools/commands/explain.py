@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 class ExplainCommand(Command):
-    """Say what the compiler decided about a model, and why.
+    """Explain the compiler's decisions about a model.
 
-    `xrelay explain fusion MODEL` lists the kernels with the ops in each. With --op NAME it tells the story of an op:
-    its post-dominator, the rule that decided, the node or edge that blocked it, and what would have to change. NAME is
-    a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (5). The
-    model is looked at after the graph optimiser, as `xrelay compile` fuses it; with --as-is, as it stands.
+    `xrelay explain fusion MODEL` lists the kernels with the ops in each. With --op NAME it explains one op: its
+    post-dominator, the rule that applied, the node or edge that blocked it, and the change that would be needed. NAME
+    is a node of the ONNX model or another source location, a value (%y), an operator (nn.relu), or a number (5). The
+    model is explained after the graph optimiser, as `xrelay compile` fuses it, or before it with --as-is.
 
-    `xrelay explain versions MODEL` lists the kernels that take extents, with the sizes for which one has a version of
-    its own, and why. `xrelay explain parts MODEL` lists the buffers that lie in a part of another one, so that nothing
-    copies them there, and what is copied, and why.
+    `xrelay explain versions MODEL` lists the kernels with extents as arguments, the sizes for which a specialised
+    version exists, and the reasons. `xrelay explain parts MODEL` lists the buffers that are views of a larger buffer,
+    which saves a copy, and the remaining copies with their reasons.
     """
 
     name: ClassVar[str] = "explain"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Declare what to explain, of which model, and in which form."""
+        """Declares the subject, the model, and the output format."""
         parser.add_argument("subject", choices=["fusion", "versions", "parts"], help="what to explain")
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
@@ -53,7 +53,7 @@ class ExplainCommand(Command):
         form.add_argument("--dot", action="store_true", help="write a graph for Graphviz")
 
     def run(self, args: Namespace) -> int:
-        """Optimise, fuse, and print what was found."""
+        """Optimises and fuses the model, and prints the explanation."""
         if args.dot and args.op is not None:
             raise UsageError("--dot draws whole functions", help="leave out --op, or use --json with it")
         if args.subject != "fusion":
@@ -72,7 +72,7 @@ class ExplainCommand(Command):
 
 
 def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBlock]:
-    """The blocks of the model's functions, fused."""
+    """Returns the fused blocks of the model's functions."""
     from xrelay.api.sources import load_source
     from xrelay.passes.fusion.explain import explain_fusion
     from xrelay.passes.fusion.partition import FusionOptions
@@ -84,7 +84,7 @@ def _explained(args: Namespace, trail: OpTrail | None) -> Sequence[ExplainedBloc
 
 
 def _versions(args: Namespace) -> Iterator[str]:
-    """What is told of the versions of the model's kernels, on this machine."""
+    """Returns the lines about the versions of the model's kernels on this machine."""
     from xrelay.lowering.pipelines import Phase
     from xrelay.tools.commands.explain_versions import version_lines
 
@@ -92,7 +92,7 @@ def _versions(args: Namespace) -> Iterator[str]:
 
 
 def _parts(args: Namespace) -> Iterator[str]:
-    """What is told of parts of buffers."""
+    """Returns the lines about views and copies of buffers."""
     from xrelay.lowering.pipelines import Phase
     from xrelay.tools.commands.explain_parts import part_lines
 
@@ -100,7 +100,7 @@ def _parts(args: Namespace) -> Iterator[str]:
 
 
 def _lowered(args: Namespace, last: Phase) -> ModuleOp:
-    """The model after the stage `last`, for this machine."""
+    """Returns the model after the stage `last`, for this machine."""
     from xrelay.api.sources import load_source
     from xrelay.api.stage_runner import StageRunner
     from xrelay.lowering.pipelines import Phase, compile_stages
@@ -114,7 +114,7 @@ def _lowered(args: Namespace, last: Phase) -> ModuleOp:
 
 
 def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstrument]) -> None:
-    """Infer types, and run what the compiler runs before fusion."""
+    """Infers types and runs the passes before fusion."""
     from xrelay.lowering.pipelines import Phase, all_passes, compile_stages
     from xrelay.lowering.registry import pass_thunks
     from xrelay.passes.infra.pipeline import run_pipeline
@@ -128,7 +128,7 @@ def _prepare(module: ModuleOp, args: Namespace, instruments: Sequence[PassInstru
 
 
 def _chosen(blocks: Sequence[ExplainedBlock], args: Namespace, trail: OpTrail) -> list[ExplainedOp]:
-    """The ops called as asked; `InputError` where there is none, saying what became of it where there was one."""
+    """Returns the ops that --op names. Raises an `InputError` that explains why an op is absent."""
     name: str = args.op
     chosen = _matching(blocks, name)
     if chosen:
@@ -161,7 +161,7 @@ def _matching(blocks: Sequence[ExplainedBlock], name: str) -> list[ExplainedOp]:
 
 
 def _written(args: Namespace, blocks: Sequence[ExplainedBlock], chosen: Sequence[ExplainedOp] | None) -> Sequence[str]:
-    """The lines for stdout."""
+    """Returns the lines for stdout."""
     from xrelay.passes.fusion.explain_formats import dot_lines, to_json
     from xrelay.passes.fusion.explain_story import group_lines, story_lines
 

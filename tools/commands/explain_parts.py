@@ -1,4 +1,4 @@
-"""`xrelay explain parts`: what lies in its part of a whole, and what is copied there, with reasons."""
+"""`xrelay explain parts`: the buffers that are views of a larger one, and the remaining copies, with reasons."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def part_lines(module: ModuleOp) -> Iterator[str]:
-    """A line for each part, and for each call that copies, of a module at the loop level, or one that there is none."""
+    """Yields lines about the views and copying calls in a module at the loop level, or one line if it has neither."""
     from xdsl.dialects.func import CallOp, FuncOp
 
     from xrelay.dialects.loop import PartOp

@@ -1,4 +1,4 @@
-"""`xrelay explain versions`: which kernels have a version for certain sizes, and why."""
+"""`xrelay explain versions`: the kernels with versions for certain sizes, and the reasons."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
 
 def version_lines(module: ModuleOp) -> Iterator[str]:
-    """A line for each version of a kernel of a module at the scf level that takes extents, or one that it has none.
+    """Yields lines about the kernels with extents as arguments in a module at the scf level.
 
-    One line where there is no such kernel.
+    A kernel has a line per version, or a line that it has none. Without such kernels there is a single line.
     """
     from xdsl.dialects.func import FuncOp
 

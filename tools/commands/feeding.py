@@ -1,4 +1,4 @@
-"""Reads the inputs of a model from files, or draws them at random, and describes outputs."""
+"""Reads the inputs of a model from files or draws them at random, and describes outputs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.tools.commands.options import named_size
 
 
 def add_input_options(parser: ArgumentParser) -> None:
-    """`--input`, `--random`, `--seed` and `--size`."""
+    """Declares `--input`, `--random`, `--seed` and `--size`."""
     group = parser.add_argument_group("inputs")
     group.add_argument(
         "--input",
@@ -42,9 +42,9 @@ def add_input_options(parser: ArgumentParser) -> None:
 
 
 def make_inputs(args: Namespace, specs: Sequence[TensorSpec]) -> dict[str, Any]:
-    """The inputs that the flags describe; `UsageError` for a name the model has not, or one that is missing.
+    """Returns the inputs that the flags describe. Raises `UsageError` for an unknown name or a missing input.
 
-    Sequences and optionals are random: two values, and one that is there.
+    Sequences and optionals are random: a sequence has two values, an optional is present.
     """
     given: dict[str, Path] = dict(args.input)
     names = [spec.name for spec in specs]
@@ -75,7 +75,7 @@ def _random_input(spec: TensorSpec, sizes: Mapping[str, int], seed: int) -> Any:
 
 
 def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, NDArray[Any]]) -> dict[str, int]:
-    """The size of each named dimension: as given, as arrays from files have it, or by chance."""
+    """Returns the size of each named dimension: from --size, an array, --shapes (the typical size), or at random."""
     sizes: dict[str, int] = dict(args.size)
     texts = [extent for spec in specs if not spec.containers for extent in spec.shape if isinstance(extent, str)]
     names = names_in(texts)
@@ -94,12 +94,15 @@ def _sizes(args: Namespace, specs: Sequence[TensorSpec], loaded: Mapping[str, ND
 
 
 def drawn_size(name: str, seed: int) -> int:
-    """A size of a named dimension, 1 to 8, which depends on the name and the seed alone."""
+    """Returns a random size of a named dimension, 1 to 8, which depends only on the name and the seed."""
     return int(np.random.default_rng((seed, zlib.crc32(name.encode()))).integers(1, 9))
 
 
 def random_array(spec: TensorSpec, seed: int) -> NDArray[Any]:
-    """Standard normal numbers for floats, 0 or 1 for the rest; depends on the name, not on the order of inputs."""
+    """Returns standard normal numbers for floats, 0 or 1 for other dtypes.
+
+    They depend on the name of the input, not on its position.
+    """
     rng = np.random.default_rng((seed, zlib.crc32(spec.name.encode())))
     if np.issubdtype(spec.numpy_dtype, np.integer) or spec.numpy_dtype == np.bool_:
         return rng.integers(0, 2, spec.known_shape).astype(spec.numpy_dtype)
@@ -107,7 +110,7 @@ def random_array(spec: TensorSpec, seed: int) -> NDArray[Any]:
 
 
 def describe_output(spec: TensorSpec, array: NDArray[Any]) -> str:
-    """One line: name, type, range, mean and the first values."""
+    """Returns one line with name, type, range, mean and the first values."""
     if spec.is_function:
         return f"{printable(spec.name)}: {spec}"
     head = f"{printable(spec.name)}: {TensorSpec(spec.name, spec.dtype, array.shape)}"
@@ -116,7 +119,7 @@ def describe_output(spec: TensorSpec, array: NDArray[Any]) -> str:
     values = array.astype(np.float64)
     first = ", ".join(f"{value:.6g}" for value in values.reshape(-1)[:5])
     more = ", …" if array.size > 5 else ""
-    with np.errstate(invalid="ignore"):  # The mean of both infinities is not a number.
+    with np.errstate(invalid="ignore"):  # the mean of both infinities is NaN
         mean = values.mean()
     return f"{head} min {values.min():.6g} max {values.max():.6g} mean {mean:.6g} [{first}{more}]"
 
@@ -129,7 +132,7 @@ def _named_file(text: str) -> tuple[str, Path]:
 
 
 def _load(path: Path) -> NDArray[Any]:
-    """The array in a `.npy` file."""
+    """Returns the array in a `.npy` file."""
     try:
         array = np.load(path, allow_pickle=False)
     except OSError as error:

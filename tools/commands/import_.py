@@ -12,7 +12,7 @@ from xrelay.tools.commands.options import add_shapes, add_source
 
 
 class _ListOps(Action):
-    """Prints the operators and ends, as `--help` does."""
+    """Prints the operators and exits, as `--help` does."""
 
     def __call__(
         self, parser: ArgumentParser, namespace: Namespace, values: object, option_string: str | None = None
@@ -30,16 +30,16 @@ class _ListOps(Action):
 class ImportCommand(Command):
     """Convert an ONNX model to the text of a relay module.
 
-    The weights go to a side file next to the output (model.mlir and model.safetensors), which the text names and
-    every tool of xrelay finds again. Without -o the text goes to standard output and the weights nowhere: such a text
-    goes through every pass that does not look inside weights, but cannot be run. --list-ops prints the ONNX operators
-    that can be imported, with the opsets in which each of them can.
+    The weights are written to a side file next to the output (model.mlir and model.safetensors). The text names it, and
+    xrelay's tools read it. Without -o the text is printed to stdout and the weights are dropped: such a text can go
+    through every pass that does not read weights, but it cannot be run. --list-ops prints the ONNX operators that can
+    be imported, with the supported opsets.
     """
 
     name: ClassVar[str] = "import"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model, its open shapes, and where the text goes."""
+        """Declares the model, its dynamic shapes, and the output."""
         add_source(parser, "model: .onnx")
         parser.add_argument("--list-ops", action=_ListOps, nargs=0, help="list the ONNX operators, and read no model")
         add_shapes(parser)
@@ -47,7 +47,7 @@ class ImportCommand(Command):
         parser.add_argument("--print-debuginfo", action="store_true", help="print the names of source nodes")
 
     def run(self, args: Namespace) -> int:
-        """Import and print."""
+        """Imports and prints the model."""
         from xrelay.api.sources import save_module
         from xrelay.frontend.onnx import import_onnx
         from xrelay.passes.infra.printing import print_module

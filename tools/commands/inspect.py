@@ -18,23 +18,22 @@ if TYPE_CHECKING:
 
 
 class InspectCommand(Command):
-    """Show what a model contains: inputs, outputs, ops and how many of each, and whether they are supported.
+    """Show the contents of a model: inputs, outputs, ops with their counts, and whether they are supported.
 
-    Of an ONNX model every node is converted as it would be for compiling; each op is listed with the number of its
-    nodes and the reasons for which some cannot be imported, and the exit code is 1 where there are such. Types of
-    values behind a node that is not supported are those that the model declares. A compiled model shows its kernels,
-    for which CPU it is, and what memory a run takes at most; where that depends on named dimensions, --size says which
-    sizes they have.
+    Every node of an ONNX model is converted as for compiling. Each op is listed with its number of nodes and the
+    reasons why some cannot be imported; the exit code is 1 if there are any. Values that depend on an unsupported node
+    have the types that the model declares. A compiled model is listed with its kernels, its CPU, and the peak memory of
+    a run; if that depends on named dimensions, --size sets their sizes.
 
-    With --coverage, an ONNX model is a table of its ops by domain and opset, with what takes them: a converter, a
-    function of the model, or the standard's definition by other ops. Nodes in bodies and functions count too, nothing
-    that is wrong ends the search, and large weights in other files are not read.
+    With --coverage, an ONNX model is listed as a table of ops by domain and opset, with the way each is imported: by a
+    converter, as a function of the model, or by the standard's definition in terms of other ops. Nodes in bodies and
+    functions count too, errors do not end the search, and large external weights are not read.
     """
 
     name: ClassVar[str] = "inspect"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model, and the shapes of inputs that an ONNX model leaves open."""
+        """Declares the model, and the shapes of dynamic inputs of an ONNX model."""
         add_source(parser)
         add_shapes(parser)
         parser.add_argument("--coverage", action="store_true", help="what takes each op of an ONNX model, as a table")
@@ -49,7 +48,7 @@ class InspectCommand(Command):
         )
 
     def run(self, args: Namespace) -> int:
-        """Look and print."""
+        """Inspects the model and prints the result."""
         path: Path = args.model
         if args.json and not args.coverage:
             raise UsageError("--json is the form of --coverage", help="add --coverage")
@@ -71,7 +70,7 @@ class InspectCommand(Command):
 
 
 def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, as_json: bool) -> tuple[list[str], int]:
-    """The ops of a model with what takes them."""
+    """Returns the ops of a model with the way each is imported, and the exit code."""
     from xrelay.frontend.onnx.coverage import coverage
     from xrelay.tools.commands import coverage_report
 
@@ -81,7 +80,7 @@ def _coverage(path: Path, shapes: Mapping[str, Sequence[int]], *, as_json: bool)
 
 
 def _inspect_onnx(path: Path, shapes: Mapping[str, Sequence[int]]) -> tuple[list[str], int]:
-    """Opset, inputs and outputs, and each op with its count and why some of its nodes cannot be imported."""
+    """Returns opset, inputs, outputs, and each op with its count and the reasons why nodes cannot be imported."""
     from xrelay.tools.commands.coverage import summarize
 
     summary = summarize(path, shapes)
@@ -105,7 +104,7 @@ def _verdict(supported: int, count: int) -> str:
 
 
 def _inspect_text(path: Path) -> tuple[list[str], int]:
-    """Functions with their types, and each op with its count."""
+    """Returns the functions with their types, and each op with its count."""
     from xdsl.dialects.func import FuncOp
 
     from xrelay.api.sources import load_source
@@ -119,7 +118,7 @@ def _inspect_text(path: Path) -> tuple[list[str], int]:
 
 
 def _inspect_compiled(path: Path, sizes: Mapping[str, int]) -> tuple[list[str], int]:
-    """Inputs, outputs, kernels, sizes and the CPU."""
+    """Returns inputs, outputs, kernels, sizes and the CPU."""
     from xrelay.runtime.artifact import read_metadata
 
     metadata = read_metadata(path)
@@ -136,7 +135,7 @@ def _inspect_compiled(path: Path, sizes: Mapping[str, int]) -> tuple[list[str], 
 
 
 def _memory(path: Path, metadata: ModelMetadata, sizes: Mapping[str, int]) -> str:
-    """What memory a run takes, or what decides it."""
+    """Returns the peak memory of a run, or the names of the dimensions on which it depends."""
     if not metadata.dims and not sizes:
         from xrelay.runtime.cores import default_num_threads
         from xrelay.runtime.memory import MemoryNeeds

@@ -1,6 +1,6 @@
-"""Explains why an op that a user asks for is not there: which pass removed it, or why it is no work.
+"""Explains why a requested op is absent: which pass removed it, or why it is no work for a kernel.
 
-An op answers to its operator, the name of its result, and each of the source locations that it comes from.
+An op is identified by its operator, the name of its result, or any of its source locations.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xrelay.passes.relay_api.passes import is_kernel
 
 
 class OpTrail(PassInstrument):
-    """Follows what answers to `name` through the passes of a pipeline."""
+    """Follows the op or value called `name` through the passes of a pipeline."""
 
     def __init__(self, name: str):
         self._name = name
@@ -35,13 +35,13 @@ class OpTrail(PassInstrument):
         self._began = False
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Look for it in what goes into the first pass."""
+        """Searches the input of the first pass."""
         if not self._began:
             self._began = True
             self._look(mod, "")
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Look for it in what came out of the pass."""
+        """Searches the output of the pass."""
         self._look(mod, info.name)
 
     def _look(self, module: ModuleOp, after: str) -> None:
@@ -55,7 +55,7 @@ class OpTrail(PassInstrument):
             self._removed_by = after
 
     def refusal(self) -> InputError | None:
-        """Why nothing can be told of it, once the module is fused; `None` for a name that nothing had."""
+        """Returns the error that explains why the op is absent after fusion; `None` if nothing ever had the name."""
         name, ref = repr(self._name), self._found
         if ref is None:
             return None
@@ -83,7 +83,7 @@ class OpTrail(PassInstrument):
 
 
 def _refs(module: ModuleOp) -> Iterator[Operation | SSAValue]:
-    """The ops of the module's functions, and their parameters after all ops."""
+    """Yields the ops of the module's functions, then their parameters."""
     parameters: list[SSAValue] = []
     for op in walk_ops(module):
         if op is not module and not isinstance(op, FuncOp):
@@ -93,7 +93,7 @@ def _refs(module: ModuleOp) -> Iterator[Operation | SSAValue]:
 
 
 def node_called(model: Path, name: str) -> tuple[str, str] | None:
-    """The location and the op type of the ONNX node that has `name`, or an output of it; `None` for other files."""
+    """Returns the location and op type of the ONNX node with `name` or with such an output; `None` for other files."""
     if model.suffix != ".onnx":
         return None
     from xrelay.frontend.onnx.load import load_model

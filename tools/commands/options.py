@@ -1,4 +1,4 @@
-"""Flags that several subcommands have."""
+"""Flags shared by several subcommands."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def add_source(parser: ArgumentParser, help_: str = "model: .onnx, .mlir, or .xrelay (compiled)") -> None:
-    """The model argument."""
+    """Declares the model argument."""
     parser.add_argument("model", type=Path, help=help_)
 
 
 def add_shapes(parser: ArgumentParser) -> None:
-    """`--shapes`."""
+    """Declares `--shapes`."""
     parser.add_argument(
         "--shapes",
         action="append",
@@ -34,7 +34,7 @@ def add_shapes(parser: ArgumentParser) -> None:
 
 
 def add_compile_options(parser: ArgumentParser) -> None:
-    """Declare the flags of compiling."""
+    """Declares the compile flags."""
     group = parser.add_argument_group("compiling")
     add_shapes(parser)
     group.add_argument("-O", dest="opt_level", type=int, choices=range(4), default=3, help="optimisation level (3)")
@@ -45,25 +45,25 @@ def add_compile_options(parser: ArgumentParser) -> None:
 
 
 def add_threads(parser: ArgumentParser) -> None:
-    """`--threads`, for commands that take one number of threads."""
+    """Declares `--threads`, for commands with one number of threads."""
     parser.add_argument("--threads", type=int, help="threads a run may use (default: the cores at hand)")
 
 
 def add_trust(parser: ArgumentParser) -> None:
-    """`--trust`, for commands that take native code."""
+    """Declares `--trust`, for commands that read native code."""
     help_ = "take native code (.xrelay, .mlir below the loop level) from a file that others may write"
     parser.add_argument("--trust", action="store_true", help=help_)
 
 
 def add_memory_limit(parser: ArgumentParser) -> None:
-    """`--memory-limit`, for commands that run models."""
+    """Declares `--memory-limit`, for commands that run models."""
     parser.add_argument(
         "--memory-limit", type=int, metavar="BYTES", help="end a run that needs more, beside inputs and weights"
     )
 
 
 def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
-    """`x:1x3x224x224` as name and extents, `n:1..128:8` as name and sizes; the name may itself hold colons."""
+    """Parses `x:1x3x224x224` to name and extents, `n:1..128:8` to name and sizes; the name may contain colons."""
     sizes = re.fullmatch(r"(.+):(\d+)\.\.(\d+):(\d+)", text)
     if sizes is not None:
         return sizes[1], (int(sizes[2]), int(sizes[3]), int(sizes[4]))
@@ -78,7 +78,7 @@ def parse_shape(text: str) -> tuple[str, tuple[int, ...]]:
 
 
 def named_size(text: str) -> tuple[str, int]:
-    """`n=8` as name and size of a dimension."""
+    """Parses `n=8` to name and size of a dimension."""
     name, _, size = text.partition("=")
     if not name or not size.isdecimal():
         raise ArgumentTypeError(f"{text!r} is not of the form n=8")
@@ -86,7 +86,7 @@ def named_size(text: str) -> tuple[str, int]:
 
 
 def compiled_model(args: Namespace, module: ModuleOp | None = None) -> CompiledModel:
-    """The model of the command line, or `module` made of it: loaded where it is compiled already, else compiled."""
+    """Returns the compiled model of the command line, or of `module`; a model that is compiled already is loaded."""
     limit: int | None = vars(args).get("memory_limit")
     if module is None and args.model.suffix == ".xrelay":
         from xrelay.api.model import load

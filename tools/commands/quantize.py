@@ -26,18 +26,18 @@ MODES = ("percentile", "kl_divergence", "max", "global_scale")
 
 
 class QuantizeCommand(Command):
-    """Put integers of 8 bits in the place of floats, by what a model computes on data.
+    """Quantise a float model to int8, calibrated on sample data.
 
-    --data names .npz files with an array for each input, as np.savez writes them: a file is a batch, or, where its
-    arrays have one axis more than the inputs, as many as that axis is long. Other arrays are not looked at. The text of
-    the quantised program goes to the output, its weights beside it, and every tool of xrelay takes it. What was
-    quantised, and why a convolution or product was not, is told on stderr.
+    --data names .npz files with an array for each input, as np.savez writes them. A file is one batch; if its arrays
+    have an additional leading axis, each index of that axis is a batch. Other arrays are ignored. The text of the
+    quantised program is written to the output, with its weights next to it, and all tools of xrelay accept it. The
+    quantised ops, and the reasons why convolutions and products were not quantised, are printed to stderr.
     """
 
     name: ClassVar[str] = "quantize"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model, the data, and what to do with it."""
+        """Declares the model, the data, and the quantisation options."""
         add_source(parser, "model: .onnx or .mlir")
         add_shapes(parser)
         parser.add_argument(
@@ -70,7 +70,7 @@ class QuantizeCommand(Command):
         )
 
     def run(self, args: Namespace) -> int:
-        """Calibrate, quantise and write."""
+        """Calibrates, quantises and writes the model."""
         from xrelay.api.sources import load_source, save_module
         from xrelay.passes.graph.remarks import listening
         from xrelay.relay.quantize.model import quantize
@@ -90,7 +90,7 @@ class QuantizeCommand(Command):
 
 
 def _config(args: Namespace) -> Any:
-    """The configuration of the flags."""
+    """Returns the configuration that the flags describe."""
     from xrelay.relay.quantize.model import model_config
 
     needs_data = args.calibrate != "global_scale"
@@ -114,7 +114,7 @@ def _config(args: Namespace) -> Any:
 
 
 def _input_ranks(module: ModuleOp) -> dict[str, int]:
-    """How many axes each input of the model has."""
+    """Returns the rank of each input of the model."""
     from xrelay.api.interpret import input_specs
     from xrelay.api.programs import program_of
 
@@ -122,7 +122,7 @@ def _input_ranks(module: ModuleOp) -> dict[str, int]:
 
 
 def _batches(paths: Sequence[Path], ranks: dict[str, int]) -> Iterator[dict[str, NDArray[Any]]]:
-    """The batches of the files, one after the other."""
+    """Yields the batches of all files."""
     for path in paths:
         arrays = {name: array for name, array in _arrays(path).items() if name in ranks}
         missing = [name for name in ranks if name not in arrays]
@@ -140,7 +140,7 @@ def _batches(paths: Sequence[Path], ranks: dict[str, int]) -> Iterator[dict[str,
 
 
 def _arrays(path: Path) -> dict[str, NDArray[Any]]:
-    """The arrays of a `.npz` file."""
+    """Returns the arrays in a `.npz` file."""
     try:
         archive = np.load(path, allow_pickle=False)
         if isinstance(archive, np.ndarray):
@@ -159,7 +159,7 @@ def _arrays(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _report(module: ModuleOp, remarks: Sequence[Remark], output: Path) -> Iterator[str]:
-    """What was written, and the products that stayed in floats."""
+    """Yields lines about the output, and about products that stay in floats."""
     from xrelay.passes.infra.verify import walk_ops
     from xrelay.passes.qnn.quantization_points import PRODUCTS, is_float_tensor
 

@@ -33,23 +33,23 @@ if TYPE_CHECKING:
 
 Inputs: TypeAlias = dict[str, Any]
 Outputs: TypeAlias = list[tuple[TensorSpec, Listed]]
-"""The arrays of the outputs, those of a sequence `s` as `s[0]`, `s[1]`."""
+"""The outputs as arrays; the elements of a sequence `s` are `s[0]`, `s[1]`."""
 
 
 class RunCommand(Command):
     """Run a model once and describe its outputs.
 
-    Inputs come from numpy files, or are random. A text may be at any level: kernels at the loop level run as they are
-    scheduled, a single one without an @main too. With --check the same inputs go through the interpreter of the text's
-    level, and the command fails where an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value.
-    With --interpret nothing is compiled: the interpreter of the program's level (relay, topi or loop) runs it. --output
+    Inputs come from numpy files, or are random. A text may be at any level. Kernels at the loop level run with their
+    schedules; a single kernel needs no @main. With --check the same inputs also run in the interpreter of the text's
+    level, and the command fails if an output differs by more than rtol 1e-3 and atol 1e-4 of its largest value. With
+    --interpret nothing is compiled, and the interpreter of the program's level (relay, topi or loop) runs it. --output
     adds an intermediate value to the outputs, which keeps the optimiser from removing it.
     """
 
     name: ClassVar[str] = "run"
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """The model, its inputs, and what to do with the outputs."""
+        """Declares the model, its inputs, and the use of the outputs."""
         add_source(parser)
         add_input_options(parser)
         add_compile_options(parser)
@@ -69,7 +69,7 @@ class RunCommand(Command):
         parser.add_argument("-o", "--save", type=Path, metavar="FILE.npz", help="numpy file for all outputs")
 
     def run(self, args: Namespace) -> int:
-        """Run, describe, save, compare."""
+        """Runs the model; describes, saves and compares its outputs."""
         for flag in ("check", "interpret", "output"):
             if vars(args)[flag] and args.model.suffix == ".xrelay":
                 help_ = f"give the .onnx or .mlir file with --{flag}"
@@ -79,14 +79,14 @@ class RunCommand(Command):
         inputs, outputs = _interpreted(args, module) if args.interpret else _native(args, module)
         for spec, array in outputs:
             sys.stdout.write(describe_output(spec, array) + "\n")
-        sys.stdout.flush()  # what is checked stands before the verdict, also where both go into one file
+        sys.stdout.flush()  # the outputs precede the verdict, also if stdout and stderr are one file
         if args.save is not None:
             _save(args.save, outputs)
         return _check(args, module, inputs, outputs) if args.check else 0
 
 
 def _with_outputs(args: Namespace) -> ModuleOp:
-    """The program with the values that --output names among its outputs."""
+    """Returns the program with the values that --output names as additional outputs."""
     from xrelay.api.intermediates import add_outputs
     from xrelay.api.sources import load_source
 
@@ -96,9 +96,9 @@ def _with_outputs(args: Namespace) -> ModuleOp:
 
 
 def _nodes(path: Path) -> dict[str, NodeOutput]:
-    """The node of an ONNX model, and the number among its outputs, that each value comes from.
+    """Returns the node of an ONNX model, and the output index, that each value comes from.
 
-    Values of nodes whose names are not their own are left out: locations cannot tell them apart.
+    Values of nodes without a unique name are left out, since locations cannot distinguish them.
     """
     from xrelay.api.intermediates import NodeOutput
     from xrelay.frontend.onnx.load import load_model
@@ -115,14 +115,14 @@ def _nodes(path: Path) -> dict[str, NodeOutput]:
 
 
 def _native(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
-    """The inputs, and what native code computes."""
+    """Returns the inputs, and the outputs of native code."""
     model = compiled_model(args, module)
     inputs = make_inputs(args, model.inputs)
     return inputs, _arrays([(spec.name, spec.dtype) for spec in model.outputs], model.run(inputs))
 
 
 def _arrays(places: Sequence[tuple[str, str]], values: Sequence[Any]) -> Outputs:
-    """The arrays in the outputs of these names and dtypes, and the functions among them."""
+    """Returns the arrays in the outputs of these names and dtypes, and the functions among them."""
     from xrelay.runtime.lists import flattened
 
     found: Outputs = []
@@ -133,7 +133,7 @@ def _arrays(places: Sequence[tuple[str, str]], values: Sequence[Any]) -> Outputs
 
 
 def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outputs]:
-    """The inputs, and what the interpreter computes."""
+    """Returns the inputs, and the outputs of the interpreter."""
     from xrelay.api.interpret import input_specs
     from xrelay.api.programs import program_of
 
@@ -144,7 +144,7 @@ def _interpreted(args: Namespace, module: ModuleOp | None) -> tuple[Inputs, Outp
 
 
 def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Outputs) -> int:
-    """Compare with the interpreter; gives the exit code."""
+    """Compares with the interpreter; returns the exit code."""
     from xrelay.api.comparison import compare_outputs
     from xrelay.api.programs import program_of
 
@@ -168,7 +168,7 @@ def _check(args: Namespace, module: ModuleOp | None, inputs: Inputs, outputs: Ou
 
 
 def _save(path: Path, outputs: Outputs) -> None:
-    """Write the outputs as `np.savez` does, which however refuses some names; `UsageError` for a function."""
+    """Writes the outputs like `np.savez`, which does not accept all names. Raises `UsageError` for a function."""
     for spec, _ in outputs:
         if spec.is_function:
             raise UsageError(f"output '{spec.name}' is a function, which no file holds", location=str(path))

@@ -1,8 +1,8 @@
-"""Runs the engines of a comparison in turns and collects their figures.
+"""Runs the engines of a comparison in turns and collects their times.
 
-Each engine lives in a process of its own, pinned to as many cores as it has threads. The engines take turns in one run,
-and all but one are stopped meanwhile: disturbances of the machine meet all of them, and no engine's idle threads take
-another's cores. The outputs of the first run are compared.
+Each engine runs in its own process, pinned to as many cores as it has threads. The engines take turns in one run while
+the others are stopped, so that disturbances affect all of them, and idle threads of one engine do not take cores from
+another. The outputs of the first run are compared.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from xrelay.tools.comparison.difference import Difference, difference
 from xrelay.tools.comparison.engines import Array, Workload
 
 SECONDS = 0.25
-"""How long a round of one engine takes."""
+"""The length of an engine's round."""
 
 
 @dataclass(frozen=True)
 class Costs:
-    """What opening a model and its first run took, in seconds of wall and CPU time, and the peak memory in MB."""
+    """The costs of opening a model and its first run: wall and CPU time in seconds, and the peak memory in MB."""
 
     seconds: float
     cpu: float
@@ -42,21 +42,21 @@ class Costs:
 
 @dataclass
 class Row:
-    """The figures of one engine at one number of threads; of one that failed only `error`."""
+    """The measurements of an engine at one number of threads; a failed engine has only `error`."""
 
     engine: str
     threads: int
     cold: Costs | None = None
     cached: Costs | None = None
-    """The same in a new process, of an engine that has a cache on disk."""
+    """The same in a new process, for an engine with a cache on disk."""
     wall: list[float] = field(default_factory=list[float])
-    """Milliseconds of every run."""
+    """The milliseconds of every run."""
     cpu: list[float] = field(default_factory=list[float])
     difference: Difference | None = None
     error: str = ""
 
     def as_json(self) -> dict[str, object]:
-        """The figures for a machine: least and median of the times."""
+        """Returns the measurements as JSON data, with minimum and median of the times."""
         fields: dict[str, object] = {"engine": self.engine, "threads": self.threads}
         if self.error:
             return {**fields, "error": self.error}
@@ -72,7 +72,7 @@ class EngineError(XRelayError):
 
 
 class Engine:
-    """The process of one engine. It is stopped except in its turn."""
+    """The process of an engine, which is stopped except in its turn."""
 
     def __init__(self, folder: Path, row: Row, cache: Path):
         cores = sorted(os.sched_getaffinity(0))[: row.threads] if hasattr(os, "sched_getaffinity") else []
@@ -89,14 +89,14 @@ class Engine:
         self.row = row
 
     def opened(self) -> Costs:
-        """Waits until the model is open; the costs of that."""
+        """Waits until the model is open; returns the costs of opening it."""
         answer = self._answer()
         costs = Costs(answer["seconds"], answer["cpu"], answer["peak"])
         self._send(signal.SIGSTOP)
         return costs
 
     def round(self) -> None:
-        """One turn: a round of runs."""
+        """Runs one round."""
         self._send(signal.SIGCONT)
         assert self._process.stdin is not None
         self._process.stdin.write(f"{SECONDS}\n")
@@ -107,7 +107,7 @@ class Engine:
         self.row.cpu += times["cpu"]
 
     def close(self) -> None:
-        """End the process."""
+        """Kills the process."""
         self._process.kill()
         self._process.communicate()
         self._log.close()
@@ -128,7 +128,7 @@ class Engine:
 
 @contextmanager
 def engine(folder: Path, row: Row, cache: Path) -> Generator[Engine]:
-    """An engine's process, which ends with the block."""
+    """Starts an engine's process, which ends with the block."""
     found = Engine(folder, row, cache)
     try:
         yield found
@@ -139,7 +139,7 @@ def engine(folder: Path, row: Row, cache: Path) -> Generator[Engine]:
 def compare(
     workload: Workload, inputs: Sequence[Array], engines: Sequence[str], threads: int, rounds: int
 ) -> list[Row]:
-    """The figures of `engines`, of which the first is ours, at one number of threads."""
+    """Returns the measurements of `engines`, which begin with xrelay, at one number of threads."""
     rows = [Row(name, threads) for name in engines]
     with TemporaryDirectory() as temporary, ExitStack() as stack:
         folder, cache = Path(temporary), Path(temporary) / "cache"
@@ -169,7 +169,7 @@ def _outputs(folder: Path, name: str) -> list[Array]:
 
 
 def _compare_outputs(rows: Sequence[Row], outputs: Mapping[str, list[Array]]) -> None:
-    """Compares the outputs of each peer with ours."""
+    """Compares the outputs of each peer with those of xrelay."""
     ours = outputs.get(rows[0].engine)
     for row in rows[1:]:
         if ours is not None and row.engine in outputs:

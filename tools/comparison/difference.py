@@ -1,4 +1,4 @@
-"""How far the outputs of two engines are apart."""
+"""The difference between the outputs of two engines."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ import numpy as np
 from xrelay.tools.comparison.engines import Array
 
 RTOL, ATOL = 1e-3, 1e-4
-"""The bounds of agreement: relative to each value, and to the largest value of its output."""
+"""The tolerances: relative to each value, and to the largest value of its output."""
 
 
 @dataclass(frozen=True)
 class Difference:
-    """The largest difference of an output as a share of its largest value, and whether all outputs agree."""
+    """The largest difference of an output as a fraction of its largest value, and whether all outputs agree."""
 
     share: float
     agrees: bool
 
 
 def difference(found: Sequence[Array], wanted: Sequence[Array]) -> Difference:
-    """The outputs `found` against `wanted`; outputs of other numbers, shapes or dtypes never agree.
+    """Compares the outputs `found` with `wanted`; outputs of different number, shape or dtype never agree.
 
     They agree if |found - wanted| <= 1e-3 |wanted| + 1e-4 max|wanted| for each element; NaN equals NaN.
     """

@@ -1,6 +1,6 @@
 """The engines of a comparison: each opens a model and returns a function that runs it once.
 
-Engines are imported when they are opened, in a process of their own.
+An engine is imported when it is opened, in its own process.
 """
 
 from __future__ import annotations
@@ -21,26 +21,26 @@ Run: TypeAlias = Callable[[], list[Array]]
 
 @dataclass(frozen=True)
 class Workload:
-    """A model and the options of compiling it; the inputs lie beside it in a file."""
+    """A model and its compile options; its inputs are saved in a separate file."""
 
     path: str
     """The .onnx file."""
     names: tuple[str, ...]
     """The names of the inputs, in the order of the arrays."""
     shapes: Mapping[str, tuple[int, ...]]
-    """Shapes of inputs, and (least, greatest, usual) sizes of open dimensions, as `--shapes` has them."""
+    """Shapes of inputs, and (minimum, maximum, typical) sizes of dynamic dimensions, as in `--shapes`."""
     opt_level: int = 3
     target: str | None = None
     integers: bool = False
 
     def save(self, folder: Path, inputs: Sequence[Array]) -> None:
-        """Write the workload and its inputs into `folder`, where `load` finds them."""
+        """Writes the workload and its inputs into `folder`, for `load`."""
         (folder / "workload.json").write_text(json.dumps(asdict(self)))
         np.savez(folder / "inputs.npz", *inputs)
 
     @staticmethod
     def load(folder: Path) -> tuple[Workload, dict[str, Array]]:
-        """The workload in `folder` and its inputs by name."""
+        """Returns the workload in `folder` and its inputs by name."""
         fields: dict[str, Any] = json.loads((folder / "workload.json").read_text())
         shapes = {name: tuple(shape) for name, shape in fields.pop("shapes").items()}
         workload = Workload(fields.pop("path"), tuple(fields.pop("names")), shapes, **fields)
@@ -49,7 +49,7 @@ class Workload:
 
 
 def open_xrelay(workload: Workload, inputs: Mapping[str, Array], threads: int) -> Run:
-    """xrelay, with the cache folder of the environment."""
+    """Opens xrelay, with the cache folder of the environment."""
     from xrelay.api.compile import compile
 
     model = compile(
@@ -64,7 +64,7 @@ def open_xrelay(workload: Workload, inputs: Mapping[str, Array], threads: int) -
 
 
 def open_onnxruntime(workload: Workload, inputs: Mapping[str, Array], threads: int) -> Run:
-    """Onnxruntime with its default optimisations and one thread pool of `threads` threads."""
+    """Opens onnxruntime with its default optimisations and one thread pool of `threads` threads."""
     onnxruntime: Any = import_module("onnxruntime")  # optional: the type checker may not find it
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
@@ -74,9 +74,9 @@ def open_onnxruntime(workload: Workload, inputs: Mapping[str, Array], threads: i
 
 
 def open_openvino(workload: Workload, inputs: Mapping[str, Array], threads: int) -> Run:
-    """OpenVINO for one stream in f32, compiled for the shapes of the inputs where the model can be reshaped.
+    """Opens OpenVINO for one stream in f32, compiled for the shapes of the inputs if the model can be reshaped.
 
-    By default it rounds activations to 8 bits before products with quantised weights; that is switched off.
+    By default it rounds activations to 8 bits before products with quantised weights, which is disabled here.
     """
     openvino: Any = import_module("openvino")
     core = openvino.Core()
@@ -111,6 +111,6 @@ ENGINES: dict[str, Callable[[Workload, Mapping[str, Array], int], Run]] = {
     "onnxruntime": open_onnxruntime,
     "openvino": open_openvino,
 }
-"""The engines by the names that `--against` takes."""
+"""The engines by their names in `--against`."""
 
 PEERS = tuple(name for name in ENGINES if name != "xrelay")

@@ -15,7 +15,7 @@ HEADER = (
 
 
 def table(rows: Sequence[Row]) -> str:
-    """The rows of one number of threads: the first is ours, `ratio` is our least time over that of the engine."""
+    """Formats the rows of one number of threads. The first is xrelay; `ratio` is its minimum time over the engine's."""
     count = rows[0].threads
     return "".join((f"{count} thread{'s' * (count != 1)}\n", HEADER, *_lines(rows)))
 

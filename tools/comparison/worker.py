@@ -1,9 +1,9 @@
-"""The process of one engine: opens a model, runs it once, then a round of runs for each line that it reads.
+"""The process of one engine: opens a model, runs it once, then runs a round for each line that it reads.
 
     python -m xrelay.tools.comparison.worker FOLDER ENGINE THREADS CORE…
 
-Answers are lines of JSON on standard output, which is closed to everything else that the engine prints. The first has
-the costs of opening the model and of its first run, each later one the milliseconds of the runs of a round.
+Answers are lines of JSON on standard output; other output of the engine is redirected to stderr. The first answer has
+the costs of opening the model and of its first run, and each later one the milliseconds of the runs of a round.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import numpy as np
 from xrelay.tools.comparison.engines import ENGINES, Run, Workload
 
 WARMUP = 2
-"""Runs after the first that are not measured."""
+"""The unmeasured runs after the first."""
 LEAST_RUNS, MOST_RUNS = 3, 1000
-"""Runs of a round, whatever its length in seconds."""
+"""The minimum and maximum number of runs of a round."""
 
 
 def main() -> None:
-    """Serve one engine until standard input ends."""
+    """Serves one engine until standard input ends."""
     folder, engine, threads = Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     cores = {int(core) for core in sys.argv[4:]}
     if cores and hasattr(os, "sched_setaffinity"):
@@ -49,11 +49,11 @@ def main() -> None:
 
 
 def round_of_runs(run: Run, seconds: float) -> dict[str, list[float]]:
-    """Milliseconds of wall and of CPU time of each run, for about `seconds`."""
+    """Returns the milliseconds of wall and of CPU time of each run, for about `seconds`."""
     wall: list[float] = []
     cpu: list[float] = []
     end = time.perf_counter() + seconds
-    run()  # brings the caches back that another engine used
+    run()  # reloads the caches that another engine used
     while len(wall) < LEAST_RUNS or (time.perf_counter() < end and len(wall) < MOST_RUNS):
         started, start = time.process_time_ns(), time.perf_counter_ns()
         run()
@@ -63,15 +63,15 @@ def round_of_runs(run: Run, seconds: float) -> dict[str, list[float]]:
 
 
 def cpu_seconds() -> float:
-    """CPU time of this process and of its children that have ended."""
+    """Returns the CPU time of this process and of its children that have ended."""
     usages = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 
 def peak_megabytes() -> float:
-    """The most resident memory that this process has had."""
+    """Returns the peak resident memory of this process."""
     try:
-        # ru_maxrss of Linux is not reset by exec: it may be the parent's.
+        # Linux does not reset ru_maxrss on exec, so it may be the parent's.
         lines = Path("/proc/self/status").read_text().splitlines()
     except OSError:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20

@@ -13,7 +13,7 @@ from xrelay.tools.opt.usage import answer_in_one_line
 
 
 def add_arguments(parser: ArgumentParser, version: str) -> None:
-    """Declare every flag, grouped by what it is for."""
+    """Declares every flag, grouped by purpose."""
     answer_in_one_line(parser)
     add_recorded_flags(parser)
     parser.add_argument("input_file", nargs="?", help="file to read; standard input without it or for '-'")
@@ -113,7 +113,7 @@ def _add_catalogues(parser: ArgumentParser) -> None:
 
 
 def _target(text: str) -> str:
-    """A target such as `mlir` or `llvm{…}`, checked for form."""
+    """Parses a target such as `mlir` or `llvm{…}`, checking its form only."""
     try:
         parse_spec(text)
     except ArgSpecParseError:

@@ -1,4 +1,4 @@
-"""`--list-passes`, `--help-pass`, `--list-configs`, `--show-dialects`: what there is, from docstrings and tables."""
+"""`--list-passes`, `--help-pass`, `--list-configs`, `--show-dialects`: lists from docstrings and tables."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from xrelay.tools.opt.pass_help import pass_documentation, summary
 
 
 def named_pipelines() -> Mapping[str, str]:
-    """Name → passes of the stages of the compiler, `stage-typed` to `stage-llvm`, and `compile`, all of them."""
+    """Maps names to passes: the stages of the compiler, `stage-typed` to `stage-llvm`, and `compile`, all of them."""
     stages = compile_stages()
     named = {f"stage-{stage.name}": ",".join(stage.passes) for stage in stages}
     return {**named, "compile": ",".join(all_passes(stages))}
 
 
 def print_catalogue(args: Namespace, passes: PassTable, ctx: Context) -> bool:
-    """Print the catalogue that a flag asks for; False when none does."""
+    """Prints the catalogue that a flag requests; returns whether there is one."""
     if args.help_pass is not None:
         sys.stdout.write(pass_help(args.help_pass, passes))
     elif args.list_passes:
@@ -43,7 +43,7 @@ def print_catalogue(args: Namespace, passes: PassTable, ctx: Context) -> bool:
 
 
 def list_passes(passes: PassTable) -> str:
-    """The project's passes with what they do, its pipelines, and the names of xDSL's passes."""
+    """Returns the project's passes with their summaries, its pipelines, and the names of xDSL's passes."""
     width = max((len(name) for name in ALL_PASSES), default=0)
     own = [f"  {name:{width}}  {_pass_summary(name, passes)}" for name in ALL_PASSES]
     pipelines = [f"  {name} = {text}" for name, text in named_pipelines().items()]
@@ -56,7 +56,10 @@ def list_passes(passes: PassTable) -> str:
 
 
 def pass_help(name: str, passes: PassTable) -> str:
-    """The documentation of a pass and its options, or the passes of a pipeline; `PassError` for an unknown name."""
+    """Returns the documentation of a pass and its options, or the passes of a pipeline.
+
+    Raises `PassError` for an unknown name.
+    """
     row = relay_pass(name)
     name = name if row is None else row.pass_name
     if name not in passes:
@@ -73,14 +76,14 @@ def pass_help(name: str, passes: PassTable) -> str:
 
 
 def list_configs() -> str:
-    """The keys of `--pass-config`, each with its type and what it does."""
+    """Returns the keys of `--pass-config` with their types and descriptions."""
     keys = config_keys()
     width = max(map(len, keys), default=0)
     return "".join(f"  {key:{width}}  {known.type.__name__:5}  {known.help}\n" for key, known in keys.items())
 
 
 def list_dialects(ctx: Context) -> str:
-    """The project's dialects with the number of their ops, and the names of xDSL's."""
+    """Returns the project's dialects with their numbers of ops, and the names of xDSL's dialects."""
     own: list[str] = []
     for name in ALL_DIALECTS:
         dialect = ctx.get_dialect(name)
@@ -92,7 +95,7 @@ def list_dialects(ctx: Context) -> str:
 
 
 def _pass_summary(name: str, passes: PassTable) -> str:
-    """Returns what a pass does; one that cannot be imported stays listed, with the reason."""
+    """Returns the summary of a pass; for a pass that cannot be imported, the reason."""
     try:
         return summary(passes[name]())
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Pieces of an input file that are treated alone."""
+"""Pieces of an input file that are processed separately."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _SEPARATOR = re.compile(r"^// -----[ \t]*\r?$", re.MULTILINE)
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of the file `name`; `line_offset` is the number of lines of the file before it."""
+    """A piece of the file `name`; `line_offset` is the number of lines before it."""
 
     text: str
     name: str
@@ -18,7 +18,7 @@ class Chunk:
 
 
 def split_chunks(text: str, name: str, *, split: bool) -> list[Chunk]:
-    """The pieces between lines that read `// -----`, or the whole text."""
+    """Returns the pieces between lines `// -----`, or the whole text."""
     if not split:
         return [Chunk(text, name, 0)]
     chunks: list[Chunk] = []

@@ -1,4 +1,4 @@
-"""Diagnostics of one piece of the input: errors, warnings and remarks, each with its place."""
+"""Diagnostics of one piece of the input: errors, warnings and remarks, each with its location."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LINE = re.compile(r":(\d+):\d+$")
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """An `error`, a `warning` or a `remark` (`kind`) at `location`; `text` is the line that is printed."""
+    """An `error`, `warning` or `remark` (`kind`) at `location`; `text` is the printed line."""
 
     kind: str
     location: str | None
@@ -24,24 +24,24 @@ class Diagnostic:
 
     @property
     def line(self) -> int | None:
-        """The line that it points at; `None` for one without a place in a file."""
+        """The line of its location; `None` if that is not in a file."""
         match = _LINE.search(self.location) if self.location is not None else None
         return int(match[1]) if match is not None else None
 
 
 def error_diagnostic(error: XRelayError) -> Diagnostic:
-    """The diagnostic of an error."""
+    """Returns the diagnostic of an error."""
     return Diagnostic("error", error.location, error.message, error.render())
 
 
 def warning_diagnostic(message: str, location: str) -> Diagnostic:
-    """The diagnostic of a warning."""
+    """Returns the diagnostic of a warning."""
     return Diagnostic("warning", location, message, f"{location}: warning: {message}")
 
 
 @contextmanager
 def collecting_remarks(args: Namespace) -> Generator[list[Diagnostic]]:
-    """Collect the remarks of the passes that run inside: those of the passes that `--remarks` names, or all.
+    """Collects remarks of passes that run in the block: of the passes that `--remarks` names, or all.
 
     Without `--remarks` and `--verify-diagnostics` nothing is collected.
     """

@@ -1,4 +1,4 @@
-"""The driver of `xrelay-opt`: reads, verifies, runs passes, prints; every failure ends as one line on stderr."""
+"""The driver of `xrelay-opt`: reads, verifies, runs passes and prints; every failure is reported on one line."""
 
 from __future__ import annotations
 
@@ -45,13 +45,13 @@ from xrelay.tools.standard_streams import give_up_standard_output, read_standard
 _Error = TypeVar("_Error", bound=XRelayError)
 
 INTERRUPTED = 130
-"""The exit code of what Ctrl-C ended, as shells have it."""
+"""The exit code after Ctrl-C, as in shells."""
 MAX_ERRORS = 20
-"""Errors of one piece of input that are reported."""
+"""The maximum number of errors reported for one piece of input."""
 
 
 class XRelayOptMain(xDSLOptMain):
-    """xDSL's driver with the project's dialects, passes and targets, and with errors a user can read."""
+    """xDSL's driver with the project's dialects, passes, targets and error reports."""
 
     def __init__(self, args: Sequence[str] | None = None):
         super().__init__("Run passes on programs at any level of xrelay.", args)
@@ -60,39 +60,42 @@ class XRelayOptMain(xDSLOptMain):
         self._warnings: list[Diagnostic] = []
 
     def register_all_arguments(self, arg_parser: ArgumentParser) -> None:
-        """Declare the command line."""
+        """Declares the command line."""
         arg_parser.prog = "xrelay-opt"
         arg_parser.set_defaults(frontend=None)  # an option of xDSL's driver that its constructor reads
         add_arguments(arg_parser, f"xrelay-opt {__version__}")
 
     @cached_property
     def _universe(self) -> Universe:
-        """What installed packages announce to xDSL, asked once: the answer opens a file of every package."""
+        """The dialects and passes that installed packages announce to xDSL.
+
+        Cached, since it reads a file of every package.
+        """
         return Universe.get_multiverse()
 
     def register_all_dialects(self) -> None:
-        """Register xDSL's dialects, ours and those of plugins; arith, func and llvm in the extended form."""
+        """Registers the dialects of xDSL, xrelay and plugins, with extended versions of arith, func and llvm."""
         for name, thunk in with_replaced(self._universe.all_dialects).items():
             self.ctx.register_dialect(name, thunk)
 
     def register_all_passes(self) -> None:
-        """Register xDSL's passes, ours, and those that programs have registered since the tables were made."""
+        """Registers the passes of xDSL and xrelay, and those registered since the tables were made."""
         for name, thunk in {**self._universe.all_passes, **pass_thunks()}.items():
             self.available_passes.setdefault(name, thunk)
 
     def register_all_frontends(self) -> None:
-        """Register no frontend: the driver reads MLIR text with the project's parser."""
+        """Registers no frontend: the driver reads MLIR text with the project's parser."""
 
     def register_all_targets(self) -> None:
-        """Add LLVM IR text to xDSL's outputs."""
+        """Adds LLVM IR text to xDSL's outputs."""
         self.available_targets.update(self._universe.all_targets)
         self.available_targets["llvm-ir"] = llvm_ir_target
 
     def setup_pipeline(self) -> None:
-        """The pipeline is read when the tool runs, where its errors are handled."""
+        """Does nothing: the pipeline is parsed in `execute`, where its errors are handled."""
 
     def execute(self) -> int:
-        """Do what the command line says; gives the exit code."""
+        """Runs the command line; returns the exit code."""
         try:
             return self._execute()
         except KeyboardInterrupt:
@@ -120,7 +123,7 @@ class XRelayOptMain(xDSLOptMain):
         return self._run_chunks(plan)
 
     def _run_chunks(self, plan: Plan) -> int:
-        """Process every piece of the input and write what comes out."""
+        """Processes every piece of the input and writes the output."""
         chunks = self._read_chunks()
         expectations = [find_expectations(chunk) for chunk in chunks] if self.args.verify_diagnostics else []
         matching = any(expectations)
@@ -151,7 +154,7 @@ class XRelayOptMain(xDSLOptMain):
         return status
 
     def _read_chunks(self) -> list[Chunk]:
-        """The pieces of the input file, or of standard input."""
+        """Returns the pieces of the input file or of standard input."""
         name: str | None = self.args.input_file
         if name is None or name == "-":
             name = "<stdin>"
@@ -162,7 +165,7 @@ class XRelayOptMain(xDSLOptMain):
         return split_chunks(text, name, split=self.args.split_input_file)
 
     def _process(self, chunk: Chunk, plan: Plan) -> tuple[str, list[XRelayError]]:
-        """Returns what one piece becomes, and the errors met on the way."""
+        """Returns the output for one piece, and its errors."""
         self._warnings = []
         try:
             with self.clock.step("parse"):
@@ -192,7 +195,7 @@ class XRelayOptMain(xDSLOptMain):
         return module
 
     def _emit(self, module: ModuleOp) -> str:
-        """The program in the form of the target."""
+        """Returns the program in the form of the target."""
         try:
             return self.output_resulting_program(module).rstrip("\n") + "\n"
         except XRelayError:
@@ -204,7 +207,7 @@ class XRelayOptMain(xDSLOptMain):
             raise PassError(f"target {self.args.target} failed, {type(error).__name__}: {message}") from error
 
     def _run(self, module: ModuleOp, chunk: Chunk, plan: Plan) -> None:
-        """Run the passes, each named pipeline in a step of the clock."""
+        """Runs the passes, each named pipeline as a step of the clock."""
         plan.context.instruments = self._instruments(chunk, plan)
         with self.clock.step("passes"), plan.context as entered:
             for group, on_functions, passes in plan.runs():
@@ -213,7 +216,7 @@ class XRelayOptMain(xDSLOptMain):
                     run(module, passes, context=self.ctx, instruments=entered.instruments)
 
     def _instruments(self, chunk: Chunk, plan: Plan) -> list[PassInstrument]:
-        """Returns the instruments that the flags ask for; the first verifies before others see what a pass left."""
+        """Returns the instruments that the flags request; the first verifies before others see the output of a pass."""
         args = self.args
         found: list[PassInstrument] = []
         if plan.verify_each:
@@ -235,7 +238,7 @@ class XRelayOptMain(xDSLOptMain):
         return [*found, PassTiming(self.clock), *pass_instruments(args)]
 
     def _check_dump_names(self, plan: Plan) -> None:
-        """A pass named by a printing flag must be one of the pipeline, or the flag would silently do nothing."""
+        """Raises `PassError` if a printing flag names a pass outside of the pipeline, as it would have no effect."""
         running = [entry.current.name for entry in plan.running]
         named = (self.args.print_ir_before, self.args.print_ir_after, self.args.remarks)
         for name in (name for names in named for name in names or ()):
@@ -248,7 +251,7 @@ class XRelayOptMain(xDSLOptMain):
         return None if self.args.output_file in (None, "-") else Path(self.args.output_file)
 
     def _write(self, text: str) -> None:
-        """Write the product."""
+        """Writes the output."""
         if self._output is None:
             with standard_output():
                 sys.stdout.write(text)
@@ -256,7 +259,7 @@ class XRelayOptMain(xDSLOptMain):
             _write_file(self._output, text)
 
     def _write_timing(self) -> None:
-        """Write what each step took."""
+        """Writes the time of each step."""
         as_json = self.args.timing_format == "json"
         text = json.dumps(self.clock.root.as_data()) + "\n" if as_json else self.clock.report()
         if self.args.timing_file is None:
@@ -265,20 +268,20 @@ class XRelayOptMain(xDSLOptMain):
             _write_file(Path(self.args.timing_file), text)
 
     def _report(self, error: XRelayError) -> None:
-        """Tell the user."""
+        """Prints an error and its notes."""
         if self.args.debug or environment.debug():
             traceback.print_exception(error)
         for line in (error.render(), *error.notes()):
             self._show(line)
 
     def _show(self, message: str) -> None:
-        """Write a message to stderr, with the line of the input that it is about."""
+        """Writes a message to stderr, with the source line that it refers to."""
         lines = printable(message), *excerpt(message, self._sources)
         sys.stderr.writelines(line + "\n" for line in lines)
 
 
 def _placed(error: _Error, chunk: Chunk) -> _Error:
-    """The error, in the piece of the file where it knows no better place."""
+    """Returns the error, located in the piece's file if it has no location."""
     if error.location is None:
         error.location = chunk.name
     return error
@@ -292,7 +295,7 @@ def _write_file(path: Path, text: str) -> None:
 
 
 def _names(values: list[str] | None) -> Sequence[str] | bool:
-    """The passes that a repeatable flag names; true stands for all."""
+    """Returns the passes that a repeatable flag names; true means all."""
     if values is None:
         return ()
     return True if "" in values else values

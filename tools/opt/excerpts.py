@@ -1,4 +1,4 @@
-"""Excerpts: the source line that a message is about, and a caret below its column."""
+"""Excerpts: the source line that a message refers to, with a caret below its column."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Mapping
 
 _PLACE = re.compile(r"(?P<name>.*?):(?P<line>\d+):(?P<column>\d+): (?:error|note|warning|remark): ")
 MAX_WIDTH = 120
-"""The characters of a line that are shown; a longer one is cut around the caret."""
+"""The maximum number of characters shown of a line; a longer line is cut around the caret."""
 
 
 def excerpt(message: str, sources: Mapping[str, str]) -> list[str]:
-    """The line at `name:line:column: …` of a message and the line with the caret, where `sources` has the text `name`.
+    """Returns the source line of a message `name:line:column: …` and the line with the caret, if `sources` has `name`.
 
-    Nothing for a message about another file or about no place of one.
+    Returns nothing for a message about another file or without a location.
     """
     place = _PLACE.match(message)
     if place is None or place["name"] not in sources:

@@ -1,8 +1,8 @@
-"""`--verify-diagnostics`: errors, warnings and remarks compared with the comments that expect them.
+"""`--verify-diagnostics`: matches errors, warnings and remarks with the comments that expect them.
 
-`// expected-error {{text}}` expects an error whose line contains the text, on the line of the comment; so do
-`expected-warning` and `expected-remark`. `@above`, `@below`, `@+2` and `@-1` say another line, `@unknown` no place in
-the file. A comment may expect several.
+`// expected-error {{text}}` expects an error that contains the text, on the line of the comment; `expected-warning` and
+`expected-remark` are analogous. `@above`, `@below`, `@+2` and `@-1` refer to another line, and `@unknown` to no
+location in the file. A comment may expect several diagnostics.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _EXPECTATION = re.compile(r"expected-(?P<kind>[a-z]+)(?:[ \t]*@[ \t]*(?P<where>[
 
 @dataclass(frozen=True)
 class Expectation:
-    """A diagnostic that the file announces: on `line` (None is anywhere outside the file), containing `text`."""
+    """An expected diagnostic: on `line` (`None` is outside of the file), containing `text`."""
 
     line: int | None
     text: str
@@ -35,7 +35,7 @@ class Expectation:
 
 
 def find_expectations(chunk: Chunk) -> list[Expectation]:
-    """The expectations in a piece of a file, with line numbers of the file."""
+    """Returns the expectations in a piece of a file, with line numbers of the file."""
     found: list[Expectation] = []
     for number, text in enumerate(chunk.text.split("\n"), start=chunk.line_offset + 1):
         for match in _EXPECTATION.finditer(text):
@@ -54,9 +54,9 @@ def find_expectations(chunk: Chunk) -> list[Expectation]:
 def mismatches(
     chunk: Chunk, expected: Sequence[Expectation], diagnostics: Sequence[Diagnostic], *, all_remarks: bool = False
 ) -> list[str]:
-    """One line for each diagnostic that nobody expects, and for each expectation that nothing meets.
+    """Returns one line for each unexpected diagnostic, and for each unmet expectation.
 
-    Remarks that nobody expects are let pass unless `all_remarks`.
+    Unexpected remarks are ignored unless `all_remarks`.
     """
     open_expectations = list(expected)
     problems: list[str] = []
@@ -74,7 +74,7 @@ def mismatches(
 
 
 def _target_line(where: str | None, number: int, name: str) -> int | None:
-    """The line that an expectation written on line `number` is about."""
+    """Returns the line that an expectation written on line `number` refers to."""
     match where:
         case None:
             return number

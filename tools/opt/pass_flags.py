@@ -1,4 +1,4 @@
-"""The flags of `xrelay-opt` that make it run passes as a `PassContext` would: which, with what options, and why."""
+"""The flags of `xrelay-opt` that select and configure passes as a `PassContext` does."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ class PlannedPass:
 
 @dataclass(frozen=True)
 class Plan:
-    """The pipeline that the flags describe: `passes` with decisions, at `opt_level` where one filters.
+    """The pipeline that the flags describe: `passes` with decisions, filtered at `opt_level` if it is not `None`.
 
-    `context` holds what the passes run under; its instruments come with the module.
+    `context` is the context of the run; its instruments are added for each module.
     """
 
     passes: tuple[PlannedPass, ...]
@@ -52,7 +52,7 @@ class Plan:
 
     @property
     def verify_each(self) -> bool:
-        """Whether the config says that what passes leave is verified."""
+        """Whether the output of each pass is verified."""
         return bool(self.context.get_config(VERIFY, True))
 
     @property
@@ -61,12 +61,12 @@ class Plan:
         return [planned.entry for planned in self.passes if planned.decision.runs]
 
     def runs(self) -> Iterator[tuple[str, bool, list[ModulePass]]]:
-        """The passes that run in order, in pieces: a named pipeline or none, whether on functions, and the passes."""
+        """Yields the passes that run, grouped by named pipeline and by whether they run on functions."""
         for (group, anchor), entries in groupby(self.running, lambda entry: (entry.group, entry.anchor)):
             yield group, anchor > 0, [entry.current for entry in entries]
 
     def render(self) -> str:
-        """A line for every pass: whether it runs, its level, its options, and why."""
+        """Returns a line for every pass: whether it runs, its level, its options, and the reason."""
         width = max((len(str(planned)) for planned in self.passes), default=0)
         title = "pipeline" if self.opt_level is None else f"pipeline at opt_level {self.opt_level}"
         lines = [
@@ -78,7 +78,7 @@ class Plan:
 
 
 def add_pass_flags(parser: ArgumentParser) -> None:
-    """Declare the flags."""
+    """Declares the flags."""
     group = parser.add_argument_group("which passes run (passes have Relay's names too: FuseOps is relay-fuse-ops)")
     group.add_argument(
         "--opt-level",
@@ -112,7 +112,7 @@ def add_pass_flags(parser: ArgumentParser) -> None:
 
 
 def _seed(text: str) -> int:
-    """A seed for random numbers; `ValueError`, which argparse reports, for what is none."""
+    """Parses a seed. Raises `ValueError`, which argparse reports, for a negative number."""
     seed = int(text)
     if seed < 0:
         raise ValueError(text)
@@ -120,7 +120,7 @@ def _seed(text: str) -> int:
 
 
 def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
-    """The pipeline of `args`; `PassError` for names, options, levels and config that are none."""
+    """Returns the pipeline of `args`. Raises `PassError` for invalid names, options, levels and config."""
     _refuse_idle_flags(args)
     remember_names(available)
     available = {**available, **{row.name: available[row.pass_name] for row in RELAY_PASSES}}
@@ -139,7 +139,7 @@ def plan_pipeline(args: Namespace, available: PassTable) -> Plan:
 
 
 def _refuse_idle_flags(args: Namespace) -> None:
-    """`PassError` for a flag that would do nothing beside the others."""
+    """Raises `PassError` for a flag that has no effect in combination with the others."""
     chosen = {
         "-p": args.passes,
         "--opt-level": args.opt_level is not None,
@@ -155,10 +155,10 @@ def _refuse_idle_flags(args: Namespace) -> None:
 
 
 def pass_instruments(args: Namespace) -> list[PassInstrument]:
-    """The instruments that check passes or count for them, as the flags ask; what notes failures stands last."""
+    """Returns the instruments that check passes or count, as requested by flags; the one for failures is last."""
     found: list[PassInstrument] = []
     if args.check_numerics:
-        # The instruments are imported where a flag asks for them: they bring numpy and the interpreters.
+        # Imported on demand, since they import numpy and the interpreters.
         from xrelay.tools.opt.reporting import ReportingCheck
 
         found.append(ReportingCheck(seed=args.numerics_seed))
@@ -174,7 +174,7 @@ def pass_instruments(args: Namespace) -> list[PassInstrument]:
 
 
 def own_names(pipeline: str) -> str:
-    """The pipeline with Relay's names of passes replaced by those of the passes."""
+    """Returns the pipeline with Relay's pass names replaced by the project's."""
 
     def own(match: re.Match[str]) -> str:
         row = relay_pass(match[0])
@@ -187,7 +187,7 @@ def own_names(pipeline: str) -> str:
 
 
 def own_name(name: str) -> str:
-    """The name of a pass that may be Relay's."""
+    """Returns the project's name of a pass, which may be given by Relay's name."""
     row = relay_pass(name)
     return name if row is None else row.pass_name
 
@@ -207,12 +207,12 @@ def _context(args: Namespace) -> PassContext:
 
 
 def _split(names: Sequence[str]) -> list[str]:
-    """The names of a repeatable flag, each of whose values may hold several."""
+    """Returns the names in a repeatable flag, whose values may each list several."""
     return [name.strip() for value in names for name in value.split(",")]
 
 
 def _planned(entry: PipelineEntry, needs: int, context: PassContext, level: int | None) -> PlannedPass:
-    """Decide about one pass; without a level only the names decide."""
+    """Decides whether a pass runs; without a level, by names only."""
     decision = context.decide(PassInfo(needs if level is not None else 0, entry.current.name))
     if decision.runs and level is None and "opt_level" in decision.reason:
         decision = PassDecision(True, "the pipeline names it")
@@ -221,13 +221,13 @@ def _planned(entry: PipelineEntry, needs: int, context: PassContext, level: int 
 
 
 def _default_passes(available: PassTable) -> list[tuple[int, PipelineEntry]]:
-    """The graph pipeline of the compiler: every pass with the level from which it runs."""
+    """Returns the graph pipeline of the compiler: every pass with its minimum level."""
     specs = [(row.opt_level, row.spec.replace("{vector-lanes={lanes}}", "")) for row in graph_rows()]
     return [(level, entry) for level, spec in specs for entry in parse_entries(spec, available)]
 
 
 def _replayed(args: Namespace, available: PassTable) -> Plan:
-    """The pipeline of a reproducer: what it names runs, whatever its level, under what it records."""
+    """Returns the pipeline of a reproducer: its passes run at any level, in the recorded context."""
     recorded = recorded_run(args)
     context = PassContext(
         recorded.opt_level,

@@ -1,4 +1,4 @@
-"""`--help-pass`: what a pass does, an example, its options, and what the tables know of it."""
+"""`--help-pass`: the documentation of a pass, an example, its options, and facts from the pass tables."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from xrelay.passes.catalogue.relay_names import RELAY_PASSES, option_text
 from xrelay.passes.catalogue.rounding import rounding_mark
 
 _POINTER = re.compile(r";? \(?see the module's docstring\)?")
-"""What stands in the docstring of a pass whose module says the rest."""
+"""The reference in a pass's docstring to that of its module."""
 _QUOTE = "'"
-"""Stands around types that are annotated as text."""
+"""The quotes around types that are annotated as text."""
 
 UPSTREAM: dict[str, str] = {
     "cse": "Replaces ops that compute the same on the same operands by the first of them.",
@@ -26,11 +26,11 @@ UPSTREAM: dict[str, str] = {
     "reconcile-unrealized-casts": "Erases chains of unrealized_conversion_cast that end in the type they began with.",
     "lower-affine": "Lowers the ops of the affine dialect to arith, memref and scf.",
 }
-"""What passes of xDSL do that have no documentation, for those that programs of this project need."""
+"""Descriptions of undocumented xDSL passes that programs of this project need."""
 
 
 def pass_documentation(name: str, found: type[ModulePass]) -> str:
-    """Returns all that can be told of the pass `found`, which the tables call `name`."""
+    """Returns the documentation of the pass `found`, which the tables call `name`."""
     infos = get_pass_option_infos(found)
     options = [_option_line(info, found) for info in infos]
     facts = [f"{title}: {text}" for title, text in _facts(name)]
@@ -41,13 +41,13 @@ def pass_documentation(name: str, found: type[ModulePass]) -> str:
 
 
 def summary(found: type[ModulePass]) -> str:
-    """The first paragraph of a pass's own documentation in one line."""
+    """Returns the first paragraph of a pass's own documentation on one line."""
     first = " ".join(_own_docstring(found).split("\n\n")[0].split())
     return _POINTER.sub("", first)
 
 
 def _description(name: str, found: type[ModulePass]) -> str:
-    """The docstring of a pass, with that of its module where it points there, where that says more, or is all."""
+    """Returns the documentation of a pass: its docstring, its module's docstring, or both."""
     own, module = _own_docstring(found), inspect.getdoc(inspect.getmodule(found))
     says_more = module is not None and "\n\n" in module and "\n\n" not in own
     if own and module and (_POINTER.search(own) or says_more):
@@ -58,7 +58,7 @@ def _description(name: str, found: type[ModulePass]) -> str:
 
 
 def _own_docstring(found: type[ModulePass]) -> str:
-    """The docstring that was written for the class: neither its base's, nor the signature that `dataclass` gives."""
+    """Returns the class's own docstring, neither inherited nor the signature that `dataclass` generates."""
     written = found.__dict__.get("__doc__")
     if not isinstance(written, str) or written.startswith(f"{found.__name__}("):
         return ""
@@ -66,19 +66,19 @@ def _own_docstring(found: type[ModulePass]) -> str:
 
 
 def _example(name: str, infos: Sequence[PassOptionInfo]) -> str:
-    """The pass as `-p` takes it, with every option that it needs."""
+    """Returns the pass in the syntax of `-p`, with every required option."""
     needed = [f"{_spelt(info)}={_sample(info)}" for info in infos if info.default_value is None]
     return f"{name}{{{' '.join(needed)}}}" if needed else name
 
 
 def _sample(info: PassOptionInfo) -> str:
-    """A value of the type of an option."""
+    """Returns a sample value of the type of an option."""
     known = {"int": "4", "float": "0.5", "bool": "true", "tuple[int, ...]": "4,4"}
     return known.get(info.expected_type.strip(_QUOTE), info.name.upper())
 
 
 def _facts(name: str) -> Iterator[tuple[str, str]]:
-    """What the tables know of the pass."""
+    """Yields the facts about the pass in the pass tables."""
     for row in RELAY_PASSES:
         if row.pass_name == name:
             required = f", after {', '.join(row.required)}" if row.required else ""
@@ -97,7 +97,7 @@ def _facts(name: str) -> Iterator[tuple[str, str]]:
 
 
 def _option_line(info: PassOptionInfo, found: type[ModulePass]) -> str:
-    """Spelling, type, default, and the help of the field's metadata."""
+    """Returns spelling, type, default and help of an option."""
     helps: dict[str, str] = {field.name: field.metadata.get("help", "") for field in dataclasses.fields(found)}
     default = "" if info.default_value is None else f" = {info.default_value}"
     needed = "" if info.default_value is not None else "  (needed)"

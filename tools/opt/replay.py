@@ -1,4 +1,4 @@
-"""`--run-reproducer`: the flags that a reproducer records are those of its replay."""
+"""`--run-reproducer`: replays a run with the flags that its reproducer records."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from xrelay.passes.instruments.reproducer import Reproducer
 
 FLAGS = {"--check-numerics": 0, "--numerics-seed": 1, "--disable-verify": 0, "--allow-unregistered-dialect": 0}
-"""The flags that a reproducer may record, with the number of their values: none of them writes anything."""
+"""The flags that a reproducer may record, with their numbers of values; none of them writes files."""
 
 
 def recorded_flags(args: Namespace) -> list[str]:
-    """The flags of a run that its reproducer records beside what contexts and instruments say of themselves."""
+    """Returns the flags that a reproducer records in addition to those of contexts and instruments."""
     given = {
         "--disable-verify": args.disable_verify,
         "--allow-unregistered-dialect": args.allow_unregistered_dialect,
@@ -27,7 +27,7 @@ def recorded_flags(args: Namespace) -> list[str]:
 
 
 def add_recorded_flags(parser: ArgumentParser) -> None:
-    """Let `parser` take the flags that the reproducer of `--run-reproducer` records, as if they were written."""
+    """Makes `parser` prepend the flags that the reproducer of `--run-reproducer` records to the command line."""
     parse = parser.parse_args
 
     def parse_args(args: list[str] | None = None) -> Namespace:
@@ -36,14 +36,14 @@ def add_recorded_flags(parser: ArgumentParser) -> None:
         recorded = _recorded(namespace)
         return namespace if not recorded else parse([*recorded, *written])
 
-    # The driver of xDSL makes the parser and calls this method on it.
+    # xDSL's driver creates the parser and calls this method on it.
     vars(parser)["parse_args"] = parse_args
 
 
 def recorded_run(args: Namespace) -> Reproducer:
-    """What the reproducer in the input records, with a note for everything that a replay lacks.
+    """Returns the record in the input, and prints a note for everything that the replay lacks.
 
-    Raises `ParseError` for an input that is no reproducer or records other flags, and `PassError` for a pass that
+    Raises `ParseError` for an input that is not a reproducer or records other flags, and `PassError` for a pass that
     exists in Python only.
     """
     if args.input_file in (None, "-"):
@@ -62,14 +62,14 @@ def recorded_run(args: Namespace) -> Reproducer:
 
 
 def _read(path: str) -> Reproducer:
-    # The instrument is imported where a flag asks for it: it brings the relay dialect.
+    # Imported on demand, since the instrument imports the relay dialect.
     from xrelay.passes.instruments.reproducer import read_reproducer
 
     return read_reproducer(read_text(Path(path)), path)
 
 
 def _recorded(args: Namespace) -> list[str]:
-    """The flags that the input records, none where it is no good reproducer: `recorded_run` says so in its time."""
+    """Returns the flags that the input records; none for an invalid reproducer, which `recorded_run` reports later."""
     if not args.run_reproducer or args.input_file in (None, "-"):
         return []
     try:

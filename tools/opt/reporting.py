@@ -1,4 +1,4 @@
-"""Instruments of `xrelay-opt` that say on stderr what they did."""
+"""Instruments of `xrelay-opt` that report on stderr."""
 
 from __future__ import annotations
 
@@ -10,29 +10,29 @@ from xrelay.passes.instruments.statistics import PassStatistics
 
 
 class ReportingCheck(NumericCheck):
-    """A numeric check that says at the end which passes kept the results and which it could not check."""
+    """A numeric check that finally lists the passes that kept the results and those that could not be checked."""
 
     def exit_pass_ctx(self) -> None:
-        """Report."""
+        """Prints the report."""
         kept = ", ".join(self.checked) if self.checked else "no pass"
         sys.stderr.write(f"numerics: results kept by {kept}\n")
         sys.stderr.writelines(f"numerics: {name} not checked: {reason}\n" for name, reason in self.unchecked)
 
 
 class ReportingStatistics(PassStatistics):
-    """Statistics that are told at the end, also where a pass failed."""
+    """Statistics that are printed at the end, even if a pass failed."""
 
     def exit_pass_ctx(self) -> None:
-        """Report."""
+        """Prints the report."""
         super().exit_pass_ctx()
         sys.stderr.write(self.report())
 
 
 class ReportingReproducer(CrashReproducer):
-    """A crash reproducer that says where it is."""
+    """A crash reproducer that prints its path."""
 
     def exit_pass_ctx(self) -> None:
-        """Write the reproducer where a pass failed."""
+        """Writes the reproducer if a pass failed."""
         super().exit_pass_ctx()
         if self.written:
             sys.stderr.write(f"note: reproducer written to {self.path}\n")

@@ -1,4 +1,4 @@
-"""Reads the weights of a text from the side file that its module names, and writes them beside a new text."""
+"""Reads the weights of a text from the side file that its module names, and writes them next to a new text."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xrelay.tools.opt.diagnostics import Diagnostic, warning_diagnostic
 
 
 def bring_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:
-    """Resolve the weights of a module that names a side file.
+    """Resolves the weights of a module that names a side file.
 
-    Without the file the module stays as it is, with a note: most passes do not look inside weights, and one that does
-    says so.
+    If the file is missing, the module stays unresolved and a warning is returned: most passes do not read weights, and
+    those that do raise an error.
     """
     if WEIGHTS_FILE not in module.attributes:
         return []
@@ -30,9 +30,9 @@ def bring_weights(module: ModuleOp, chunk: Chunk) -> list[Diagnostic]:
 
 
 def keep_weights(module: ModuleOp, output: Path) -> None:
-    """Write the side file of a module that named one beside its new text, where all weights are here.
+    """Writes the side file of a module that named one next to its new text, if all weights are resolved.
 
-    A side file of that name beside the output that holds them all is left as it is.
+    A side file of that name next to the output that already has all weights is kept.
     """
     name = module.attributes.get(WEIGHTS_FILE)
     if not isinstance(name, StringAttr):
@@ -51,7 +51,7 @@ def keep_weights(module: ModuleOp, output: Path) -> None:
 
 
 def _keys(path: Path) -> frozenset[str]:
-    """The tensors in a side file; none where there is no such file."""
+    """Returns the names of the tensors in a side file; none if there is no such file."""
     from xrelay.runtime.safetensors_file import read_safetensors
 
     try:

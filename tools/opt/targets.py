@@ -11,7 +11,7 @@ from xdsl.utils.target import Target
 
 
 def llvm_ir_target() -> type[Target]:
-    """The `llvm-ir` target's class."""
+    """Returns the class of the `llvm-ir` target."""
     return LLVMIRTarget
 
 
@@ -22,7 +22,7 @@ class LLVMIRTarget(Target):
     name = "llvm-ir"
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        """Write the text; raises `LoweringError` for ops the emitter does not know."""
+        """Writes the text. Raises `LoweringError` for ops that the emitter does not support."""
         from xrelay.lowering.emit_llvm import emit_to_stream
 
         emit_to_stream(module, output)

@@ -1,4 +1,4 @@
-"""Answers to wrong command lines: one line on stderr with the closest flag or word, and exit code 2."""
+"""Reports invalid command lines: one line on stderr with the closest flag or word, and exit code 2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CHOICE = re.compile(r"invalid choice: '([^']*)' \(choose from (.*)\)")
 
 
 def answer_in_one_line(parser: ArgumentParser) -> None:
-    """Let `parser` report errors by one line instead of its whole usage."""
+    """Makes `parser` report errors on one line instead of printing its usage."""
 
     def error(message: str) -> NoReturn:
         sys.stderr.write(f"{parser.prog}: error: {message}; help: {_hint(message, parser)}\n")
@@ -24,7 +24,7 @@ def answer_in_one_line(parser: ArgumentParser) -> None:
 
 
 def _hint(message: str, parser: ArgumentParser) -> str:
-    """The flag or word closest to one that does not exist, else where they are listed."""
+    """Returns the valid flag or word closest to an invalid one, else a pointer to their list."""
     listed = f"{parser.prog} --help lists the flags"
     choice = _CHOICE.search(message)
     if choice is not None:
