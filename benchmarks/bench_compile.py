@@ -1,20 +1,20 @@
-"""What compiling costs, beside the sessions of onnxruntime and OpenVINO.
+"""Costs of compiling, compared with sessions of onnxruntime and OpenVINO.
 
-Every figure comes from a process of its own, and the engines take turns; the table gives the fastest round. Seconds are
-those after `import numpy`, so that the engine's own import counts:
+Every measurement runs in its own process, and the engines take turns; the table shows the fastest round. Seconds are
+counted after `import numpy`, so they include the engine's own import:
 
-- first: the first model of a process, nothing in the cache;
-- cold: the same where the compiler has been imported before;
-- kernels: the same network with other weights, so that its kernels are known and the model is not;
+- first: the first model of a process, with an empty cache;
+- cold: the same, with the compiler already imported;
+- kernels: the same network with other weights, so that its kernels are cached and the model is not;
 - known: the same file again;
 - MB: growth of the peak memory from the imported engine, its libraries loaded, to the model, summed over processes;
-- files: what of it is code and data of the engine's library files, which processes share and the system may drop;
-- helpers: what of it are the peaks of the processes that help, with all that they import.
+- files: the part of it that is code and data of the engine's libraries, which processes share and the system may drop;
+- helpers: the part of it that is the peak memory of worker processes, with all their imports.
 
-Python keeps the modules that it has compiled, whatever the environment says, as pip does for an installed package.
+Python caches bytecode regardless of the environment, as pip does for an installed package.
 
-For the peers, whose sessions are made anew each time, first and cold are what they differ in. `--growth` compiles
-chains of so many different kernels.
+The peers create a session anew each time, so the columns kernels, known and helpers do not apply to them. `--growth`
+compiles chains of the given numbers of different kernels.
 
     python benchmarks/bench_compile.py [--models resnet50 …] [--rounds N] [--growth 10 100 …]
 """
@@ -44,7 +44,7 @@ Figures = dict[str, float]
 
 
 def network(name: str) -> onnx.ModelProto:
-    """A network of the benchmarks, or one of the light models that onnx brings."""
+    """Returns a network of the benchmarks, or one of onnx's light models."""
     if name in OWN:
         return OWN[name]()
     from xrelay.frontend.onnx.light_models import light_model
@@ -53,7 +53,7 @@ def network(name: str) -> onnx.ModelProto:
 
 
 def with_other_weights(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same network, whose largest weight differs in one element; small ones may be part of kernels."""
+    """Returns the network with one element of its largest weight changed; small weights may be part of kernels."""
     other = onnx.ModelProto()
     other.CopyFrom(model)
     floats = [each for each in other.graph.initializer if each.data_type == onnx.TensorProto.FLOAT]
@@ -65,7 +65,7 @@ def with_other_weights(model: onnx.ModelProto) -> onnx.ModelProto:
 
 
 def measured(engine: str, path: Path, cache: Path, *, warm: bool = False) -> Figures:
-    """Seconds and peak megabytes of one model in a new process."""
+    """Returns seconds and peak megabytes of one model in a new process."""
     script = Path(__file__).with_name("open_model.py")
     command = [sys.executable, str(script), engine, str(path), *(["--warm"] if warm else [])]
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
@@ -77,7 +77,7 @@ def measured(engine: str, path: Path, cache: Path, *, warm: bool = False) -> Fig
 
 
 def our_round(path: Path, other: Path) -> Figures:
-    """One round of ours, with caches that begin empty."""
+    """Measures one round of xrelay, starting with empty caches."""
     with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
         cold = measured("xrelay", path, Path(first), warm=True)
         known = measured("xrelay", path, Path(first))
@@ -94,7 +94,7 @@ def our_round(path: Path, other: Path) -> Figures:
 
 
 def peer_round(engine: str, path: Path) -> Figures:
-    """One round of a peer."""
+    """Measures one round of a peer."""
     with tempfile.TemporaryDirectory() as cache:
         cold = measured(engine, path, Path(cache), warm=True)
         return {
@@ -106,7 +106,7 @@ def peer_round(engine: str, path: Path) -> Figures:
 
 
 def bench(name: str, path: Path, other: Path, rounds: int) -> None:
-    """The rows of a model: its engines in turns."""
+    """Prints the rows of a model, whose engines take turns."""
     engines = [engine for engine in ENGINES if engine not in PEERS or find_spec(engine) is not None]
     found: dict[str, list[Figures]] = {engine: [] for engine in engines}
     for _ in range(rounds):
@@ -119,7 +119,7 @@ def bench(name: str, path: Path, other: Path, rounds: int) -> None:
 
 
 def bench_growth(counts: list[int], folder: Path) -> None:
-    """A table of seconds and megabytes by number of different kernels."""
+    """Prints a table of seconds and megabytes by number of different kernels."""
     print(f"\n{'kernels':>8} {'cold s':>9} {'ms each':>9} {'MB':>9}", flush=True)
     for count in counts:
         path = folder / f"chain{count}.onnx"
@@ -131,7 +131,7 @@ def bench_growth(counts: list[int], folder: Path) -> None:
 
 
 def main() -> int:
-    """Print the tables."""
+    """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="*", default=list(MODELS), help=f"networks ({' '.join(MODELS)})")
     parser.add_argument("--rounds", type=int, default=3, help="rounds of each engine (3)")

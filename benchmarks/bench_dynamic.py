@@ -1,8 +1,8 @@
-"""What open sizes cost: a ResNet-18 compiled once for all batches, against one compiled for each.
+"""Costs of dynamic sizes: a ResNet-18 compiled once for all batch sizes, compared with one compiled for each.
 
-Both run in turns in one process on one thread, so that what disturbs the machine disturbs both, and times are those
-of the processor. For each batch the table gives the fastest round of either, their ratio, the bytes that a run needs
-beside inputs, outputs and weights, and what compiling took without a cache. Outputs are compared bit by bit.
+Both run in turns in one process on one thread, so that disturbances affect both, and times are CPU times. For each
+batch size the table shows the fastest round of either, their ratio, the bytes that a run allocates besides inputs,
+outputs and weights, and the compile time without a cache. Outputs are compared bit by bit.
 
     python benchmarks/bench_dynamic.py [--batches 1 8] [--rounds N] [--size 224]
 """
@@ -25,22 +25,22 @@ from xrelay.lowering.registry import ALL_PASSES, load_pass
 
 
 def seconds(model: CompiledModel, image: NDArray[np.float32]) -> float:
-    """The processor's time for one run on the calling thread."""
+    """Returns the CPU time of one run on the calling thread."""
     start = time.thread_time()
     model.run([image])
     return time.thread_time() - start
 
 
 def compiled(proto: onnx.ModelProto, shapes: dict[str, Sequence[int]] | None = None) -> tuple[CompiledModel, float]:
-    """The model, and the processor's time for compiling it."""
+    """Returns the model and the CPU time of compiling it."""
     start = time.process_time()
     model = xrelay.compile(proto, threads=1, cache=False, shapes=shapes)
     return model, time.process_time() - start
 
 
 def bench(batches: Sequence[int], rounds: int, size: int) -> None:
-    """Print the table."""
-    # What a process imports once is no cost of a model.
+    """Prints the table."""
+    # Imports happen once per process and are not a cost of the model.
     for name in ALL_PASSES:
         load_pass(name)
     proto = resnet18(size)
@@ -61,7 +61,7 @@ def bench(batches: Sequence[int], rounds: int, size: int) -> None:
 
 
 def main() -> int:
-    """Read the command line."""
+    """Reads the command line and prints the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--batches", nargs="+", type=int, default=[1, 8], help="batches (1 8)")
     parser.add_argument("--rounds", type=int, default=10, help="rounds of each (10)")

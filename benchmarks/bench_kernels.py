@@ -1,7 +1,7 @@
-"""Kernels made from loop nests and schedules, against the same kernels written by hand as LLVM IR.
+"""Kernels compiled from loop nests and schedules, compared with the same kernels handwritten in LLVM IR.
 
-Both run in one process, on one thread pinned to one core, taking turns; the table gives the fastest and the median
-round, and the ratio of the fastest rounds. Outputs are compared in the same run.
+Both run in turns in one process, on one thread pinned to one core. The table shows the fastest and the median round,
+and the ratio of the fastest rounds. Outputs are compared in the same run.
 
     python benchmarks/bench_kernels.py [--reference DIR] [--rounds N] [--core N]
 """
@@ -46,10 +46,10 @@ Run = Callable[[], None]
 
 @dataclass(frozen=True)
 class Pair:
-    """A kernel of ours and the reference it is measured against.
+    """A kernel of xrelay and its reference.
 
-    `shapes` are the arguments of ours, the output last; `reference_arguments` are the positions of those that the
-    reference takes. `finish` makes of the reference's output what ours gives, from all arguments.
+    `shapes` are the arguments of xrelay's kernel, the output last; `reference_arguments` are the positions of the
+    reference's arguments among them. `finish` computes xrelay's output from the reference's output and all arguments.
     """
 
     name: str
@@ -87,7 +87,7 @@ PAIRS = (
 
 
 def kernel_ir(source: Path) -> str:
-    """LLVM IR text of a module of the loop level whose kernels carry their schedules."""
+    """Returns the LLVM IR text of a module at the loop level whose kernels have schedules."""
     context = full_context()
     module = parse_module(context, source.read_text(encoding="utf-8"), source.name)
     module.verify()
@@ -96,7 +96,7 @@ def kernel_ir(source: Path) -> str:
 
 
 def load(ir: str, symbol: str) -> tuple[NativeLibrary, int]:
-    """Code for this machine, and where its function begins."""
+    """Compiles code for this machine; returns the library and the address of a function."""
     native = llvm.binding()
     code = compile_ir(ir, cpu=native.get_host_cpu_name(), features=native.get_host_cpu_features().flatten())
     library = NativeLibrary.load([code], exports=[symbol])
@@ -104,7 +104,7 @@ def load(ir: str, symbol: str) -> tuple[NativeLibrary, int]:
 
 
 def caller(address: int, pointers: Sequence[int], *, status: bool) -> Run:
-    """A call of native code with these arguments."""
+    """Returns a function that calls native code with these arguments."""
     function = ctypes.CFUNCTYPE(ctypes.c_int32 if status else None, *[ctypes.c_void_p] * len(pointers))(address)
     arguments = list(pointers)
 
@@ -115,7 +115,7 @@ def caller(address: int, pointers: Sequence[int], *, status: bool) -> Run:
 
 
 def interleaved(runs: Sequence[Run], rounds: int) -> list[list[float]]:
-    """Milliseconds of each run in each round; the runs take turns."""
+    """Returns the milliseconds of each run in each round; the runs take turns."""
     times: list[list[float]] = [[] for _ in runs]
     for _ in range(rounds):
         for run, measured in zip(runs, times, strict=True):
@@ -126,7 +126,7 @@ def interleaved(runs: Sequence[Run], rounds: int) -> list[list[float]]:
 
 
 def measure(pair: Pair, reference: Path | None, rounds: int) -> str:
-    """Measures one pair; the lines of the table."""
+    """Measures one pair; returns the lines of the table."""
     random = np.random.default_rng(0)
     arguments = [aligned(random.standard_normal(shape, dtype=np.float32)) for shape in pair.shapes]
     context = Context(0, 1)
@@ -156,7 +156,7 @@ def _row(name: str, what: str, times: Sequence[float], flops: int) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Prints the table; 1 where a kernel cannot be made."""
+    """Prints the table; the exit code is 1 if a kernel cannot be compiled."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("--reference", type=Path, default=DEFAULT_REFERENCE, help="folder of the .ll files")
     parser.add_argument("--rounds", type=int, default=200, help="how often each kernel runs (200)")

@@ -1,6 +1,6 @@
-"""Whole networks against onnxruntime and OpenVINO: the tables of `xrelay bench --against`, one for each network.
+"""Whole networks compared with onnxruntime and OpenVINO: the tables of `xrelay bench --against`, one per network.
 
-Numbers of different runs do not compare. Engines that are not installed are left out.
+Numbers of different runs are not comparable. Engines that are not installed are skipped.
 
     python benchmarks/bench_models.py [--models resnet50 …] [--threads 1 2] [--rounds N]
 """
@@ -26,7 +26,7 @@ MODELS = ("resnet50", "squeezenet", "vgg19")
 
 
 def random_inputs(model: onnx.ModelProto) -> dict[str, Array]:
-    """Seeded random images for the inputs of a model."""
+    """Returns seeded random images for the inputs of a model."""
     rng = np.random.default_rng(0)
     shapes = {
         value.name: [dim.dim_value for dim in value.type.tensor_type.shape.dim] for value in graph_inputs(model.graph)
@@ -35,7 +35,7 @@ def random_inputs(model: onnx.ModelProto) -> dict[str, Array]:
 
 
 def main() -> int:
-    """Print the tables."""
+    """Prints the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--models", nargs="+", default=list(MODELS), help=f"light models ({' '.join(MODELS)})")
     parser.add_argument("--threads", nargs="+", type=int, default=[1, 2], help="numbers of threads (1 2)")

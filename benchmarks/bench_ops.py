@@ -1,8 +1,9 @@
-"""Single operators in shapes of real networks, against onnxruntime: one thread, both in one process, taking turns.
+"""Single operators in shapes of real networks, compared with onnxruntime on one thread, in one process, in turns.
 
-Each row gives the fastest round of both, by the clock of the thread (what else runs on the machine does not count), the
-ratio (below 1: ours is faster) and the largest difference of the results as a share of the largest value. A model of
-one operator pays for layouts: a convolution includes the change to blocks of channels and back, for both engines.
+Each row shows the fastest round of both in CPU time of the thread (other load on the machine does not count), the ratio
+(below 1: xrelay is faster) and the largest difference of the results as a fraction of the largest value. A model of one
+operator includes layout changes: a convolution is measured with the change to blocked channels and back, for both
+engines.
 
     python benchmarks/bench_ops.py [--only TEXT …] [--milliseconds N] [--sort]
 """
@@ -32,12 +33,12 @@ Shape = tuple[int, ...]
 Attribute = int | float | Sequence[int]
 
 ROUNDS = 5
-"""How many rounds there are at least."""
+"""The minimum number of rounds."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """One node: its input, its weights in order, its attributes."""
+    """A node: its input, its weights in order, and its attributes."""
 
     op: str
     name: str
@@ -46,7 +47,7 @@ class Case:
     attributes: dict[str, Attribute]
 
     def model(self) -> onnx.ModelProto:
-        """The node as a model."""
+        """Returns the node as a model."""
         random = np.random.default_rng(0)
         scale = prod(self.weights[0][1:]) ** -0.5 if self.weights else 1.0
         tensors = {f"w{n}": random.standard_normal(s).astype(np.float32) * scale for n, s in enumerate(self.weights)}
@@ -62,7 +63,7 @@ class Case:
 def conv(
     channels: int, size: int, filters: int, kernel: int, *, stride: int = 1, groups: int = 1, batch: int = 1
 ) -> Case:
-    """A convolution with bias, padded so that the size stays but for the stride."""
+    """Returns a convolution with bias, padded to keep the size except for the stride."""
     attributes: dict[str, Attribute] = {
         "kernel_shape": [kernel, kernel],
         "strides": [stride, stride],
@@ -76,7 +77,7 @@ def conv(
 
 
 def pool(op: str, channels: int, size: int, kernel: int, stride: int, pad: int = 0) -> Case:
-    """A pool of plain images."""
+    """Returns a pooling of NCHW images."""
     attributes: dict[str, Attribute] = {
         "kernel_shape": [kernel, kernel],
         "strides": [stride, stride],
@@ -87,12 +88,12 @@ def pool(op: str, channels: int, size: int, kernel: int, stride: int, pad: int =
 
 
 def dense(rows: int, depth: int, units: int) -> Case:
-    """A fully connected layer with bias."""
+    """Returns a fully connected layer with bias."""
     return Case("Gemm", f"dense {rows}x{depth} > {units}", (rows, depth), ((units, depth), (units,)), {"transB": 1})
 
 
 def plain(op: str, shape: Shape, **attributes: Attribute) -> Case:
-    """An operator without weights."""
+    """Returns an operator without weights."""
     details = " ".join(f"{key}={value}" for key, value in attributes.items())
     return Case(op, f"{op} {'x'.join(map(str, shape))} {details}", shape, (), attributes)
 
@@ -139,11 +140,11 @@ CASES = (
     plain("Relu", (1, 64, 112, 112)),
     plain("Sigmoid", (1, 64, 112, 112)),
 )
-"""In the order of the table."""
+"""The cases in the order of the table."""
 
 
 def load_onnxruntime(model: onnx.ModelProto, data: Array) -> Run:
-    """The peer, on one thread."""
+    """Loads the peer, on one thread."""
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(3)
@@ -154,7 +155,7 @@ def load_onnxruntime(model: onnx.ModelProto, data: Array) -> Run:
 
 
 def fastest(runs: Sequence[Run], milliseconds: float) -> list[float]:
-    """The milliseconds of the fastest round of each; they take turns for so long in all."""
+    """Returns the milliseconds of each run's fastest round; they take turns for `milliseconds` in total."""
     best = [float("inf")] * len(runs)
     end = thread_time_ns() + int(milliseconds * 1e6)
     rounds = 0
@@ -169,7 +170,7 @@ def fastest(runs: Sequence[Run], milliseconds: float) -> list[float]:
 
 @dataclass(frozen=True)
 class Row:
-    """What a case took, ours first, and how much the results differ; the peer's fields are None without one."""
+    """The times of a case and the difference of the results; without a peer, its fields are `None`."""
 
     name: str
     ours: float
@@ -178,7 +179,7 @@ class Row:
 
     @property
     def ratio(self) -> float | None:
-        """Our time as a multiple of the peer's."""
+        """The time of xrelay as a multiple of the peer's."""
         return None if self.theirs is None else self.ours / self.theirs
 
     def __str__(self) -> str:
@@ -196,7 +197,7 @@ def measure(case: Case, milliseconds: float, *, peer: bool) -> Row:
 def compared(
     name: str, model: onnx.ModelProto, data: Array, milliseconds: float, *, peer: bool, integers: bool = False
 ) -> Row:
-    """Compiles a model of one input, runs it and, with `peer`, onnxruntime on `data`, and compares."""
+    """Times a compiled model of one input; with `peer`, also times onnxruntime on `data` and compares the results."""
     compiled = xrelay.compile(model, threads=1, integers=integers)
     runs: list[Run] = [lambda: compiled.run([data])]
     if peer:
@@ -209,7 +210,7 @@ def compared(
 
 
 def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
-    """The rows of the cases whose name holds one of the texts, of all where there is none."""
+    """Yields the rows of the cases whose names contain one of the texts, or of all cases without texts."""
     peer = find_spec("onnxruntime") is not None
     for case in CASES:
         if not only or any(text in case.name for text in only):
@@ -217,7 +218,7 @@ def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
 
 
 def main() -> int:
-    """Print the table and the geometric mean of the ratios."""
+    """Prints the table and the geometric mean of the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], help="cases whose name holds one of these texts")
     parser.add_argument("--milliseconds", type=float, default=200, help="how long each case is measured (200)")

@@ -1,13 +1,13 @@
-"""Graph passes on graphs of 10,000 and 100,000 ops and on resnet50: CPU seconds, and what ten times the graph costs.
+"""Graph passes on graphs of 10,000 and 100,000 ops and on resnet50: CPU seconds, and growth with ten times the ops.
 
     python benchmarks/bench_passes.py [--all] [--ops N] [--graphs a,b] [--passes a,b] [--text]
 
-For a chain, diamonds, 10,000 branches and resnet50: the whole default pipeline at opt_level 3 pass by pass, each on
-what the one before left. With `--all`, which takes half an hour: every graph of `pass_graphs.py`, and the other passes
-of relay. With `--text` the text of a graph printed, parsed and verified too. Resnet50 is that of the frontend's light
-models with random weights. The exit code is 1 where a pass takes more than 10 s at the
-larger size, grows more than 12 times, or resnet50's pipeline takes more than 1.5 s. Growth is judged where it can be
-told from noise: of passes that take a second. Printing, parsing and verifying are shown only.
+For a chain, diamonds, 10,000 branches and resnet50, the default pipeline at opt_level 3 is timed pass by pass, each on
+the output of the previous one. `--all`, which takes half an hour, adds every graph of `pass_graphs.py` and the other
+passes of relay. `--text` adds printing, parsing and verifying. Resnet50 is that of the frontend's light models with
+random weights. The exit code is 1 if a pass takes more than 10 s at the larger size or grows by more than a factor of
+12, or if resnet50's pipeline takes more than 1.5 s. Growth is checked only for passes that take at least a second;
+shorter times are too noisy. Printing, parsing and verifying are not checked.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ OTHERS = (
     "relay-fuse-ops",
     "relay-defuse-ops",
 )
-"""Passes that the default pipeline lacks, in an order in which each has something to do."""
+"""Passes outside of the default pipeline, in an order in which each has work to do."""
 USUAL = ("resnet50", "chain", "ladder", "wide")
 """The graphs without `--all`."""
 SLOW, GROWTH, NETWORK = 10.0, 12.0, 1.5
-"""Seconds that a pass may take, how many times more for ten times the graph, and seconds for resnet50's pipeline."""
+"""The limits: seconds of a pass, growth with ten times the graph, and seconds of resnet50's pipeline."""
 TELLING = 1.0
-"""Seconds from which on growth is judged."""
+"""The seconds from which growth is checked."""
 
 PRINT, PARSE, VERIFY, TOGETHER = "print", "parse", "verify", "these passes together"
 
@@ -55,19 +55,19 @@ Row = tuple[str, float]
 
 
 def pipeline() -> list[str]:
-    """The default pipeline at opt_level 3, from types to outlined kernels."""
+    """Returns the default pipeline at opt_level 3, from type inference to outlined kernels."""
     return ["relay-infer-type", *default_passes(3), "relay-fuse-ops{fuse-opt-level=3}", "relay-outline-fused"]
 
 
 def seconds(action: Callable[[], object]) -> float:
-    """CPU time that `action` takes."""
+    """Returns the CPU time of `action`."""
     start = process_time()
     action()
     return process_time() - start
 
 
 def timed(names: list[str], module: ModuleOp) -> list[Row]:
-    """What each pass takes on `module`, which they change in turn; the last may refuse control flow."""
+    """Returns the time of each pass on `module`, which they modify in turn; the last may refuse control flow."""
     context, rows = full_context(), list[Row]()
     for current in parse_passes(",".join(names), {name: lambda name=name: load_pass(name) for name in ALL_PASSES}):
         start = process_time()
@@ -81,7 +81,7 @@ def timed(names: list[str], module: ModuleOp) -> list[Row]:
 
 
 def text_rows(module: ModuleOp) -> list[Row]:
-    """What it takes to print, parse and verify `module`."""
+    """Returns the times of printing, parsing and verifying `module`."""
     texts: list[str] = []
     return [
         (PRINT, seconds(lambda: texts.append(print_module(module)))),
@@ -91,7 +91,7 @@ def text_rows(module: ModuleOp) -> list[Row]:
 
 
 def measure(make: Callable[[], ModuleOp], passes: list[str], *, text: bool, others: bool) -> list[Row]:
-    """All rows of one graph; without `passes` the default ones, and the other ones where that is wanted."""
+    """Returns all rows of one graph: of `passes` or the default pipeline, and of the other passes if `others`."""
     module = make()
     rows = text_rows(module) if text else []
     chosen = timed(passes if passes else pipeline(), module)
@@ -103,7 +103,7 @@ def measure(make: Callable[[], ModuleOp], passes: list[str], *, text: bool, othe
 
 
 def compare(small: list[Row], large: list[Row]) -> bool:
-    """Print both sizes side by side; whether every pass keeps to its limits."""
+    """Prints both sizes side by side; returns whether every pass meets its limits."""
     fine = True
     for (name, before), (_, after) in zip(small, large, strict=True):
         factor = after / max(before, 1e-3)
@@ -116,12 +116,12 @@ def compare(small: list[Row], large: list[Row]) -> bool:
 
 
 def resnet50(passes: list[str], *, others: bool) -> bool:
-    """Print what each pass takes on resnet50; whether they keep to their limit together."""
+    """Prints the time of each pass on resnet50; returns whether the pipeline meets its limit."""
     from xrelay.frontend.onnx import import_onnx
     from xrelay.frontend.onnx.light_models import light_model
 
     model = light_model("resnet50")
-    timed(pipeline(), import_onnx(model))  # What a process imports once is no cost of a graph.
+    timed(pipeline(), import_onnx(model))  # Imports happen once per process and are not a cost of the graph.
     rows = measure(lambda: import_onnx(model), passes, text=True, others=others)
     sys.stdout.write("resnet50\n")
     for name, time in rows:
@@ -132,7 +132,7 @@ def resnet50(passes: list[str], *, others: bool) -> bool:
 
 
 def main() -> int:
-    """Print the tables; the exit code is 1 where something took longer than it may."""
+    """Prints the tables; the exit code is 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ops", type=int, default=100_000, help="how large the larger graph is (100000)")
     parser.add_argument("--graphs", default="", help="which graphs, separated by commas")

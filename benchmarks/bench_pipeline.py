@@ -1,9 +1,9 @@
-"""What each graph pass is worth: ResNet-50 compiled with and without it, on one thread.
+"""The effect of each graph pass: ResNet-50 compiled with and without it, on one thread.
 
     python benchmarks/bench_pipeline.py [--model NAME] [--rounds N]
 
-Each row is one way to compile; the rows take turns, so that what disturbs the machine disturbs all. `slower` is the
-fastest round as a multiple of that of the whole pipeline. Every output is held against the interpreter's.
+Each row is a way to compile; the rows take turns, so that disturbances affect all. `slower` is the fastest round as a
+multiple of that of the whole pipeline. Every output is compared with the interpreter's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xrelay.passes.infra.pass_context import PassContext
 
 @dataclass(frozen=True)
 class Way:
-    """A way to compile."""
+    """A compile configuration."""
 
     name: str
     opt_level: int = 3
@@ -46,27 +46,27 @@ WAYS = (
 
 @dataclass
 class Row:
-    """A compiled model, and how long each of its rounds took."""
+    """A compiled model and the times of its rounds."""
 
     way: Way
     model: xrelay.CompiledModel
     seconds: list[float] = field(default_factory=list[float])
 
     def round(self, inputs: dict[str, np.ndarray]) -> None:
-        """Run once."""
+        """Runs the model once."""
         start = time.perf_counter()
         self.model.run(inputs)
         self.seconds.append(time.perf_counter() - start)
 
 
 def compiled(path: Path, way: Way) -> Row:
-    """`path` compiled in this way; nothing comes from a cache."""
+    """Compiles `path` in this way, without a cached model."""
     with PassContext(opt_level=way.opt_level, disabled_pass=way.disabled):
         return Row(way, xrelay.compile(path, threads=1))
 
 
 def main() -> int:
-    """Print the table; the exit code is 1 where an output differs from the interpreter's."""
+    """Prints the table; the exit code is 1 if an output differs from the interpreter's."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", default="resnet50", help="a light model (resnet50)")
     parser.add_argument("--rounds", type=int, default=6, help="rounds of each row (6)")

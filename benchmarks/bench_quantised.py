@@ -1,7 +1,7 @@
-"""Quantised operators and short networks of 8 bits against onnxruntime: one thread, both in one process, taking turns.
+"""Quantised operators and short int8 networks, compared with onnxruntime on one thread, in one process, in turns.
 
-The columns are those of `bench_ops.py`; results are compared as they come, so that 1e-02 may be one quantised step. The
-networks between QuantizeLinear and DequantizeLinear are compiled with `integers=True`, as onnxruntime runs them.
+The columns are those of `bench_ops.py`. Results are compared without scaling, so 1e-02 may be one quantisation step.
+The networks between QuantizeLinear and DequantizeLinear are compiled with `integers=True`, as onnxruntime runs them.
 
     python benchmarks/bench_quantised.py [--only TEXT …] [--milliseconds N]
 """
@@ -30,20 +30,20 @@ Shape = tuple[int, ...]
 
 @dataclass
 class Network:
-    """The nodes of a quantised model, written one behind the other, and its constants."""
+    """The nodes of a quantised model, in order, and its constants."""
 
     random: np.random.Generator = field(default_factory=lambda: np.random.default_rng(0))
     nodes: list[onnx.NodeProto] = field(default_factory=list[onnx.NodeProto])
     constants: list[onnx.TensorProto] = field(default_factory=list[onnx.TensorProto])
 
     def constant(self, array: Array | np.generic) -> str:
-        """The name of a constant."""
+        """Adds a constant; returns its name."""
         name = f"c{len(self.constants)}"
         self.constants.append(numpy_helper.from_array(np.asarray(array), name))
         return name
 
     def node(self, op: str, *inputs: str, **attributes: Attribute) -> str:
-        """The name of the result of a node."""
+        """Adds a node; returns the name of its result."""
         name = f"y{len(self.nodes)}"
         node = helper.make_node(op, inputs, [name])
         node.attribute.extend(helper.make_attribute(*pair) for pair in attributes.items())
@@ -51,11 +51,11 @@ class Network:
         return name
 
     def bytes(self, shape: Shape) -> Array:
-        """A random weight of i8."""
+        """Returns a random int8 weight."""
         return self.random.integers(-127, 128, shape).astype(np.int8)
 
     def model(self, data: Shape, kind: int, result: str, result_kind: int) -> onnx.ModelProto:
-        """The nodes as a model."""
+        """Returns the nodes as a model."""
         x = helper.make_tensor_value_info("x", kind, data)
         y = helper.make_tensor_value_info(result, result_kind, None)
         graph = helper.make_graph(self.nodes, "case", [x], [y], self.constants)
@@ -63,7 +63,7 @@ class Network:
 
 
 def qlinear_conv(net: Network, x: str, shape: tuple[int, int], kernel: int, groups: int = 1) -> str:
-    """A convolution of ui8 by i8 with a scale for each filter."""
+    """Adds a convolution of uint8 by int8 with a scale for each filter."""
     channels, filters = shape
     scale, zero = net.constant(np.float32(0.05)), net.constant(np.uint8(100))
     weight = net.constant(net.bytes((filters, channels // groups, kernel, kernel)))
@@ -74,7 +74,7 @@ def qlinear_conv(net: Network, x: str, shape: tuple[int, int], kernel: int, grou
 
 
 def convolutions(data: Shape, layers: Sequence[tuple[tuple[int, int], int, int]]) -> onnx.ModelProto:
-    """QLinearConv after QLinearConv: channels in and out, kernel and groups of each."""
+    """Returns consecutive QLinearConv nodes; a layer is its channels in and out, kernel and groups."""
     net, x = Network(), "x"
     for shape, kernel, groups in layers:
         x = qlinear_conv(net, x, shape, kernel, groups)
@@ -82,7 +82,7 @@ def convolutions(data: Shape, layers: Sequence[tuple[tuple[int, int], int, int]]
 
 
 def qlinear_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
-    """A product of ui8 by i8, requantised."""
+    """Returns a product of uint8 by int8, requantised."""
     net = Network()
     scale, zero, none = net.constant(np.float32(0.02)), net.constant(np.uint8(128)), net.constant(np.int8(0))
     weight = net.constant(net.bytes((depth, units)))
@@ -91,7 +91,7 @@ def qlinear_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
 
 
 def dynamic_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
-    """A product of floats, quantised as they come, by i8, as dynamic quantisation writes transformers."""
+    """Returns a product of dynamically quantised floats by int8, in the form of dynamically quantised transformers."""
     net = Network()
     net.nodes.append(helper.make_node("DynamicQuantizeLinear", ["x"], ["q", "s", "z"]))
     weight, none = net.constant(net.bytes((depth, units))), net.constant(np.int8(0))
@@ -101,7 +101,7 @@ def dynamic_matmul(rows: int, depth: int, units: int) -> onnx.ModelProto:
 
 
 def between_steps(layers: int, channels: int, size: int) -> onnx.ModelProto:
-    """Convolutions of floats, each between DequantizeLinear and QuantizeLinear."""
+    """Returns float convolutions, each between DequantizeLinear and QuantizeLinear."""
     net = Network()
     step, zero = net.constant(np.float32(0.05)), net.constant(np.uint8(0))
     x = net.node("QuantizeLinear", "x", step, zero)
@@ -131,11 +131,11 @@ CASES: dict[str, Callable[[], onnx.ModelProto]] = {
     "dynamic matmul 128x768 > 3072": partial(dynamic_matmul, 128, 768, 3072),
     "dynamic matmul 1x768 > 768": partial(dynamic_matmul, 1, 768, 768),
 }
-"""In the order of the table."""
+"""The cases in the order of the table."""
 
 
 def random_data(model: onnx.ModelProto) -> Array:
-    """Random values of the model's input."""
+    """Returns random values for the model's input."""
     tensor, random = model.graph.input[0].type.tensor_type, np.random.default_rng(1)
     shape = [dim.dim_value for dim in tensor.shape.dim]
     if tensor.elem_type == TensorProto.UINT8:
@@ -144,7 +144,7 @@ def random_data(model: onnx.ModelProto) -> Array:
 
 
 def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
-    """The rows of the cases whose name holds one of the texts, of all where there is none."""
+    """Yields the rows of the cases whose names contain one of the texts, or of all cases without texts."""
     peer = find_spec("onnxruntime") is not None
     for name, make in CASES.items():
         if not only or any(text in name for text in only):
@@ -153,7 +153,7 @@ def rows(only: Sequence[str], milliseconds: float) -> Iterator[Row]:
 
 
 def main() -> int:
-    """Print the table and the geometric mean of the ratios."""
+    """Prints the table and the geometric mean of the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=[], help="cases whose name holds one of these texts")
     parser.add_argument("--milliseconds", type=float, default=200, help="how long each case is measured (200)")

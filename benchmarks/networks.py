@@ -1,4 +1,4 @@
-"""Networks of the benchmarks, written node by node with random weights, so that nothing is downloaded."""
+"""Networks of the benchmarks, built node by node with random weights, so that nothing is downloaded."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ WIDTH = 64
 
 
 class Network:
-    """A residual network being written, with random weights."""
+    """A builder of residual networks with random weights."""
 
     def __init__(self) -> None:
         self.nodes: list[onnx.NodeProto] = []
@@ -24,37 +24,37 @@ class Network:
         self._rng = np.random.default_rng(0)
 
     def add(self, op: str, *inputs: str, **attributes: Any) -> str:
-        """Append a node; gives the name of its output."""
+        """Adds a node; returns the name of its output."""
         name = f"{op.lower()}_{len(self.nodes)}"
         self.nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))
         return name
 
     def weight(self, *shape: int) -> str:
-        """Append numbers that keep the variance of what they multiply."""
+        """Adds a random weight that keeps the variance of its operand."""
         return self.stored(self._rng.standard_normal(shape) / np.sqrt(max(1, np.prod(shape[1:]))))
 
     def stored(self, array: NDArray[Any]) -> str:
-        """Append an initializer."""
+        """Adds an initializer."""
         name = f"weight_{len(self.weights)}"
         self.weights.append(numpy_helper.from_array(array.astype(np.float32), name))
         return name
 
     def conv(self, data: str, inputs: int, outputs: int, size: int, stride: int, groups: int = 1) -> str:
-        """A convolution and its normalisation."""
+        """Adds a convolution and its normalisation."""
         attributes = {"kernel_shape": [size] * 2, "strides": [stride] * 2, "pads": [size // 2] * 4, "group": groups}
         made = self.add("Conv", data, self.weight(outputs, inputs // groups, size, size), **attributes)
         ones, zeros = (self.stored(np.full(outputs, number)) for number in (1, 0))
         return self.add("BatchNormalization", made, ones, zeros, zeros, ones)
 
     def model(self, name: str, shape: Sequence[int | str], output: str) -> onnx.ModelProto:
-        """The network from the input `data` to a value."""
+        """Returns the network from the input `data` to an output."""
         data = helper.make_tensor_value_info("data", onnx.TensorProto.FLOAT, shape)
         ends = [helper.make_empty_tensor_value_info(output)]
         graph = helper.make_graph(self.nodes, name, [data], ends, self.weights)
         return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 
     def block(self, data: str, inputs: int, outputs: int, stride: int) -> str:
-        """Two convolutions and a shortcut around them."""
+        """Adds two convolutions with a shortcut."""
         first = self.add("Relu", self.conv(data, inputs, outputs, 3, stride))
         second = self.conv(first, outputs, outputs, 3, 1)
         shortcut = data if inputs == outputs else self.conv(data, inputs, outputs, 1, stride)
@@ -62,7 +62,7 @@ class Network:
 
 
 def resnet18(size: int) -> onnx.ModelProto:
-    """A ResNet-18 of images of `size` with an open batch."""
+    """Returns a ResNet-18 for images of `size` with a dynamic batch."""
     net = Network()
     data = net.add("Relu", net.conv("data", 3, WIDTH, 7, 2))
     data = net.add("MaxPool", data, kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
@@ -89,7 +89,7 @@ MOBILE_STAGES = (
 
 
 def mobilenetv2(size: int = 224) -> onnx.ModelProto:
-    """A MobileNetV2 of one image: 35 convolutions of 1x1, 17 depthwise ones."""
+    """Returns a MobileNetV2 for one image: 35 convolutions of 1x1, 17 depthwise ones."""
     net = Network()
 
     def clipped(data: str) -> str:
@@ -112,7 +112,7 @@ def mobilenetv2(size: int = 224) -> onnx.ModelProto:
 
 
 def chain(kernels: int) -> onnx.ModelProto:
-    """A chain of dense layers, each with a size of its own and followed by an activation: one kernel each."""
+    """Returns a chain of dense layers, each of a different size and followed by an activation: one kernel each."""
     net = Network()
     data, inputs = "data", 8
     for number in range(kernels):

@@ -16,19 +16,19 @@ from pathlib import Path
 
 
 def open_xrelay(path: Path) -> object:
-    """A compiled model."""
+    """Compiles a model with xrelay."""
     return import_module("xrelay").compile(path)
 
 
 def open_onnxruntime(path: Path) -> object:
-    """A session with the default optimisations."""
+    """Opens a session with the default optimisations."""
     engine = import_module("onnxruntime")
     engine.set_default_logger_severity(3)
     return engine.InferenceSession(str(path), providers=["CPUExecutionProvider"])
 
 
 def open_openvino(path: Path) -> object:
-    """A model compiled for the CPU."""
+    """Compiles a model for the CPU."""
     return import_module("openvino").Core().compile_model(str(path), "CPU")
 
 
@@ -40,9 +40,9 @@ OPEN: dict[str, Callable[[Path], object]] = {
 
 
 def warm(engine: str) -> None:
-    """Import what the engine needs, without a model.
+    """Imports the engine without a model.
 
-    For ours that is the compiler with what it knows of operators, and the library of LLVM: the peers' `import` loads
+    For xrelay this includes the compiler with its operator tables, and LLVM's library: the `import` of the peers loads
     their libraries too.
     """
     import_module(engine)
@@ -60,7 +60,7 @@ def warm(engine: str) -> None:
 
 
 class ChildrenPeak:
-    """The peak memory of the processes that help this one to compile, added up; looked at every few milliseconds."""
+    """The sum of the peak memory of worker processes, sampled every few milliseconds."""
 
     def __init__(self) -> None:
         self._peaks: dict[str, int] = {}
@@ -69,7 +69,7 @@ class ChildrenPeak:
         self._thread.start()
 
     def megabytes(self) -> float:
-        """The sum of the peaks; nobody looks any more."""
+        """Stops sampling; returns the sum of the peaks."""
         self._done.set()
         self._thread.join()
         return sum(self._peaks.values()) / 1024
@@ -84,15 +84,15 @@ class ChildrenPeak:
     def _look(self, child: Path) -> None:
         with suppress(OSError):
             if b"worker_process" not in (child / "cmdline").read_bytes():
-                return  # another one, or still a copy of this process
+                return  # another process, or a fork of this one before its exec
             self._peaks[child.name] = kilobytes(child)
 
 
 def kilobytes(process: Path, field: str = "VmHWM") -> int:
-    """What the system says of a process's memory: by default the peak since its program began.
+    """Returns a memory figure of a process, by default its peak since its program began.
 
-    `getrusage` counts what the one that forked it had, too. `RssFile` is what it holds of files, now: code and data of
-    libraries, and models that are mapped.
+    Unlike `getrusage` this does not include the memory of the process that forked it. `RssFile` is the current size of
+    mapped files: code and data of libraries, and mapped models.
     """
     lines = (process / "status").read_text().splitlines()
     return max(int(line.split()[1]) for line in lines if line.startswith(field))
@@ -101,11 +101,11 @@ def kilobytes(process: Path, field: str = "VmHWM") -> int:
 SELF = Path("/proc/self")
 
 NUMPY = import_module("numpy")
-"""Every program that runs models has imported it."""
+"""numpy, which every program that runs models has imported."""
 
 
 def main() -> None:
-    """Measure once."""
+    """Measures once."""
     engine, path = sys.argv[1], Path(sys.argv[2])
     if "--warm" in sys.argv:
         warm(engine)

@@ -1,4 +1,4 @@
-"""Relay programs of any size, in the shapes that hurt graph passes: about `ops` ops each, not yet typed."""
+"""Relay programs of any size, in shapes that are hard for graph passes: about `ops` untyped ops each."""
 
 from __future__ import annotations
 
@@ -27,45 +27,45 @@ from xrelay.dialects.relay.structure.yields import YieldOp
 VECTOR = tensor_type([8], f32)
 IMAGE = tensor_type([1, 8, 2, 2], f32)
 NESTED = 100
-"""How deep the branches of `ifs` lie in each other."""
+"""The nesting depth of the branches of `ifs`."""
 
 
 class Graph:
-    """Ops appended to a block."""
+    """A builder that appends ops to a block."""
 
     def __init__(self, *types: Attribute):
         self.block = Block(arg_types=types)
 
     def add(self, op: Operation) -> SSAValue:
-        """Append `op`; gives its result."""
+        """Appends `op`; returns its result."""
         self.block.add_op(op)
         return op.results[0]
 
     def call(self, op: type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Append an op whose type `relay-infer-type` will find."""
+        """Appends an op whose type `relay-infer-type` infers."""
         properties = op.properties_from(attributes)
         return self.add(op.create(operands=operands, result_types=[INCOMPLETE], properties=properties))
 
     def constant(self, *values: float) -> SSAValue:
-        """Append a constant: a scalar, or a vector of several values."""
+        """Appends a constant: a scalar, or a vector of several values."""
         return self.add(ConstantOp.of(np.array(values[0] if len(values) == 1 else values, np.float32)))
 
     def joined(self, values: Sequence[SSAValue]) -> SSAValue:
-        """Append the concatenation of `values`."""
+        """Appends the concatenation of `values`."""
         return self.call(ConcatenateOp, self.call(TupleOp, *values), axis=0)
 
     def function(self, name: str, result: SSAValue, visibility: str | None = None) -> FuncOp:
-        """The function that gives `result`."""
+        """Returns the function that returns `result`."""
         self.block.add_op(ReturnOp(result))
         return FuncOp(name, (list(self.block.arg_types), [result.type]), Region(self.block), visibility)
 
     def module(self, result: SSAValue) -> ModuleOp:
-        """The module whose `@main` gives `result`."""
+        """Returns the module whose `@main` returns `result`."""
         return ModuleOp([self.function("main", result)])
 
 
 def chain(ops: int) -> ModuleOp:
-    """Unary ops, one behind the other."""
+    """Returns a chain of unary ops."""
     graph = Graph(VECTOR)
     value: SSAValue = graph.block.args[0]
     for number in range(ops):
@@ -74,7 +74,7 @@ def chain(ops: int) -> ModuleOp:
 
 
 def ladder(ops: int) -> ModuleOp:
-    """Diamonds: two ops on one value, joined by a sum."""
+    """Returns diamonds: two ops on one value, joined by a sum."""
     graph = Graph(VECTOR)
     value: SSAValue = graph.block.args[0]
     for _ in range(ops // 3):
@@ -83,11 +83,11 @@ def ladder(ops: int) -> ModuleOp:
 
 
 def wide(ops: int) -> ModuleOp:
-    """A tenth as many branches of one value as there are ops, each of ten ops, joined by one concatenation."""
+    """Returns `ops / 10` branches of one value, each of ten ops, joined by one concatenation."""
     graph = Graph(VECTOR)
     ends: list[SSAValue] = []
     for number in range(ops // 10):
-        # Branches differ, or common subexpressions would leave one.
+        # The branches differ, so that common subexpression elimination keeps them.
         end = graph.call(AddOp, graph.block.args[0], graph.constant(number))
         for _ in range(4):
             end = graph.call(SigmoidOp, graph.call(ExpOp, end))
@@ -96,14 +96,14 @@ def wide(ops: int) -> ModuleOp:
 
 
 def fan(ops: int) -> ModuleOp:
-    """One value that half as many ops use as there are ops, all joined by one concatenation."""
+    """Returns a value with `ops / 2` users, all joined by one concatenation."""
     graph = Graph(VECTOR)
     shared = graph.call(ExpOp, graph.block.args[0])
     return graph.module(graph.joined([graph.call(AddOp, shared, graph.constant(number)) for number in range(ops // 2)]))
 
 
 def tree(ops: int) -> ModuleOp:
-    """A layer of products, a third as wide as there are ops, summed up by a tree of additions."""
+    """Returns a layer of `ops / 3` products, summed by a tree of additions."""
     graph = Graph(VECTOR)
     layer = [graph.call(MultiplyOp, graph.block.args[0], graph.constant(number)) for number in range(ops // 3)]
     while len(layer) > 1:
@@ -113,7 +113,7 @@ def tree(ops: int) -> ModuleOp:
 
 
 def first(ops: int) -> ModuleOp:
-    """A chain whose every op also reads the first value."""
+    """Returns a chain whose ops all read the first value too."""
     graph = Graph(VECTOR)
     value = start = graph.call(ExpOp, graph.block.args[0])
     for number in range(ops):
@@ -122,7 +122,7 @@ def first(ops: int) -> ModuleOp:
 
 
 def skips(ops: int) -> ModuleOp:
-    """A chain whose every op also reads some earlier value."""
+    """Returns a chain whose ops each read a random earlier value too."""
     graph, random = Graph(VECTOR), Random(0)
     values: list[SSAValue] = [graph.block.args[0]]
     for number in range(ops):
@@ -131,7 +131,7 @@ def skips(ops: int) -> ModuleOp:
 
 
 def dense(ops: int) -> ModuleOp:
-    """Each op reads two earlier values, some of them many; what nothing reads is joined."""
+    """Returns ops that each read two random earlier values, some with many users; unused values are concatenated."""
     graph, random = Graph(VECTOR), Random(0)
     values: list[SSAValue] = [graph.block.args[0]]
     for number in range(ops):
@@ -141,7 +141,7 @@ def dense(ops: int) -> ModuleOp:
 
 
 def functions(ops: int) -> ModuleOp:
-    """A tenth as many private functions as there are ops, each calling the next and a small one that all share."""
+    """Returns a chain of `ops / 10` private functions, each calling the next, that all call a small shared function."""
     shared = Graph(VECTOR)
     functions = [shared.function("shared", shared.call(ReluOp, shared.block.args[0]), "private")]
     count = max(ops // 10, 1)
@@ -158,7 +158,7 @@ def functions(ops: int) -> ModuleOp:
 
 
 def library(ops: int) -> ModuleOp:
-    """A tenth as many private functions as there are ops, all called by `@main`."""
+    """Returns `ops / 10` private functions, all called by `@main`."""
     graph = Graph(VECTOR)
     value: SSAValue = graph.block.args[0]
     functions: list[Operation] = []
@@ -173,7 +173,7 @@ def library(ops: int) -> ModuleOp:
 
 
 def network(ops: int) -> ModuleOp:
-    """Convolution, bias, batch norm, relu and a residual sum over and over, on tiny images: every rewrite has work."""
+    """Returns repeated convolution, bias, batch norm, relu and residual sum on tiny images: every rewrite has work."""
     graph, random = Graph(IMAGE), np.random.default_rng(0)
     value: SSAValue = graph.block.args[0]
     for _ in range(ops // 12):
@@ -188,7 +188,7 @@ def network(ops: int) -> ModuleOp:
 
 
 def lets(ops: int) -> ModuleOp:
-    """Half as many bindings as there are ops; Relay nests them, here one follows another."""
+    """Returns `ops / 2` let bindings in sequence, which Relay would nest."""
     graph = Graph(VECTOR)
     value: SSAValue = graph.block.args[0]
     for number in range(ops // 2):
@@ -198,7 +198,7 @@ def lets(ops: int) -> ModuleOp:
 
 
 def ifs(ops: int) -> ModuleOp:
-    """Branches in branches; each level has as many ops before its branch as the size asks for."""
+    """Returns nested branches, with the ops distributed evenly over the levels, before the inner branch."""
     condition = tensor_type([], i1)
     outer = graph = Graph(condition, VECTOR)
     flag, value = outer.block.args
