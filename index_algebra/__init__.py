@@ -1,4 +1,4 @@
 """Dimensions and indices: expressions over named dimensions, affine expressions with bounds, and their text form.
 
-The three dialects say extents and indices with it; it knows no op of theirs.
+The dialects relay, topi and loop use it for extents and indices; it depends on no dialect.
 """

@@ -1,9 +1,9 @@
 """Arithmetic on affine expressions: normal form, bounds over boxes, strides, and the region that a tile reads.
 
-Pure mathematics on `xdsl.ir.affine` expressions over dimensions `d0, d1, …`; nothing here knows IR. A box gives each
-dimension its inclusive interval, or `None` where nothing is known. Quasi-affine parts (`floordiv`, `mod`) are kept as
-atoms of the normal form, so that equal ones cancel. So are the semi-affine ones: products of dimensions, and quotients
-and remainders by them, which have no value where the divisor is 0.
+The functions are pure mathematics on `xdsl.ir.affine` expressions over dimensions `d0, d1, …`, independent of any IR. A
+box maps each dimension to its inclusive interval, or to `None` if it is unknown. Quasi-affine subexpressions
+(`floordiv`, `mod`) are atoms of the normal form, so that equal ones cancel. So are semi-affine ones: products of
+dimensions, and quotients and remainders by dimensions, which are undefined if the divisor is 0.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ Box = Sequence[Interval | Below | None]
 
 def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
     """The normal form of `expr`; with a box, quotients and remainders that the bounds decide are resolved."""
-    # Exact types: `isinstance` of an abstract class takes ten times longer, and nothing is asked more often.
+    # Exact types, here and below: `isinstance` of an abstract class is ten times slower, and this is a hot path.
     if type(expr) is AffineConstantExpr:
         return constant_form(expr.value)
     if type(expr) is not AffineBinaryOpExpr:
@@ -55,7 +55,7 @@ def linear_form(expr: AffineExpr, box: Box = ()) -> LinearForm:
 def _division(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
     """The form of a quotient or remainder.
 
-    Its bounds ask for the forms of the quotients in it, so that these would be worked out twice for each level.
+    Cached: its bounds need the forms of the quotients nested in it, which would otherwise be computed twice per level.
     """
     kind, left, right = expr.kind, linear_form(expr.lhs, box), linear_form(expr.rhs, box)
     divisor = right.constant
@@ -71,7 +71,7 @@ def _division(expr: AffineBinaryOpExpr, box: Box) -> LinearForm:
 
 
 def _by_symbol(kind: AffineBinaryOpKind, left: LinearForm, right: LinearForm, box: Box) -> LinearForm:
-    """A quotient or remainder by a divisor that is no constant."""
+    """A quotient or remainder by a divisor that is not constant."""
     if kind is AffineBinaryOpKind.CeilDiv:
         left = left.plus(right).plus(LinearForm((), -1))
     limits = {dim: values.limit for dim, values in enumerate(box) if isinstance(values, Below)}
@@ -91,9 +91,10 @@ def _common_factor(form: LinearForm, divisor: int) -> int:
 
 
 def _coarse_and_fine(form: LinearForm, divisor: int, box: Box) -> tuple[LinearForm, LinearForm, int] | None:
-    """`form` as `factor * coarse + fine` with `fine` in `[0, factor)` and `factor` dividing `divisor`, if there is one.
+    """Split `form` as `factor * coarse + fine`, with `fine` in `[0, factor)` and `factor` a divisor of `divisor`.
 
-    With `d1` in `[0, 7]`, `d0 * 8 + d1` is 8 times `d0` and `d1`: then `floordiv 16` is `d0 floordiv 2`.
+    Returns `None` if no factor fits. For `d1` in `[0, 7]`, `d0 * 8 + d1` is split by 8 into `d0` and `d1`, so that
+    `(d0 * 8 + d1) floordiv 16` is `d0 floordiv 2`.
     """
     for factor in sorted({gcd(divisor, c) for _, c in form.terms} - {1, divisor}, reverse=True):
         fine = LinearForm(tuple((a, c) for a, c in form.terms if c % factor), form.constant % factor)
@@ -131,7 +132,7 @@ def _mod(form: LinearForm, divisor: int, box: Box) -> LinearForm:
     interval = _form_bounds(rest, box)
     if interval is not None and interval[0] // divisor == interval[1] // divisor:
         return rest.plus(LinearForm((), -(interval[0] // divisor) * divisor))
-    # The sign stays: `x - y` has tighter bounds than `x + y * (divisor - 1)`.
+    # Keep the sign: `x - y` has tighter bounds than `x + y * (divisor - 1)`.
     rest = LinearForm(tuple((a, c % divisor if c > 0 else -(-c % divisor)) for a, c in rest.terms), rest.constant)
     if (parts := _coarse_and_fine(rest, divisor, box)) is not None:
         coarse, fine, part = parts
@@ -149,14 +150,14 @@ def simplify(expr: AffineExpr, box: Box = ()) -> AffineExpr:
 
     `simplify(d0 * 4 + d1 - d0 * 4)` is `d1`; `simplify((d0 * 4 + d1) floordiv 4)` with `d1` in `[0, 3]` is `d0`.
     """
-    # Most indices are a dimension or a number, here and below.
+    # Most indices are a dimension or a constant, here and below.
     if type(expr) is AffineDimExpr or type(expr) is AffineConstantExpr:
         return expr
     return linear_form(expr, box).expr()
 
 
 def bounds(expr: AffineExpr, box: Box) -> Interval | None:
-    """An interval that holds every value of `expr` over `box` (tight for linear ones); `None` if unknown."""
+    """An interval that contains every value of `expr` over `box` (tight if linear); `None` if unknown."""
     if type(expr) is AffineDimExpr:
         return _dim_bounds(expr, box)
     return _form_bounds(linear_form(expr, box), box)
@@ -185,7 +186,7 @@ def _atom_bounds(atom: AffineExpr, box: Box) -> Interval | None:
     divisors = bounds(atom.rhs, box)
     if divisors is None or divisors[1] <= 0 or divisors[0] < 0:
         return None
-    # A divisor of 0 gives no value.
+    # Skip a divisor of 0, for which there is no value.
     least, most = max(divisors[0], 1), divisors[1]
     if atom.kind is AffineBinaryOpKind.Mod:
         if inner is not None and least == most and inner[0] // most == inner[1] // most:
@@ -205,13 +206,13 @@ def _dim_bounds(dim: AffineDimExpr, box: Box) -> Interval | None:
 
 
 def _corners(left: Interval, right: Interval, operation: Callable[[int, int], int]) -> Interval:
-    """The values of an operation that is monotonic in each operand while the other stands."""
+    """The bounds of an operation that is monotonic in each operand if the other is fixed."""
     values = [operation(a, b) for a in left for b in right]
     return min(values), max(values)
 
 
 def stride(expr: AffineExpr, dim: int) -> int | None:
-    """How much `expr` grows when dimension `dim` grows by one; `None` if that is not a constant."""
+    """The increment of `expr` if dimension `dim` grows by one; `None` if it is not constant."""
     if type(expr) is AffineDimExpr:
         return int(expr.position == dim)
     result = 0
@@ -224,7 +225,7 @@ def stride(expr: AffineExpr, dim: int) -> int | None:
 
 
 def substitute(expr: AffineExpr, replacements: Mapping[int, AffineExpr]) -> AffineExpr:
-    """`expr` with dimension `d` replaced by `replacements[d]` where there is one; not simplified."""
+    """`expr` with each dimension `d` in `replacements` replaced by `replacements[d]`; not simplified."""
     if type(expr) is AffineDimExpr:
         return replacements.get(expr.position, expr)
     if type(expr) is AffineBinaryOpExpr:
@@ -241,10 +242,10 @@ class Span:
 
 
 def span(expr: AffineExpr, inner: Mapping[int, Interval], box: Box = ()) -> Span | None:
-    """The values that `expr` takes while the dimensions in `inner` run through their intervals and the others stand.
+    """The values of `expr` while the dimensions in `inner` run through their intervals and the others are fixed.
 
     `span(d0 * 14 + d1 + d2, {1: (0, 13), 2: (0, 2)})` is `Span(d0 * 14, 16)`. `None` if outer and inner dimensions
-    meet inside one floordiv or mod, so that no constant extent starts at a known base.
+    occur in one floordiv or mod, so that no constant extent starts at a known base.
     """
     inner_box = [inner.get(d) for d in range(max(inner, default=-1) + 1)]
     moving: list[tuple[AffineExpr, int]] = []
@@ -266,7 +267,7 @@ def span(expr: AffineExpr, inner: Mapping[int, Interval], box: Box = ()) -> Span
 
 
 def join(left: Span, right: Span) -> Span | None:
-    """The smallest span that holds both; `None` if their bases differ by more than a constant."""
+    """The smallest span that contains both; `None` if their bases differ by more than a constant."""
     difference = linear_form(right.base).plus(linear_form(left.base).scaled(-1))
     if difference.terms:
         return None

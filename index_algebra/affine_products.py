@@ -1,7 +1,7 @@
-"""Products, quotients and remainders of two expressions that may both vary: what makes affine expressions semi-affine.
+"""Products, quotients and remainders of two non-constant expressions, which make affine expressions semi-affine.
 
-xDSL's operators take constants on the right side alone. A *monomial* is a product of factors, none of which is a sum or
-a constant; it is kept nested to the left, its factors in a fixed order.
+xDSL's operators accept only constants on the right side. A *monomial* is a product of factors that are neither sums nor
+constants; it is nested to the left, with its factors in a fixed order.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Order = tuple[int, int, str]
 
 
 def binary(kind: AffineBinaryOpKind, lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """The operation `kind` of two expressions, folded where it is one of constants."""
+    """The operation `kind` of two expressions, folded if both are constant."""
     if type(lhs) is AffineDimExpr or type(lhs) is AffineBinaryOpExpr:
-        # xDSL asks abstract classes of both sides, and of sides of the left one, before it makes what stands here.
+        # xDSL tests both sides against abstract classes before it builds the same expression.
         if type(rhs) is not AffineConstantExpr:
             return AffineBinaryOpExpr(kind, lhs, rhs)
         if type(lhs) is AffineDimExpr and (kind is AffineBinaryOpKind.Add or kind is AffineBinaryOpKind.Mul):
@@ -43,7 +43,7 @@ def times(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 
 def floor_div(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
-    """The quotient of two expressions, rounded down; it has no value where `rhs` is 0."""
+    """The quotient of two expressions, rounded down; it is undefined if `rhs` is 0."""
     return binary(AffineBinaryOpKind.FloorDiv, lhs, rhs)
 
 
@@ -53,7 +53,10 @@ def modulo(lhs: AffineExpr, rhs: AffineExpr) -> AffineExpr:
 
 
 def order(atom: AffineExpr) -> Order:
-    """Products by text, then dimensions and symbols by number, then quotients by text: equal sums get equal forms."""
+    """Sort key of atoms: products by text, dimensions and symbols by position, quotients by text.
+
+    It gives equal sums equal forms.
+    """
     if type(atom) is AffineDimExpr:
         return (0, atom.position, "")
     match atom:
@@ -66,8 +69,8 @@ def order(atom: AffineExpr) -> Order:
 
 
 def is_sum(expr: AffineExpr) -> bool:
-    """Whether `expr` is a constant, a sum, or a product with either as a factor, so that it is no monomial."""
-    # Exact types: `isinstance` of an abstract class takes ten times longer, and every term is asked.
+    """Whether `expr` is a constant, a sum, or a product with either as a factor: anything but a monomial."""
+    # Exact types: `isinstance` of an abstract class is ten times slower, and every term is tested.
     if type(expr) is AffineConstantExpr:
         return True
     if type(expr) is not AffineBinaryOpExpr:
@@ -94,7 +97,7 @@ def monomial_of(factors: Iterable[AffineExpr]) -> AffineExpr:
 
 
 def without_factors(monomial: AffineExpr, factors: Iterable[AffineExpr]) -> tuple[AffineExpr, ...] | None:
-    """The factors of `monomial` that are left after those given; `None` where one of them is missing."""
+    """The factors of `monomial` without `factors`; `None` if one of them is missing."""
     rest = list(factors_of(monomial))
     for factor in factors:
         if factor not in rest:

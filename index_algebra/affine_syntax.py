@@ -1,6 +1,6 @@
 """Text form of affine expressions over SSA values: `%oh * 2 + %kh - 1`, `(%f floordiv 4) mod 3`, `%i * %n + %j`.
 
-xDSL's own parser reads such expressions only inside square brackets; bindings of block variables have none.
+xDSL's own parser accepts such expressions only inside square brackets; bindings of block variables have none.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WORDS = {
 
 
 class AffineReader(ABC, Generic[OperandT]):
-    """Reads affine expressions; a subclass says what stands for a dimension."""
+    """Parses affine expressions; a subclass defines the syntax of a dimension."""
 
     def __init__(self, parser: Parser):
         self.parser = parser
@@ -37,7 +37,7 @@ class AffineReader(ABC, Generic[OperandT]):
 
     @abstractmethod
     def operand(self) -> AffineExpr | None:
-        """Parse what stands for a dimension; `None` where something else follows."""
+        """Parse a dimension; `None` if something else follows."""
 
     def exprs(self) -> ValueMap[OperandT]:
         """Parse `[e0, e1, …]`."""
@@ -110,13 +110,13 @@ def print_affine_exprs(printer: Printer, exprs: Sequence[AffineExpr], operands: 
 
 
 def print_exprs(printer: Printer, exprs: Sequence[AffineExpr], print_operand: Callable[[int], object]) -> None:
-    """Print `[e0, e1, …]`; `print_operand` prints what stands for a dimension."""
+    """Print `[e0, e1, …]`; `print_operand` prints a dimension by its position."""
     with printer.in_square_brackets():
         printer.print_list(exprs, lambda expr: _print(printer, expr, print_operand, parenthesise=False))
 
 
 def print_affine_expr(printer: Printer, expr: AffineExpr, operands: Sequence[SSAValue]) -> None:
-    """Print one expression, with parentheses only where the meaning needs them."""
+    """Print one expression, with parentheses only if the meaning needs them."""
     _print(printer, expr, lambda position: printer.print_ssa_value(operands[position]), parenthesise=False)
 
 
@@ -142,7 +142,7 @@ def _print(printer: Printer, expr: AffineExpr, operand: Callable[[int], object],
 
 
 def _print_addend(printer: Printer, expr: AffineExpr, operand: Callable[[int], object]) -> None:
-    """A negative constant or coefficient is printed as a subtraction."""
+    """Print an addend of a sum; a negative constant or coefficient becomes a subtraction."""
     match expr:
         case AffineConstantExpr(value=value) if value < 0:
             printer.print_string(f" - {-value}")

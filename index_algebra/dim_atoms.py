@@ -1,6 +1,6 @@
 """Atoms of expressions over named dimensions: names, quotients and remainders, and selections.
 
-They stand in each other, and tables find them by their hash, so that each works out its own once.
+Atoms are nested and serve as keys of tables, so each caches its hash and text.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class Symbol:
 
     @property
     def size(self) -> int:
-        """A name counts as one."""
+        """A name counts as 1."""
         return 1
 
     def __str__(self) -> str:
@@ -32,7 +32,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class Operation:
-    """An atom: a quotient or remainder that does not simplify further. Where `rhs` is 0 it has no value."""
+    """An atom: a quotient or remainder that does not simplify further. It is undefined if `rhs` is 0."""
 
     kind: Literal["floordiv", "mod"]
     lhs: Dim
@@ -51,7 +51,7 @@ class Operation:
 
     @property
     def parts(self) -> tuple[Dim, ...]:
-        """The dimensions it is made of."""
+        """The operands."""
         return (self.lhs, self.rhs)
 
     @cached_property
@@ -68,9 +68,9 @@ SelectionKind: TypeAlias = Literal["max", "min", "broadcast"]
 
 @dataclass(frozen=True)
 class Selection:
-    """An atom: the greatest or least of two or more dimensions, or the extent to which they broadcast.
+    """An atom: the maximum or minimum of two or more dimensions, or the extent to which they broadcast.
 
-    The last is that of the dimensions which is not 1, or 1; where two differ and neither is 1 it has no value.
+    The broadcast extent is the dimension that is not 1, or 1; it is undefined if two differ and neither is 1.
     """
 
     kind: SelectionKind
@@ -100,7 +100,7 @@ Atom: TypeAlias = Symbol | Operation | Selection
 
 
 def parts_of(atom: Atom) -> tuple[Dim, ...]:
-    """The dimensions that `atom` is made of; none for a name."""
+    """The operands of `atom`; none for a name."""
     return () if isinstance(atom, Symbol) else atom.parts
 
 

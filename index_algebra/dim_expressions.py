@@ -1,8 +1,7 @@
 """Expressions over named dimensions, and their arithmetic (`dims` has the functions on them).
 
-An expression is a polynomial over atoms with integer coefficients, so equal sums compare equal. Names are 0 or more.
-
-Text form (inside `#relay.dims<…>`): `n`, `n + 1`, `2 * n * m`, `(n + 1) floordiv 2`, `n mod 4`, `max(n, m)`,
+An expression is a polynomial over atoms with integer coefficients, so equal sums compare equal. Named dimensions are 0
+or more. Text form (inside `#relay.dims<…>`): `n`, `n + 1`, `2 * n * m`, `(n + 1) floordiv 2`, `n mod 4`, `max(n, m)`,
 `min(n, m)`, `broadcast(n, m)`, `?`.
 """
 
@@ -29,7 +28,7 @@ class DimExpr(ABC):
     def substitute(self, values: Mapping[str, Dim]) -> Dim:
         """The dimension with the named dimensions of `values` replaced.
 
-        Raises `DimensionError` where that divides by zero, or where extents do not broadcast.
+        Raises `DimensionError` if that divides by zero, or if extents do not broadcast.
         """
 
     @property
@@ -85,20 +84,20 @@ Shape: TypeAlias = tuple[Dim, ...]
 
 @dataclass(frozen=True)
 class AnyDim(DimExpr):
-    """Relay's Any: an extent of which nothing is known. Arithmetic on it gives Any again."""
+    """Relay's Any: an unknown extent. The result of arithmetic on it is Any."""
 
     def substitute(self, values: Mapping[str, Dim]) -> Dim:
-        """Any stays Any."""
+        """Returns itself."""
         return self
 
     @property
     def names(self) -> frozenset[str]:
-        """Any has no name."""
+        """The empty set."""
         return frozenset()
 
     @property
     def size(self) -> int:
-        """Any counts as one."""
+        """Any counts as 1."""
         return 1
 
     def __str__(self) -> str:
@@ -106,9 +105,10 @@ class AnyDim(DimExpr):
 
 
 GREAT = 1 << 32
-"""`(n - 4) floordiv d` is `(n + d - 4) floordiv d - 1` for divisors up to here; to greater ones it stays as it is.
+"""The divisor above which a negative numerator stays as it is.
 
-Both have one value, but sums that a program computes must fit 64 bits.
+`(n - 4) floordiv d` is `(n + d - 4) floordiv d - 1` for divisors up to this limit. For greater ones both have the same
+value, but the sums that a program computes must fit 64 bits.
 """
 
 ANY = AnyDim()
@@ -138,7 +138,7 @@ class Polynomial(DimExpr):
 
     @cached_property
     def depth(self) -> int:
-        """How deep quotients, remainders and selections stand in each other; 0 where there are none."""
+        """The nesting depth of quotients, remainders and selections; 0 for sums of products of names."""
         inner = [part for monomial, _ in self.terms for atom in monomial for part in parts_of(atom)]
         found = max((part.depth for part in inner if isinstance(part, Polynomial)), default=0)
         return found + bool(inner)
@@ -180,7 +180,7 @@ class Polynomial(DimExpr):
 
 
 def single_atom(dim: Dim) -> Atom | None:
-    """The atom that `dim` is, without factor or further terms; `None` for every other dimension."""
+    """The atom that `dim` consists of, without factor or further terms; `None` for any other dimension."""
     if isinstance(dim, Polynomial) and len(dim.terms) == 1:
         ((monomial, coefficient),) = dim.terms
         if coefficient == 1 and len(monomial) == 1:
@@ -194,12 +194,12 @@ def names_of(dim: Dim) -> frozenset[str]:
 
 
 def substitute(shape: Sequence[Dim], values: Mapping[str, Dim]) -> Shape:
-    """`shape` with named dimensions replaced; `DimensionError` where an extent has no value then."""
+    """`shape` with named dimensions replaced; raises `DimensionError` if an extent becomes undefined."""
     return tuple(dim.substitute(values) if isinstance(dim, DimExpr) else dim for dim in shape)
 
 
 def is_nonnegative(dim: Dim) -> bool:
-    """Whether `dim` is 0 or more by its form alone: names are, and what is made of such without subtraction."""
+    """Whether the form of `dim` shows that it is 0 or more: names are, and operations on them without subtraction."""
     if isinstance(dim, int):
         return dim >= 0
     if not isinstance(dim, Polynomial):
@@ -210,7 +210,7 @@ def is_nonnegative(dim: Dim) -> bool:
 
 
 def is_positive(dim: Dim) -> bool:
-    """Whether `dim` is 1 or more by its form alone, as `n + 1` is."""
+    """Whether the form of `dim` shows that it is 1 or more, as that of `n + 1` does."""
     return is_nonnegative(dim - 1 if isinstance(dim, Polynomial | int) else dim)
 
 
@@ -223,21 +223,21 @@ def _is_nonnegative_atom(atom: Atom) -> bool:
 
 
 def as_dim(atom: Atom) -> DimExpr:
-    """The dimension that is nothing but `atom`."""
+    """The dimension that consists of `atom` alone."""
     made = _bounded(Polynomial((((atom,), 1),)))
     check_limit(made.depth, MAX_DEPTH, "quotients in each other")
     return made
 
 
 def _bounded(dim: Polynomial) -> Polynomial:
-    """`dim`, whose terms are ordered, unless it is too large."""
+    """Returns `dim`, whose terms are ordered; raises `DimensionError` if it is too large."""
     check_limit(len(dim.terms[0][0]), MAX_DEGREE, "factors")
     check_limit(dim.size, MAX_SIZE, "names and numbers")
     return dim
 
 
 def terms_of(dim: Dim) -> Terms:
-    """Monomials and their coefficients; `TypeError` for Any."""
+    """Monomials and their coefficients; raises `TypeError` for Any."""
     if isinstance(dim, int):
         return {(): dim} if dim else {}
     if isinstance(dim, Polynomial):
@@ -277,7 +277,7 @@ def _substitute_atom(atom: Atom, values: Mapping[str, Dim]) -> Dim:
 
 
 def rebuilt(atom: Operation | Selection, parts: Sequence[Dim]) -> Dim:
-    """What the operation of `atom` gives for other `parts`."""
+    """The operation of `atom` on other operands."""
     if isinstance(atom, Selection):
         return select(atom.kind, parts)
     lhs, rhs = parts
@@ -285,7 +285,7 @@ def rebuilt(atom: Operation | Selection, parts: Sequence[Dim]) -> Dim:
 
 
 def divide(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
-    """The quotient rounded down; `positive` says that `rhs` is known to be 1 or more. `DimensionError` if it is 0."""
+    """The quotient rounded down; `positive` asserts that `rhs` is 1 or more. Raises `DimensionError` if `rhs` is 0."""
     if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
         return ANY
     if isinstance(rhs, int):
@@ -299,7 +299,7 @@ def divide(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
 
 
 def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
-    """The remainder that `divide` leaves, of the sign of `rhs`."""
+    """The remainder of `divide`; it has the sign of `rhs`."""
     if isinstance(lhs, AnyDim) or isinstance(rhs, AnyDim):
         return ANY
     if rhs == 0:
@@ -315,7 +315,7 @@ def modulo(lhs: Dim, rhs: Dim, *, positive: bool = False) -> Dim:
 
 
 def _split_multiples(lhs: Dim, rhs: DimExpr) -> tuple[Dim, Dim]:
-    """`lhs` as `whole * rhs + rest`; some rest is always left, so that an `rhs` of 0 stays in sight."""
+    """Split `lhs` as `whole * rhs + rest`. `rest` is never 0, so that the undefined case `rhs = 0` stays visible."""
     ((factors, coefficient), *others) = terms_of(rhs).items()
     if others or coefficient < 0:
         return 0, lhs
@@ -328,7 +328,7 @@ def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
         raise DimensionError(f"{parenthesised(str(lhs))} floordiv 0 divides by zero")
     if divisor < 0:
         return _divide_by_integer(-lhs, -divisor)
-    # A quotient that stood in both parts would double the expression with each division.
+    # A quotient in both `whole` and `rest` would double the expression with each division.
     whole, terms = sums.split_multiples(terms_of(lhs), (), divisor, lambda term: not any(map(parts_of, term)))
     common = gcd(divisor, *(coefficient for monomial, coefficient in terms.items() if monomial))
     rest, divisor = from_terms(sums.divided(terms, common)), divisor // common
@@ -337,13 +337,13 @@ def _divide_by_integer(lhs: Dim, divisor: int) -> Dim:
 
 
 def _near_zero(rest: Dim, divisor: int) -> Dim:
-    """`rest`, or that less `divisor`, where the divisor is great and its number nearer to 0 then."""
+    """`rest`, or `rest - divisor` if the divisor exceeds `GREAT` and the constant is then nearer to 0."""
     is_far = divisor > GREAT and 2 * terms_of(rest).get((), 0) > divisor
     return rest - divisor if is_far and not isinstance(rest, int) else rest
 
 
 def _quotient(rest: Dim, divisor: int) -> Dim:
-    """The quotient of what holds no multiple of `divisor`."""
+    """The quotient of a dimension without multiples of `divisor`."""
     if isinstance(rest, int):
         return rest // divisor
     offset = terms_of(rest).get((), 0)
@@ -355,7 +355,7 @@ def _quotient(rest: Dim, divisor: int) -> Dim:
 
 
 def select(kind: SelectionKind, dims: Sequence[Dim]) -> Dim:
-    """The greatest, the least, or the broadcast extent of one or more `dims`."""
+    """The maximum, the minimum, or the broadcast extent of one or more `dims`."""
     if any(isinstance(dim, AnyDim) for dim in dims):
         return ANY
     parts = [part for dim in dims for part in _same_selection(kind, dim)]
@@ -366,7 +366,7 @@ def select(kind: SelectionKind, dims: Sequence[Dim]) -> Dim:
 
 
 def _same_selection(kind: SelectionKind, dim: Dim) -> tuple[Dim, ...]:
-    """What `dim` is selected from, if it is a selection of `kind`: one in another is one."""
+    """The operands of `dim` if it is a selection of the same `kind`, which is then flattened; else `dim` itself."""
     atom = single_atom(dim)
     return atom.parts if isinstance(atom, Selection) and atom.kind == kind else (dim,)
 
@@ -380,9 +380,9 @@ def _broadcast_parts(parts: Sequence[Dim]) -> list[Dim]:
 
 
 def _gives_way(options: Sequence[Dim], others: Sequence[Dim]) -> bool:
-    """Whether the least of `options` is one of `others` where both broadcast, as `min(n, 40)` is `n` then.
+    """Whether `min(*options)` adds nothing to a broadcast with `others`: `broadcast(min(n, 40), n)` is `n`.
 
-    They are equal, or it is 1; where it is an option from 1 on that is less than the other, it is 1.
+    Two different extents broadcast only if one is 1. For n = 1 the minimum is 1 too, as all other options are positive.
     """
     if len(options) < 2:
         return False
@@ -390,7 +390,7 @@ def _gives_way(options: Sequence[Dim], others: Sequence[Dim]) -> bool:
 
 
 def _extreme_parts(parts: Sequence[Dim], better: Callable[[int, int], int]) -> list[Dim]:
-    """`parts` without those that another beats by a constant."""
+    """`parts` without those that differ from a better part only by a constant."""
     best: dict[Dim, int] = {}
     for part in parts:
         terms = dict(terms_of(part))

@@ -1,4 +1,4 @@
-"""The facts of a `ShapeEnvironment`: each is worked into what is known of atoms, or kept as a polynomial."""
+"""The facts of a `ShapeEnvironment`: each updates the knowledge about atoms, or is kept as a polynomial."""
 
 from __future__ import annotations
 
@@ -29,22 +29,22 @@ from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal
 
 
 class DimFacts:
-    """What has been assumed. A fact of several atoms is watched: when one of them is solved, it is assumed anew."""
+    """The assumed facts. A fact about several atoms is watched: it is assumed again when one of them is solved."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.knowledge = DimKnowledge()
         self.inequalities = DimInequalities(self.knowledge)
         self.broadcasts: set[frozenset[Dim]] = set()
-        """Pairs that are equal or of which one is 1."""
+        """Pairs of dimensions that broadcast."""
         self._watchers: dict[Atom, dict[Requirement, None]] = {}
         self._ranks: dict[str, int] = {}
-        """The names in the order in which they were met."""
+        """The names in order of first occurrence."""
         self._weights: dict[Atom, int] = {}
-        """How many atoms an atom stands for besides itself."""
+        """The number of atoms that an atom has replaced."""
         self._meet(names)
 
     def copy(self) -> DimFacts:
-        """The same facts, to which more can be added."""
+        """The same facts as an independent object."""
         other = DimFacts()
         other.knowledge = self.knowledge.copy()
         other.inequalities = self.inequalities.copy(other.knowledge)
@@ -54,7 +54,7 @@ class DimFacts:
         return other
 
     def assume(self, requirement: Requirement) -> None:
-        """Take `requirement` for granted, and all that follows at once; `ContradictionError` where that cannot be."""
+        """Assume `requirement` and its consequences; raises `ContradictionError` if it cannot hold."""
         pending = [requirement]
         while pending:
             fact = pending.pop()
@@ -70,7 +70,7 @@ class DimFacts:
             self._ranks.setdefault(name, len(self._ranks))
 
     def _assume(self, fact: Requirement, pending: list[Requirement]) -> bool:
-        """Work `fact` in and append what follows from it to `pending`; whether it can hold."""
+        """Process `fact` and append its consequences to `pending`; returns whether it can hold."""
         match fact:
             case Equal():
                 return self._assume_equal(fact, pending)
@@ -102,7 +102,7 @@ class DimFacts:
         return True
 
     def _solve(self, equation: Polynomial, fact: Equal, pending: list[Requirement]) -> bool:
-        """Solve `equation == 0` for one of its atoms; whether there is one that stands alone and nowhere else."""
+        """Solve `equation == 0` for an atom that occurs only as a term of its own; returns whether there is one."""
         found = [
             (monomial[0], coefficient)
             for monomial, coefficient in equation.terms
@@ -119,13 +119,13 @@ class DimFacts:
         return True
 
     def _cost(self, atom: Atom) -> tuple[bool, int, int]:
-        """Which atom to replace: a name before other atoms, one of few facts, one that was met late."""
+        """The order of atoms to replace: names first, then atoms with few facts, then atoms that occurred late."""
         weight = self._weights.get(atom, 0) + len(self._watchers.get(atom, ()))
         rank = self._ranks.get(atom.name, 0) if isinstance(atom, Symbol) else 0
         return not isinstance(atom, Symbol), weight, -rank
 
     def _replace(self, atom: Atom, value: Dim, pending: list[Requirement]) -> None:
-        """Replace `atom` by `value` from now on, which takes over what is known of it."""
+        """Replace `atom` by `value` from now on, and transfer the knowledge about it to `value`."""
         knowledge = self.knowledge
         low, high = knowledge.bound(atom)
         pending += [AtLeast(value, low)] if low is not None else []
@@ -166,7 +166,7 @@ class DimFacts:
     def _bound(
         self, atom: Atom, coefficient: int, constant: int, fact: Requirement, pending: list[Requirement]
     ) -> bool:
-        """Work in that `coefficient * atom + constant` is 0 or more, where `coefficient` is 1 or -1."""
+        """Assume that `coefficient * atom + constant` is 0 or more, where `coefficient` is 1 or -1."""
         low, high = self.knowledge.bound(atom)
         if coefficient > 0:
             low = -constant if low is None else max(low, -constant)
@@ -176,7 +176,7 @@ class DimFacts:
         return self._tightened(atom, fact, pending)
 
     def _tightened(self, atom: Atom, fact: Requirement, pending: list[Requirement]) -> bool:
-        """Round the interval of `atom` to its residue; whether anything is left in it."""
+        """Round the interval of `atom` to its residue; returns whether the interval is not empty."""
         self.knowledge.tighten(atom)
         low, high = self.knowledge.bound(atom)
         if low is not None and low == high:
@@ -224,7 +224,7 @@ class DimFacts:
         return True
 
     def _watch(self, fact: Requirement, dim: Dim) -> None:
-        """Note that `fact` is to be assumed anew when an atom of `dim` is replaced."""
+        """Register `fact` to be assumed again when an atom of `dim` is replaced."""
         pending = [dim]
         while pending:
             current = pending.pop()
@@ -235,7 +235,7 @@ class DimFacts:
 
 
 def _primitive(dim: Dim | None) -> Dim | None:
-    """`dim` divided by the greatest number that divides all of it; a number other than 0 where it cannot be 0."""
+    """`dim` divided by the greatest common divisor of its terms; a non-zero integer if `dim` cannot be 0."""
     if not isinstance(dim, Polynomial):
         return dim
     common = gcd(*(coefficient for monomial, coefficient in dim.terms if monomial))
@@ -244,7 +244,7 @@ def _primitive(dim: Dim | None) -> Dim | None:
 
 
 def _stands_elsewhere(atom: Atom, equation: Polynomial) -> bool:
-    """Whether `atom` occurs in `equation` besides the term that is it alone."""
+    """Whether `atom` occurs in `equation` outside the term that consists of it alone."""
     pending: list[Dim] = []
     for monomial, _ in equation.terms:
         if len(monomial) > 1 and atom in monomial:
@@ -260,7 +260,7 @@ def _stands_elsewhere(atom: Atom, equation: Polynomial) -> bool:
 
 
 def _consequences(atom: Operation | Selection, value: Dim) -> list[Requirement]:
-    """What follows for the parts of `atom` from its being `value`."""
+    """The requirements on the operands of `atom` that follow from `atom == value`."""
     if isinstance(atom, Selection):
         if atom.kind == "broadcast":
             return [Equal(part, 1) for part in atom.parts] if value == 1 else []

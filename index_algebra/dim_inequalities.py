@@ -1,4 +1,4 @@
-"""Polynomials that are known to be 0 or more, and what follows from them by adding multiples."""
+"""Polynomials known to be 0 or more, and the inequalities that follow by adding multiples of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xrelay.index_algebra.dim_expressions import Dim, Monomial, Polynomial, from
 from xrelay.index_algebra.dim_knowledge import DimKnowledge
 
 _STEPS = 24
-"""How many combinations one question tries."""
+"""The maximum number of combinations that one search tries."""
 
 _FACTS = 8
-"""How many facts are tried for one term, the latest ones first."""
+"""The maximum number of facts that are tried for one term, latest first."""
 
 
 class DimInequalities:
-    """The known polynomials, each to be found by its terms and their signs."""
+    """The known polynomials, indexed by their terms and the signs of these."""
 
     def __init__(self, knowledge: DimKnowledge):
         self._knowledge = knowledge
@@ -33,7 +33,7 @@ class DimInequalities:
         return other
 
     def add(self, dim: Polynomial) -> bool:
-        """Say that `dim` is 0 or more; whether that is new."""
+        """Record that `dim` is 0 or more; returns whether that is new."""
         if dim in self._known:
             return False
         self._known.add(dim)
@@ -43,18 +43,18 @@ class DimInequalities:
         return True
 
     def holds(self, dim: Dim) -> bool:
-        """Whether `dim` itself was said to be 0 or more."""
+        """Whether `dim` itself is one of the recorded polynomials."""
         return dim in self._known
 
     def forget_results(self) -> None:
-        """Say that something was added: what was worked out before may be tighter now."""
+        """Discard cached bounds after a fact is added, since they may be tighter now."""
         self._lows.clear()
 
     def lower_bound(self, dim: Dim, enough: int | None = None) -> int | None:
-        """A number that `dim` is never below; `None` where none is found. The search ends at one of `enough`.
+        """A lower bound of `dim`, or `None` if none is found. The search ends at a bound of `enough` or more.
 
-        A known polynomial that shares a term with `dim` is subtracted as often as makes the term vanish; as it is 0 or
-        more, `dim` is at least what is left. So `n - k >= 0` gives `n + 1 - k` the lower bound 1.
+        A known polynomial that shares a term with `dim` is subtracted as often as makes the term vanish; since it is 0
+        or more, `dim` is at least the rest. So `n - k >= 0` gives `n + 1 - k` the lower bound 1.
         """
         low = self._knowledge.interval(dim)[0]
         if not isinstance(dim, Polynomial) or not self._facts or _reaches(low, enough):
@@ -77,9 +77,9 @@ class DimInequalities:
         return best
 
     def _reduced(self, dim: Polynomial, low: int | None) -> list[Dim]:
-        """What is left of `dim` after each known polynomial that takes one of its terms away, negative terms first.
+        """The rests of `dim` after a known polynomial cancels one of its terms, negative terms first.
 
-        Where `dim` has no lower end, a term without one must go, whatever else does: it is enough to look at one.
+        If `dim` has no lower bound, a term without one must vanish in any proof: only the first such term is tried.
         """
         terms = sorted((term for term in dim.terms if term[0]), key=lambda term: term[1] > 0)
         if low is None:
@@ -91,12 +91,12 @@ class DimInequalities:
                     own = terms_of(fact)[part]
                     rest = _without(monomial, part)
                     if coefficient % own == 0 and self._is_nonnegative(rest):
-                        with suppress(DimensionError):  # a difference that is too large
+                        with suppress(DimensionError):  # the difference is too large
                             left.append(dim - from_terms({rest: coefficient // own}) * fact)
         return left
 
     def _parts(self, monomial: Monomial) -> list[Monomial]:
-        """The product itself and its single factors: a known polynomial may be multiplied by the others."""
+        """The product itself and its single factors; the other factors then multiply the known polynomial."""
         return [monomial, *((atom,) for atom in dict.fromkeys(monomial) if len(monomial) > 1)]
 
     def _is_nonnegative(self, monomial: Monomial) -> bool:

@@ -1,7 +1,7 @@
-"""Intervals that hold every value of a dimension, given intervals of its atoms.
+"""Intervals that contain every value of a dimension, given intervals of its atoms.
 
-An expression that has no value for some sizes (it divides by zero, its extents do not broadcast) is bounded where it
-has one.
+If an expression is undefined for some sizes (division by zero, extents that do not broadcast), the interval contains
+its values for the other sizes.
 """
 
 from __future__ import annotations
@@ -15,22 +15,22 @@ from xrelay.index_algebra.dim_expressions import Atom, Dim, Monomial, Operation,
 from xrelay.index_algebra.polynomial_terms import times
 
 Interval: TypeAlias = tuple[int | None, int | None]
-"""Inclusive lower and upper end; `None` where there is none."""
+"""Inclusive lower and upper bound; `None` if unbounded."""
 
 Bounds: TypeAlias = Mapping[Atom, Interval]
-"""What is known of atoms; of a name at least that it is 0 or more."""
+"""The intervals of atoms; a name is always 0 or more."""
 
 EXTENT: Interval = (0, None)
-"""The interval of a name of which nothing more is known."""
+"""The interval of a name about which nothing more is known."""
 
 ANYTHING: Interval = (None, None)
 
 _SHIFTED_DEGREE = 4
-"""The highest degree of a monomial that is written in distances from lower ends."""
+"""The maximum degree of a monomial that is expanded in distances from lower bounds."""
 
 
 def interval_of(dim: Dim, bounds: Bounds, inner: Callable[[Dim], Interval] | None = None) -> Interval:
-    """The interval of `dim`; `inner` gives that of the dimensions in it, where a caller remembers them."""
+    """The interval of `dim`. `inner` computes the interval of a nested dimension, for callers that cache them."""
     if isinstance(dim, int):
         return dim, dim
     if not isinstance(dim, Polynomial):
@@ -47,12 +47,12 @@ def interval_of(dim: Dim, bounds: Bounds, inner: Callable[[Dim], Interval] | Non
 
 
 def intersected(first: Interval, second: Interval) -> Interval:
-    """What lies in both."""
+    """The intersection."""
     return _extreme(max, first[0], second[0]), _extreme(min, first[1], second[1])
 
 
 def _extreme(choose: Callable[[list[int]], int], *ends: int | None) -> int | None:
-    """The greatest or least of the ends that there are."""
+    """The maximum or minimum of the bounds that are not `None`."""
     known = [end for end in ends if end is not None]
     return choose(known) if known else None
 
@@ -70,7 +70,7 @@ def _sum_interval(terms: Mapping[Monomial, int], atoms: Mapping[Atom, Interval])
 
 
 def _shifted_interval(terms: Mapping[Monomial, int], atoms: Mapping[Atom, Interval]) -> Interval:
-    """The interval of the sum written in distances from the atoms' lower ends.
+    """The interval of the sum, expanded in distances from the lower bounds of the atoms.
 
     With n and m at least 1, `n * m - n` is `(n' + 1) * (m' + 1) - (n' + 1)`, which is `n' * m' + m'`: 0 or more.
     """
@@ -137,7 +137,7 @@ def _operation_interval(atom: Operation, lhs: Interval, rhs: Interval) -> Interv
     least, most = rhs
     if least is None or least < 0 or (most is not None and most < 1):
         return ANYTHING
-    # A divisor of 0 gives no value, so that the least that counts is 1.
+    # A divisor of 0 is undefined, so the least relevant divisor is 1.
     divisor = (max(least, 1), most)
     return _quotient_interval(lhs, divisor) if atom.kind == "floordiv" else _remainder_interval(lhs, divisor)
 
@@ -146,7 +146,7 @@ def _quotient_interval(lhs: Interval, divisor: tuple[int, int | None]) -> Interv
     least, most = divisor
 
     def shrunk(end: int) -> int:
-        """`end` by the divisor that brings it nearest to 0."""
+        """`end` divided by the divisor that brings it nearest to 0."""
         return end // most if most is not None else (0 if end >= 0 else -1)
 
     low, high = lhs

@@ -1,4 +1,4 @@
-"""What is known of the atoms of dimensions, and the rewriting of dimensions by it."""
+"""Knowledge about the atoms of dimensions, and simplification of dimensions by it."""
 
 from __future__ import annotations
 
@@ -26,28 +26,28 @@ from xrelay.index_algebra.dim_intervals import ANYTHING, EXTENT, Interval, inter
 from xrelay.index_algebra.dim_residues import UNKNOWN_RESIDUE, Residue, monomial_residue, residue_of
 
 _MAX_STEPS = 64
-"""How many replacements may follow on one another."""
+"""The maximum length of a chain of replacements."""
 
 _MAX_TERMS = 64
-"""How many terms an expression may get by replacements; beyond it stays as it is."""
+"""The maximum number of terms that replacements may produce; a larger result is discarded."""
 
 _MAX_ROUNDS = 8
-"""How often quotients are taken apart anew."""
+"""The maximum number of rounds that expand quotients."""
 
 
 class _TooLargeError(Exception):
-    """Rewriting does not pay."""
+    """A replacement chain or its result exceeds its limit."""
 
 
 class DimKnowledge:
     """Atoms that equal other dimensions, and intervals and residues of the others.
 
-    Rewriting ends because the dimension that an atom equals contains, rewritten, no atom that equals another.
+    Rewriting terminates: the dimension that replaces an atom contains, once rewritten, no atom that is replaced itself.
     """
 
     def __init__(self) -> None:
         self.solved: dict[Atom, Dim] = {}
-        """What an atom equals."""
+        """The dimension that an atom equals."""
         self.bounds: dict[Atom, Interval] = {}
         self.residues: dict[Atom, Residue] = {}
         self._simplified: dict[Dim, Dim | None] = {}
@@ -55,34 +55,34 @@ class DimKnowledge:
         self._intervals: dict[Dim, Interval] = {}
 
     def copy(self) -> DimKnowledge:
-        """The same knowledge, to which more can be added."""
+        """The same knowledge as an independent object."""
         other = DimKnowledge()
         other.solved, other.bounds, other.residues = dict(self.solved), dict(self.bounds), dict(self.residues)
         return other
 
     def forget_results(self) -> None:
-        """Say that something was added: what was worked out before may be simpler now."""
+        """Discard cached results after knowledge is added, since they may be simpler now."""
         self._simplified.clear()
         self._values.clear()
         self._intervals.clear()
 
     def bound(self, atom: Atom) -> Interval:
-        """The interval that is known of `atom` itself."""
+        """The known interval of `atom` itself."""
         return self.bounds.get(atom, EXTENT if isinstance(atom, Symbol) else ANYTHING)
 
     def interval(self, dim: Dim) -> Interval:
-        """The interval of `dim` from those of its atoms."""
+        """The interval of `dim`, computed from those of its atoms."""
         found = self._intervals.get(dim)
         if found is None:
             found = self._intervals[dim] = interval_of(dim, self.bounds, self.interval)
         return found
 
     def residue(self, dim: Dim) -> Residue:
-        """The residue of `dim` from those of its atoms."""
+        """The residue of `dim`, computed from those of its atoms."""
         return residue_of(dim, self.residues)
 
     def tighten(self, atom: Atom) -> None:
-        """Move the ends of the atom's interval to numbers of its residue."""
+        """Move the bounds of the atom's interval to numbers of its residue."""
         remainder, modulus = self.residues.get(atom, UNKNOWN_RESIDUE)
         low, high = self.bound(atom)
         low = None if low is None else low + (remainder - low) % modulus
@@ -92,15 +92,15 @@ class DimKnowledge:
     # --- rewriting -------------------------------------------------------------------------------------------------
 
     def simplify(self, dim: Dim) -> Dim:
-        """`dim` with every atom replaced by what it equals, and quotients decided that can be.
+        """`dim` with every atom replaced by the dimension it equals, and decidable quotients folded.
 
-        What gets too large, or has no value, stays as it is.
+        Returns `dim` itself if the result is too large or undefined.
         """
         found = self.rewritten(dim)
         return dim if found is None else found
 
     def rewritten(self, dim: Dim) -> Dim | None:
-        """`dim` as `simplify` makes it; `None` where that stops halfway."""
+        """The result of `simplify`, or `None` if that is too large or undefined."""
         if not isinstance(dim, Polynomial):
             return dim
         if dim not in self._simplified:
@@ -111,12 +111,12 @@ class DimKnowledge:
         return self._simplified[dim]
 
     def normal(self, dim: Dim) -> Dim:
-        """`simplify`, and `16 * (n floordiv 16)` as `n - n mod 16`, in which equal sums are equal more often."""
+        """`dim` simplified, with `16 * (n floordiv 16)` as `n - n mod 16`: more equal sums then have equal forms."""
         current = self.simplify(dim)
         for _ in range(_MAX_ROUNDS):
             try:
                 following = self.simplify(self._apart(current))
-            except DimensionError:  # taken apart it is too large
+            except DimensionError:  # the expanded form is too large
                 break
             if following == current:
                 break
@@ -136,7 +136,7 @@ class DimKnowledge:
         return low if low is not None and low == high else total
 
     def _value(self, atom: Atom, step: int) -> Dim:
-        """What `atom` is, rewritten."""
+        """The dimension that `atom` equals, rewritten."""
         found = self._values.get(atom)
         if found is None:
             if atom in self.solved:
@@ -160,9 +160,9 @@ class DimKnowledge:
         return made
 
     def _selected(self, atom: Selection, parts: Sequence[Dim]) -> Sequence[Dim]:
-        """The parts without those that others beat for certain."""
+        """The operands without those that another operand certainly dominates."""
         if atom.kind == "broadcast":
-            # What is not 1 is the extent.
+            # A part that cannot be 1 is the extent.
             return [part for part in parts if not may_be_one(self.interval(part))][:1] or parts
         kept: list[Dim] = []
         sign = 1 if atom.kind == "max" else -1
@@ -191,7 +191,7 @@ class DimKnowledge:
         return remainder % rhs if modulus % rhs == 0 else reduced
 
     def _constant_quotient(self, lhs: Dim, rhs: Dim) -> int | None:
-        """The quotient where the intervals decide it."""
+        """The quotient if the intervals decide it."""
         low, high = self.interval(lhs)
         if isinstance(rhs, int):
             decided = rhs > 0 and low is not None and high is not None and low // rhs == high // rhs
@@ -199,7 +199,7 @@ class DimKnowledge:
         return 0 if low is not None and low >= 0 and self._at_least_zero(rhs - lhs - 1) else None
 
     def _reduced(self, dim: Dim, modulus: int) -> Dim:
-        """A dimension that leaves the same remainder, with terms replaced by the remainders known of them."""
+        """A dimension with the same remainder, with terms replaced by their known remainders."""
         total: Dim = 0
         for monomial, coefficient in terms_of(dim).items():
             remainder, known = monomial_residue(monomial, coefficient, self.residues)
@@ -212,7 +212,7 @@ class DimKnowledge:
         return total
 
     def _apart(self, dim: Dim) -> Dim:
-        """`dim` with multiples of quotients by their own divisors as differences, and common factors before `mod`."""
+        """`dim` with `d * (x floordiv d)` as `x - x mod d`, and common factors moved out of `mod`."""
         if not isinstance(dim, Polynomial):
             return dim
         total: Dim = 0
@@ -222,7 +222,7 @@ class DimKnowledge:
 
 
 def _without_inner_remainder(atom: Atom, coefficient: int, modulus: int) -> Dim:
-    """`coefficient * atom`, or what leaves the same remainder: `n mod 8` and `n` are equal modulo 4."""
+    """`coefficient * atom`, or a simpler dimension with the same remainder: `n mod 8` and `n` are equal modulo 4."""
     if not isinstance(atom, Operation) or atom.kind != "mod" or not isinstance(atom.rhs, int):
         return coefficient * as_dim(atom)
     return coefficient * (as_dim(atom) if coefficient * atom.rhs % modulus else atom.lhs)
@@ -269,5 +269,5 @@ def _term_apart(monomial: Monomial, coefficient: int) -> Dim:
 
 
 def _common_factor(atom: Operation) -> int:
-    """The greatest number that divides all coefficients of both sides."""
+    """The greatest common divisor of all coefficients of both operands."""
     return gcd(*terms_of(atom.lhs).values(), *terms_of(atom.rhs).values())

@@ -1,6 +1,6 @@
-"""How large an expression over named dimensions may be.
+"""Limits on the size of expressions over named dimensions.
 
-Expressions share their parts, so that a few lines of a model describe one whose text has no end.
+Expressions share subexpressions, so a few lines of a model can describe one whose text is exponentially long.
 """
 
 from __future__ import annotations
@@ -8,16 +8,16 @@ from __future__ import annotations
 from xrelay.errors import DimensionError
 
 MAX_DEPTH = 64
-"""How deep quotients, remainders and selections may be nested in each other."""
+"""The maximum nesting depth of quotients, remainders and selections."""
 
 MAX_DEGREE = 12
-"""How many factors a product may have: proofs about products of more names take too long."""
+"""The maximum number of factors in a product: proofs about products of more factors take too long."""
 
 MAX_SIZE = 1000
-"""How many names, operations and bytes of numbers the text of an expression may have."""
+"""The maximum number of names, operations and bytes of numbers in the text of an expression."""
 
 
 def check_limit(found: int, limit: int, parts: str) -> None:
-    """Raises `DimensionError` for an expression with more than `limit` of its `parts`."""
+    """Raises `DimensionError` if an expression has `found` of its `parts`, more than `limit`."""
     if found > limit:
         raise DimensionError(f"an extent is made of more than {limit} {parts}", help="fix the extents of the inputs")

@@ -1,4 +1,4 @@
-"""Residues of dimensions, given residues of their atoms: with n even, `3 * n + 1` is odd."""
+"""Residues of dimensions, given residues of their atoms: if n is even, `3 * n + 1` is odd."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 from xrelay.index_algebra.dim_expressions import Atom, Dim, Operation, Polynomial, Selection
 
 Residue: TypeAlias = tuple[int, int]
-"""`(r, m)`: the values `r + m * t`. A modulus of 0 says that it is `r`, a modulus of 1 says nothing."""
+"""`(r, m)`: the values `r + m * t`. Modulus 0 means the constant `r`, modulus 1 any value."""
 
 UNKNOWN_RESIDUE: Residue = (0, 1)
 
@@ -41,7 +41,7 @@ def normalized(remainder: int, modulus: int) -> Residue:
 
 
 def both(first: Residue, second: Residue) -> Residue | None:
-    """What has both residues, of moduli other than 0; `None` where nothing has."""
+    """The intersection of two residues with non-zero moduli; `None` if it is empty."""
     (r, m), (s, n) = first, second
     common = gcd(m, n)
     if (s - r) % common:
@@ -51,7 +51,7 @@ def both(first: Residue, second: Residue) -> Residue | None:
 
 
 def solved(factor: int, residue: Residue) -> Residue | None:
-    """The residue of `x` where `factor * x` has `residue`, whose modulus is not 0; `None` where there is no `x`."""
+    """The residue of `x` given that of `factor * x`, whose modulus is not 0; `None` if there is no `x`."""
     remainder, modulus = residue
     common = gcd(factor, modulus)
     if remainder % common:

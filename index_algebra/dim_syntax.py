@@ -1,6 +1,6 @@
-"""Reads the text form of dimensions: `2 * n + 1`, `(n + 15) floordiv 16`, `broadcast(n, m)`, `?`.
+"""Parser of dimensions: `2 * n + 1`, `(n + 15) floordiv 16`, `broadcast(n, m)`, `?`.
 
-What an expression nests is read by recursion, as xDSL's own parser does; more than `MAX_DEPTH` levels are refused.
+Recursive descent, as in xDSL's own parser; more than `MAX_DEPTH` nested levels are an error.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _SELECTIONS: dict[str, SelectionKind] = {"max": "max", "min": "min", "broadcast"
 
 
 def parse_dim(parser: AttrParser) -> Dim:
-    """Parses a dimension; reports dimensions that are too large, divide by zero, or do not broadcast."""
+    """Parses a dimension; reports an error for dimensions that are too large, divide by zero, or do not broadcast."""
     start = parser.pos
     try:
         return _parse_sum(parser, 0)

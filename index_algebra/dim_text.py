@@ -1,15 +1,15 @@
-"""The text of dimensions from the texts of their parts: `2 * n + 1`, `n * (m mod 4)`, `max(n, m)`."""
+"""The text of dimensions, composed from the text of their operands: `2 * n + 1`, `n * (m mod 4)`, `max(n, m)`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
 WORDS = frozenset({"max", "min", "broadcast", "floordiv", "mod", "broadcastable"})
-"""What the text of expressions and of requirements keeps for itself."""
+"""Keywords of expressions and requirements, which cannot be names of dimensions."""
 
 
 def sum_text(terms: Iterable[tuple[Sequence[str], int]]) -> str:
-    """A sum of products: each term is the texts of its factors, and a coefficient that is not zero."""
+    """The text of a sum of products; a term is the text of its factors and a non-zero coefficient."""
     text = ""
     for factors, coefficient in terms:
         term = _product_text(factors, abs(coefficient))
@@ -29,12 +29,12 @@ def _product_text(factors: Sequence[str], coefficient: int) -> str:
 
 
 def _factor_text(factor: str) -> str:
-    """A name and a call stand in a product as they are, a quotient and a remainder in parentheses."""
+    """The text of a factor: a name or call without parentheses, a quotient or remainder in parentheses."""
     return factor if factor.isidentifier() or is_call(factor) else f"({factor})"
 
 
 def is_call(text: str) -> bool:
-    """Whether `text` is all of one call: `max(n, m)`, but not `max(n, m) mod 4`."""
+    """Whether `text` as a whole is one call: `max(n, m)`, but not `max(n, m) mod 4`."""
     name, bracket, _ = text.partition("(")
     if not bracket or not name.isidentifier():
         return False
@@ -47,5 +47,5 @@ def is_call(text: str) -> bool:
 
 
 def parenthesised(text: str) -> str:
-    """`text` as an operand of `floordiv`, `mod` or a sign."""
+    """`text` as an operand of `floordiv`, `mod` or unary minus."""
     return f"({text})" if (" " in text and not is_call(text)) or text.startswith("-") else text

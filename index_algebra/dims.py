@@ -1,8 +1,8 @@
 """Dimensions of shapes: integers, expressions over named dimensions, and Relay's Any.
 
-`Dim = int | DimExpr`. Shape rules are written once with Python arithmetic on Dims: given integers they are static
-inference, given expressions they are symbolic inference. This is what the rest of the compiler imports; the classes
-and their arithmetic stand in `dim_expressions`.
+`Dim = int | DimExpr`. A shape rule is Python arithmetic on Dims: on integers it is static inference, on expressions
+symbolic inference. The rest of the compiler imports this module; `dim_expressions` defines the classes and their
+arithmetic.
 """
 
 from __future__ import annotations
@@ -75,11 +75,11 @@ __all__ = [
 
 
 MAX_EXTENT: Final = 1 << 47
-"""The largest extent, of a name and of what a kernel is handed: more elements than memory can be addressed for."""
+"""The largest extent, of a named dimension or an argument of a kernel: more elements than memory can address."""
 
 
 def is_dim_name(name: str) -> bool:
-    """Whether the text can show `name` as that of a dimension: letters, digits, `_`, and no word of expressions."""
+    """Whether `name` can be the name of a dimension: ASCII letters, digits, `_`, and no keyword of expressions."""
     return name.isascii() and name.isidentifier() and name not in WORDS
 
 
@@ -89,12 +89,12 @@ def symbol(name: str) -> DimExpr:
 
 
 def shape_text(shape: Sequence[Dim]) -> str:
-    """A shape for a message: `(N, 2 * N, 16)`."""
+    """The text of a shape in messages: `(N, 2 * N, 16)`."""
     return f"({', '.join(map(str, shape))})"
 
 
 def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
-    """The number that `dim` is for `values`; `DimensionError` where it has none, or a name has no value."""
+    """The value of `dim` for `values`; raises `DimensionError` if it is undefined, or a name has no value."""
     result = dim.substitute(values) if isinstance(dim, DimExpr) else dim
     if isinstance(result, int):
         return result
@@ -102,38 +102,38 @@ def evaluate(dim: Dim, values: Mapping[str, int]) -> int:
 
 
 def maximum(*dims: Dim) -> Dim:
-    """The greatest of one or more dimensions."""
+    """The maximum of one or more dimensions."""
     return select("max", dims)
 
 
 def minimum(*dims: Dim) -> Dim:
-    """The least of one or more dimensions."""
+    """The minimum of one or more dimensions."""
     return select("min", dims)
 
 
 def greatest(lhs: Dim, rhs: Dim) -> Dim:
-    """The greater one, by itself where its form tells which that is: `n + 1` of `n + 1` and `min(n, m)`."""
+    """The greater dimension, or `max(lhs, rhs)` if their form does not decide: `n + 1` for `n + 1` and `min(n, m)`."""
     return lhs if is_nonnegative(lhs - rhs) else rhs if is_nonnegative(rhs - lhs) else maximum(lhs, rhs)
 
 
 def least(lhs: Dim, rhs: Dim) -> Dim:
-    """The lesser one, by itself where its form tells which that is: 0 of 0 and `n`."""
+    """The lesser dimension, or `min(lhs, rhs)` if their form does not decide: 0 for 0 and `n`."""
     return lhs if is_nonnegative(rhs - lhs) else rhs if is_nonnegative(lhs - rhs) else minimum(lhs, rhs)
 
 
 def broadcast(*dims: Dim) -> Dim:
-    """The extent to which dimensions broadcast: that of them which is not 1, or 1 where all are.
+    """The extent to which dimensions broadcast: the dimension that is not 1, or 1 if all are.
 
-    It is taken for granted that all that are not 1 are equal, so `broadcast(n, 4)` is 4: who makes such a dimension
-    requires it. Raises `DimensionError` for integers that do not broadcast.
+    All dimensions other than 1 are assumed equal, so `broadcast(n, 4)` is 4; the caller must require it. Raises
+    `DimensionError` for integers that do not broadcast.
     """
     return select("broadcast", dims)
 
 
 def name_and_size(dim: Dim, extent: int) -> tuple[str, int | None] | None:
-    """The name of which `dim` is a multiple plus an integer, and its size where `dim` is `extent`.
+    """For `dim = a * name + b` with integers a and b: the name, and its size if `dim` is `extent`.
 
-    `2 * n + 1` is 7 for n = 3. The size is `None` where none of 0 or more fits; so is the answer of other dimensions.
+    `2 * n + 1` is 7 for n = 3. The size is `None` if no integer of 0 or more fits. Returns `None` for other dimensions.
     """
     if not isinstance(dim, Polynomial):
         return None
@@ -150,10 +150,11 @@ def name_and_size(dim: Dim, extent: int) -> tuple[str, int | None] | None:
 
 
 def solved_for(name: str, dim: DimExpr, value: Dim, known: Mapping[str, Dim]) -> Dim | None:
-    """What `name` is where `dim`, whose other names are `known`, is `value`: `(value - 1) floordiv 2` for `2 * n + 1`.
+    """The value of `name` if `dim` is `value`: `(value - 1) floordiv 2` for `dim = 2 * n + 1`.
 
-    `None` where `dim` is no multiple of `name` plus something without it. The names of `value` and of `known` are not
-    those of `dim`. That `value` is such a number is taken for granted.
+    `known` has the values of the other names of `dim`; the names in `value` and `known` are independent of those of
+    `dim`. Assumes that the division is exact. Returns `None` unless `dim` is a multiple of `name` plus a term without
+    it.
     """
     if not isinstance(dim, Polynomial):
         return None
@@ -173,17 +174,17 @@ def ceil_div(lhs: Dim, rhs: int) -> Dim:
 
 
 def quotient(lhs: Dim, rhs: Dim) -> Dim:
-    """`lhs floordiv rhs` for an `rhs` that is known or required to be 1 or more: `(n * m) floordiv n` is `m` then."""
+    """`lhs floordiv rhs` for an `rhs` that is known or required to be 1 or more: `(n * m) floordiv n` is then `m`."""
     return divide(lhs, rhs, positive=True)
 
 
 def remainder(lhs: Dim, rhs: Dim) -> Dim:
-    """`lhs mod rhs` for an `rhs` that is known or required to be 1 or more: `(n * m) mod n` is 0 then."""
+    """`lhs mod rhs` for an `rhs` that is known or required to be 1 or more: `(n * m) mod n` is then 0."""
     return modulo(lhs, rhs, positive=True)
 
 
 def product(dims: Sequence[Dim]) -> Dim:
-    """The product of all dimensions; 1 for none."""
+    """The product of all dimensions; 1 for an empty sequence."""
     total: Dim = 1
     for dim in dims:
         total = total * dim
@@ -193,22 +194,22 @@ def product(dims: Sequence[Dim]) -> Dim:
 def certainly_differ(lhs: Dim, rhs: Dim) -> bool:
     """Whether the two can never be equal: their difference is a non-zero integer.
 
-    Dimensions that do not certainly differ are *possibly* equal, which is not enough for a decision on legality.
+    Dimensions that do not certainly differ are only *possibly* equal, which does not suffice to decide legality.
     """
     difference = lhs - rhs
     return isinstance(difference, int) and difference != 0
 
 
 def certainly_equal(lhs: Dim, rhs: Dim) -> bool:
-    """Whether the two are equal in every run: not so two extents of which nothing is known, which compare as equal."""
+    """Whether the two are equal in every run. Any compares equal to Any, but two unknown extents may differ."""
     return lhs == rhs and not isinstance(lhs, AnyDim)
 
 
 def merge_dims(lhs: Dim, rhs: Dim) -> Dim | None:
-    """What is known of an extent that is both `lhs` and `rhs`; `None` where it certainly cannot be both.
+    """The more precise of two descriptions of one extent; `None` if they certainly differ.
 
-    An integer says most, an expression more than Any; of two expressions the first stays: that the second is equal is
-    possible, not proven.
+    An integer is more precise than an expression, an expression more than Any. Of two expressions the first is kept:
+    they may be equal, but that is not proven.
     """
     if certainly_differ(lhs, rhs):
         return None

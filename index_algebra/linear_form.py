@@ -12,14 +12,15 @@ from xrelay.errors import DimensionError
 from xrelay.index_algebra.affine_products import factors_of, is_sum, monomial_of, order, times
 
 MAX_PRODUCTS = 1000
-"""How many products two sums may be multiplied out to."""
+"""The maximum number of terms in a product of two sums."""
 
 
 @dataclass(frozen=True)
 class LinearForm:
     """`sum(coefficient * atom) + constant`.
 
-    An atom is a dimension, a symbol, a floordiv or mod of a simplified expression, or a product of two or more such.
+    An atom is a dimension, a symbol, a floordiv or mod of a simplified expression, or a product of two or more of
+    these.
     """
 
     terms: tuple[tuple[AffineExpr, int], ...]
@@ -38,17 +39,17 @@ class LinearForm:
         return AffineBinaryOpExpr(AffineBinaryOpKind.Add, result, const(self.constant))
 
     def scaled(self, factor: int) -> LinearForm:
-        """Every coefficient times `factor`."""
+        """The form multiplied by `factor`."""
         if factor == 0:
             return LinearForm((), 0)
         return LinearForm(tuple((atom, c * factor) for atom, c in self.terms), self.constant * factor)
 
     def plus(self, other: LinearForm) -> LinearForm:
-        """The sum, like terms collected."""
+        """The sum, with like terms collected."""
         return _collect((*self.terms, *other.terms), self.constant + other.constant)
 
     def times(self, other: LinearForm) -> LinearForm:
-        """The product, multiplied out; `DimensionError` for more than `MAX_PRODUCTS`."""
+        """The product, multiplied out; raises `DimensionError` for more than `MAX_PRODUCTS` terms."""
         if not other.terms:
             return self.scaled(other.constant)
         if not self.terms:
@@ -68,7 +69,7 @@ class LinearForm:
 
 
 def atom_form(atom: AffineExpr) -> LinearForm:
-    """The form that is nothing but `atom`."""
+    """The form that consists of `atom` alone."""
     return _dim_form(atom.position) if type(atom) is AffineDimExpr else LinearForm(((atom, 1),))
 
 
@@ -79,24 +80,24 @@ def _dim_form(position: int) -> LinearForm:
 
 @lru_cache(maxsize=4096)
 def constant_form(value: int) -> LinearForm:
-    """The form that is nothing but a number."""
+    """The form of a constant."""
     return LinearForm((), value)
 
 
 @cache
 def dim(position: int) -> AffineDimExpr:
-    """Dimension `position`. Kernels have a handful, which stand in each of thousands of expressions."""
+    """Dimension `position`; cached, since thousands of expressions share a few dimensions."""
     return AffineDimExpr(position)
 
 
 @lru_cache(maxsize=4096)
 def const(value: int) -> AffineConstantExpr:
-    """A number as an expression; the same few stand in every kernel."""
+    """A constant as an expression; cached, since kernels share a few constants."""
     return AffineConstantExpr(value)
 
 
 def addends_of(expr: AffineExpr) -> list[AffineExpr]:
-    """The expressions that a sum adds, those of the sums in it included, from left to right."""
+    """The addends of a sum, nested sums flattened, from left to right."""
     found: list[AffineExpr] = []
     pending = [expr]
     while pending:
@@ -109,7 +110,7 @@ def addends_of(expr: AffineExpr) -> list[AffineExpr]:
 
 
 def sum_of(forms: Sequence[LinearForm]) -> LinearForm:
-    """The sum of forms, with like terms collected at once if all atoms are dimensions."""
+    """The sum of forms; faster if all atoms are dimensions."""
     terms = _collected_dims([term for form in forms for term in form.terms])
     if terms is not None:
         return LinearForm(terms, sum([form.constant for form in forms]))
@@ -125,14 +126,14 @@ def _collect(terms: Sequence[tuple[AffineExpr, int]], constant: int) -> LinearFo
     _rejoin_quotients(sums)
     kept = sorted(((a, c) for a, c in sums.items() if c != 0), key=lambda term: order(term[0]))
     form = LinearForm(tuple(kept), constant)
-    # Rejoining brings back sums such as `d0 * 2 + d1`, which may cancel against others.
+    # Rejoining may introduce sums such as `d0 * 2 + d1`, whose terms may cancel against others.
     if any(is_sum(atom) for atom, _ in kept):
         return _respread(form)
     return form
 
 
 def _collected_dims(terms: Sequence[tuple[AffineExpr, int]]) -> tuple[tuple[AffineExpr, int], ...] | None:
-    """The terms of a sum in which all atoms are dimensions, as most are: in their order; `None` for any other sum."""
+    """The sorted terms of a sum whose atoms are all dimensions, the most common case; `None` for any other sum."""
     if not terms:
         return ()
     by_position: dict[int, tuple[AffineExpr, int]] = {}
@@ -152,7 +153,7 @@ def _respread(form: LinearForm) -> LinearForm:
 
 
 def spread(expr: AffineExpr) -> LinearForm:
-    """`expr` multiplied out, with quotients and remainders as they stand."""
+    """`expr` multiplied out, with quotients and remainders unchanged."""
     match expr:
         case AffineConstantExpr(value=value):
             return LinearForm((), value)
@@ -165,7 +166,7 @@ def spread(expr: AffineExpr) -> LinearForm:
 
 
 def _rejoin_quotients(sums: dict[AffineExpr, int]) -> None:
-    """`y * (x floordiv y) + x mod y` is `x`, whatever multiple of it stands there."""
+    """Replace `y * (x floordiv y) + x mod y` by `x`, for any common multiple of the two."""
     for term in list(sums):
         for remainder in factors_of(term):
             if type(remainder) is AffineBinaryOpExpr and remainder.kind is AffineBinaryOpKind.Mod:

@@ -1,7 +1,7 @@
-"""Sums of monomials with integer coefficients, over any atoms: the arithmetic beneath `index_algebra.dims`.
+"""Sums of monomials with integer coefficients, over any atoms: the arithmetic that `dim_expressions` uses.
 
-A monomial is a tuple of atoms in the order of their text, the empty one is 1; a sum maps monomials to coefficients.
-Atoms are hashable, and atoms of equal text are equal.
+A monomial is a tuple of atoms in the order of their text, and the empty tuple is 1; a sum maps monomials to
+coefficients. Atoms are hashable, and atoms of equal text are equal.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ _LAST = "\U0010ffff"
 """Sorts after the text of every atom."""
 
 _DIVISION_STEPS = 64
-"""How many terms a quotient of two sums may have before the division is given up."""
+"""The maximum number of terms in a quotient of two sums; the division fails beyond it."""
 
 
 def ordered(terms: Mapping[tuple[AtomT, ...], int]) -> tuple[tuple[tuple[AtomT, ...], int], ...]:
-    """The terms that are not zero, of highest degree first, then by text."""
+    """The non-zero terms, by descending degree, then by text."""
     kept = [(monomial, coefficient) for monomial, coefficient in terms.items() if coefficient]
     if len(kept) < 2:
         return tuple(kept)
@@ -30,7 +30,7 @@ def ordered(terms: Mapping[tuple[AtomT, ...], int]) -> tuple[tuple[tuple[AtomT, 
 def plus(
     lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int], factor: int = 1
 ) -> dict[tuple[AtomT, ...], int]:
-    """`lhs + factor * rhs`; terms that cancel are left out."""
+    """`lhs + factor * rhs`, without terms that cancel."""
     total = dict(lhs)
     for monomial, coefficient in rhs.items():
         value = total.get(monomial, 0) + factor * coefficient
@@ -52,7 +52,7 @@ def times(lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], 
 
 
 def content(terms: Mapping[tuple[AtomT, ...], int]) -> int:
-    """The greatest common divisor of all coefficients; 0 for no terms."""
+    """The greatest common divisor of all coefficients; 0 if there are no terms."""
     return gcd(*terms.values())
 
 
@@ -62,7 +62,7 @@ def divided(terms: Mapping[tuple[AtomT, ...], int], divisor: int) -> dict[tuple[
 
 
 def without_factors(monomial: tuple[AtomT, ...], factors: tuple[AtomT, ...]) -> tuple[AtomT, ...] | None:
-    """`monomial` divided by the product of `factors`; `None` where one of them is missing."""
+    """`monomial` divided by the product of `factors`; `None` if one of them is missing."""
     rest = list(monomial)
     for atom in factors:
         if atom not in rest:
@@ -74,7 +74,7 @@ def without_factors(monomial: tuple[AtomT, ...], factors: tuple[AtomT, ...]) -> 
 def exact_quotient(
     lhs: Mapping[tuple[AtomT, ...], int], rhs: Mapping[tuple[AtomT, ...], int]
 ) -> dict[tuple[AtomT, ...], int] | None:
-    """The sum whose product with `rhs` is `lhs`; `None` where there is none. `rhs` is not zero.
+    """The sum whose product with `rhs` is `lhs`; `None` if none is found. `rhs` is not zero.
 
     Long division by the leading monomial, in lexicographic order.
     """
@@ -94,7 +94,7 @@ def exact_quotient(
 
 
 def _lexicographic(monomial: tuple[AtomT, ...]) -> tuple[str, ...]:
-    """Sorts `x * x` before `x * y` before `x` before `y` before 1: an order that products keep."""
+    """Sort key with `x * x` before `x * y` before `x` before `y` before 1, an order that multiplication preserves."""
     return (*map(str, monomial), _LAST)
 
 
@@ -104,9 +104,10 @@ def split_multiples(
     coefficient: int,
     splits: Callable[[tuple[AtomT, ...]], bool],
 ) -> tuple[dict[tuple[AtomT, ...], int], dict[tuple[AtomT, ...], int]]:
-    """The sum as `whole * (coefficient * factors) + rest`, as much as goes into `whole`; `coefficient` is positive.
+    """Split the sum as `whole * (coefficient * factors) + rest`, with `whole` as large as possible; `coefficient` > 0.
 
-    A term of a monomial that `splits` may go into both; its coefficient in the rest lies in `[0, coefficient)`.
+    If `splits` holds for its monomial, a term may contribute to both; its coefficient in `rest` is then in
+    `[0, coefficient)`.
     """
     whole: dict[tuple[AtomT, ...], int] = {}
     rest: dict[tuple[AtomT, ...], int] = {}

@@ -1,7 +1,7 @@
-"""Requirements: what an op demands of named dimensions, as immutable data.
+"""Requirements: relations between dimensions that an op demands, as immutable data.
 
-Text form: `n == m`, `n >= 1`, `n mod 4 == 0`, `broadcastable(n, m)`. Each carries the id of the constraint that demands
-it and a few words on what it is about.
+Text form: `n == m`, `n >= 1`, `n mod 4 == 0`, `broadcastable(n, m)`. Each has the id of the constraint that demands it,
+and names the property that it compares.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xrelay.index_algebra.dims import Dim, Operation, evaluate, names_of, single
 
 LHS: Final = "{lhs}"
 RHS: Final = "{rhs}"
-"""What stands for the values of the two sides in the text of a check."""
+"""Placeholders for the values of the two sides in the text of a check."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +29,12 @@ class Requirement(ABC):
     constraint: str = field(default="", kw_only=True)
     """The id of the op's constraint, such as C2."""
     about: str = field(default="", kw_only=True)
-    """What is compared, such as `in-channels`."""
+    """The compared property, such as `in-channels`."""
 
     @property
     @abstractmethod
     def text(self) -> str:
-        """The relation as the text says it."""
+        """The relation in text form."""
 
     @abstractmethod
     def _compare(self, lhs: int, rhs: int) -> bool:
@@ -42,7 +42,7 @@ class Requirement(ABC):
 
     @property
     def label(self) -> str:
-        """Constraint and subject: `C2 in-channels`; empty where neither is known."""
+        """Constraint and property: `C2 in-channels`; empty if both are."""
         return f"{self.constraint} {self.about}".rstrip()
 
     @property
@@ -51,22 +51,22 @@ class Requirement(ABC):
         return names_of(self.lhs) | names_of(self.rhs)
 
     def substitute(self, values: Mapping[str, Dim]) -> Self:
-        """The requirement with named dimensions replaced; `DimensionError` where a side has no value then."""
+        """The requirement with named dimensions replaced; raises `DimensionError` if a side becomes undefined."""
         lhs, rhs = substitute((self.lhs, self.rhs), values)
         return replace(self, lhs=lhs, rhs=rhs)
 
     def evaluate(self, values: Mapping[str, int]) -> tuple[int, int]:
-        """The two sides as numbers; `DimensionError` where one has no value."""
+        """The two sides as numbers; raises `DimensionError` if one is undefined."""
         return evaluate(self.lhs, values), evaluate(self.rhs, values)
 
     def holds(self, values: Mapping[str, int]) -> bool:
-        """Whether it holds for `values`; `DimensionError` where a side has no value."""
+        """Whether the relation holds for `values`; raises `DimensionError` if a side is undefined."""
         return self._compare(*self.evaluate(values))
 
     def failure(self, values: Mapping[str, int], told: Requirement | None = None) -> str | None:
-        """Why it does not hold for `values`, with both sides: `in-channels: n == m is 3 == 5`; `None` where it does.
+        """The reason why the relation fails for `values`: `in-channels: n == m is 3 == 5`; `None` if it holds.
 
-        `told` is the requirement in other words.
+        `told` is an equivalent requirement whose text the message shows.
         """
         lhs, rhs = self.evaluate(values)
         if self._compare(lhs, rhs):
@@ -76,7 +76,7 @@ class Requirement(ABC):
         return f"{subject}{told.text} is {replace(self, lhs=lhs, rhs=rhs).text}"
 
     def canonical(self) -> Requirement:
-        """The same requirement as its text reads: `n mod 4 == 0` is `Divides`; of a decided one the numbers stay."""
+        """The same requirement in the form of its text: `n mod 4 == 0` is a `Divides`. Decided ones are unchanged."""
         return self
 
 
@@ -93,7 +93,7 @@ class Equal(Requirement):
         return lhs == rhs
 
     def canonical(self) -> Requirement:
-        """`Divides` where a remainder is to be 0."""
+        """A `Divides` if the equation compares a remainder with 0."""
         atom = single_atom(self.lhs)
         if self.rhs == 0 and isinstance(atom, Operation) and atom.kind == "mod":
             return Divides(atom.rhs, atom.lhs, constraint=self.constraint, about=self.about)
@@ -115,7 +115,7 @@ class AtLeast(Requirement):
 
 @dataclass(frozen=True)
 class Divides(Requirement):
-    """`lhs` divides `rhs` without remainder: `Divides(4, n)`. It holds for no `lhs` of 0, which divides nothing."""
+    """`lhs` divides `rhs` without remainder: `Divides(4, n)`. It never holds for an `lhs` of 0."""
 
     @property
     def text(self) -> str:
@@ -126,7 +126,7 @@ class Divides(Requirement):
         return lhs != 0 and rhs % lhs == 0
 
     def canonical(self) -> Requirement:
-        """With the dividend as small as its remainder says."""
+        """The requirement with its dividend reduced modulo the divisor."""
         try:
             rest = self.rhs % self.lhs
         except (DimensionError, ZeroDivisionError):

@@ -1,9 +1,9 @@
-"""`ShapeEnvironment`: facts about named dimensions, and what follows from them.
+"""`ShapeEnvironment`: facts about named dimensions, and the requirements that they prove or refute.
 
-Facts are requirements that are known to hold. Equations are solved for an atom, which is replaced from then on, so that
-equal dimensions become the same expression; bounds and residues of atoms, and polynomials that are 0 or more, decide
-the rest. A verdict is right for all sizes that satisfy the facts and for which both sides of the question have a value;
-what is not found out is `UNKNOWN`. Of two equal names the one met first stays, save where more is known of the other.
+Facts are requirements that are known to hold. An equation is solved for an atom, which is replaced from then on, so
+that equal dimensions become the same expression. Bounds and residues of atoms, and polynomials that are 0 or more,
+decide the rest. A verdict holds for all sizes that satisfy the facts and for which both sides are defined; an undecided
+requirement is `UNKNOWN`. Of two equal names the first to occur is kept, unless more is known of the other.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Equal
 
 
 class Verdict(Enum):
-    """What the facts say of a requirement."""
+    """The result of checking a requirement against the facts."""
 
     PROVEN = auto()
     """It holds for all sizes that satisfy the facts."""
     REFUTED = auto()
-    """It holds for none of them."""
+    """No size that satisfies the facts satisfies it."""
     UNKNOWN = auto()
     """It may depend on the sizes."""
 
 
 class ShapeEnvironment:
-    """Facts about named dimensions, each 0 or more. `names` are those to be met first."""
+    """Facts about named dimensions, each 0 or more. `names` are preferred, in this order, over other equal names."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._facts = DimFacts(names)
@@ -39,16 +39,16 @@ class ShapeEnvironment:
         self._unknown: set[Hashable] = set()
 
     def copy(self) -> ShapeEnvironment:
-        """The same facts, to which more can be added without their being known here."""
+        """The same facts as an independent object."""
         other = ShapeEnvironment()
         other._facts = self._facts.copy()
         return other
 
     def add(self, requirement: Requirement) -> bool:
-        """Add a fact; returns whether it says anything new.
+        """Add a fact; returns whether it is new.
 
-        Raises `ContradictionError` where it contradicts the facts there are. Not all contradictions are found; after
-        one that is, the environment is not to be used.
+        Raises `ContradictionError` if the fact contradicts known ones. Not all contradictions are found; after an error
+        the environment is unusable.
         """
         verdict = self.prove(requirement)
         if verdict is Verdict.REFUTED:
@@ -56,12 +56,12 @@ class ShapeEnvironment:
         if verdict is Verdict.PROVEN or _has_any(requirement):
             return False
         self._facts.assume(requirement)
-        # What is proven or refuted stays so.
+        # Proven and refuted requirements stay decided.
         self._unknown.clear()
         return True
 
     def prove(self, requirement: Requirement) -> Verdict:
-        """Whether the facts prove or refute `requirement`; of Any nothing is known."""
+        """Whether the facts prove or refute `requirement`; a requirement on Any is `UNKNOWN`."""
         if _has_any(requirement):
             return Verdict.UNKNOWN
         key = (type(requirement), requirement.lhs, requirement.rhs)
@@ -72,7 +72,7 @@ class ShapeEnvironment:
             return found
         try:
             found = self._prove(requirement)
-        except DimensionError:  # a side without a value, or too large
+        except DimensionError:  # a side is undefined or too large
             found = Verdict.UNKNOWN
         if found is Verdict.UNKNOWN:
             self._unknown.add(key)
@@ -81,12 +81,12 @@ class ShapeEnvironment:
         return found
 
     def simplify(self, dim: Dim) -> Dim:
-        """`dim` as the facts allow to write it, with as few terms as are found."""
+        """`dim` as the shortest equal expression that is found."""
         knowledge = self._facts.knowledge
         return min((knowledge.simplify(dim), knowledge.normal(dim)), key=_size)
 
     def interval(self, dim: Dim) -> Interval:
-        """Ends between which `dim` lies; `None` for an end that is not known."""
+        """Bounds of `dim`; a bound is `None` if it is not known."""
         if isinstance(dim, AnyDim):
             return None, None
         knowledge, inequalities = self._facts.knowledge, self._facts.inequalities
@@ -156,7 +156,7 @@ class ShapeEnvironment:
         return Verdict.REFUTED if refuted else Verdict.UNKNOWN
 
     def _is_known_to_broadcast(self, lhs: Dim, rhs: Dim) -> bool:
-        """Whether each that one side is selected from is known to broadcast with each of the other."""
+        """Whether each extent on one side is known to broadcast with each extent on the other."""
         left, right = self._extents(lhs), self._extents(rhs)
         together = [set(parts) for parts in (left, right)]
         return all(
@@ -181,7 +181,7 @@ class ShapeEnvironment:
         return self._facts.inequalities.lower_bound(dim, enough)
 
     def _without_positive_factors(self, dim: Dim) -> Dim:
-        """`dim` without the factors of all its terms that are known to be 1 or more, which it is 0 without as well."""
+        """`dim` without common factors of its terms that are known to be positive; it is 0 for the same sizes."""
         if not isinstance(dim, Polynomial) or not dim.terms[-1][0]:
             return dim
         terms = dict(dim.terms)
@@ -194,7 +194,7 @@ class ShapeEnvironment:
         return from_terms(terms)
 
     def _known(self, requirement: Requirement) -> str:
-        """What the facts make of the sides of a refuted requirement, for a message; empty where that is themselves."""
+        """The simplified sides of a refuted requirement, for a message; empty if simplification changes nothing."""
         sides = [(dim, self.simplify(dim)) for dim in (requirement.lhs, requirement.rhs)]
         said = [f"{dim} is {simplified}" for dim, simplified in sides if dim != simplified]
         return f": {' and '.join(said)}" if said else ""

@@ -1,7 +1,7 @@
-"""Proofs about affine expressions whose dimensions run up to limits that are expressions themselves.
+"""Proofs about affine expressions whose dimensions have symbolic limits.
 
-A loop over the full tiles of `n` elements runs to `n floordiv 16`. That `i * 16 + j` stays below `n` there follows from
-no intervals of numbers: it takes `i <= n floordiv 16 - 1` and `n - (n floordiv 16) * 16 = n mod 16 >= 0`.
+A loop over the full tiles of `n` elements runs to `n floordiv 16`. Intervals of numbers cannot prove that `i * 16 + j`
+is below `n` there: it takes `i <= n floordiv 16 - 1` and `n - (n floordiv 16) * 16 = n mod 16 >= 0`.
 """
 
 from __future__ import annotations
@@ -14,14 +14,15 @@ from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstan
 from xrelay.index_algebra.affine_bounds import Box, LinearForm, bounds, linear_form
 
 _STEPS = 32
-"""How many terms are replaced before a proof is given up."""
+"""The maximum number of terms that a proof replaces."""
 
 
 def is_nonnegative(expr: AffineExpr, box: Box, limits: Mapping[int, AffineExpr]) -> bool:
-    """Whether `expr` is surely 0 or more; false where no proof is found.
+    """Whether `expr` is provably 0 or more.
 
-    `box` gives intervals of dimensions. A dimension in `limits` runs from 0 to one less than its limit, an expression
-    of dimensions without limits. Quotients by a constant c are taken as `(x - x mod c) / c`, everything scaled by c.
+    `box` has the intervals of dimensions. A dimension in `limits` runs from 0 to its limit minus 1; a limit is an
+    expression over dimensions without limits. Quotients by a constant c are replaced by `(x - x mod c) / c`, and
+    everything is scaled by c.
     """
     form, scale = linear_form(expr, box), 1
     for _ in range(_STEPS):
@@ -38,14 +39,14 @@ def is_nonnegative(expr: AffineExpr, box: Box, limits: Mapping[int, AffineExpr])
 
 
 def _divisor(atom: AffineExpr) -> int | None:
-    """The constant by which `atom` is a quotient; `None` if it is none."""
+    """The constant divisor if `atom` is a quotient by one; else `None`."""
     if isinstance(atom, AffineBinaryOpExpr) and atom.kind is AffineBinaryOpKind.FloorDiv:
         return atom.rhs.value if isinstance(atom.rhs, AffineConstantExpr) else None
     return None
 
 
 def _at_limits(form: LinearForm, limits: Mapping[int, AffineExpr]) -> LinearForm:
-    """The form with each dimension that has a limit at the end of its range where the form is least."""
+    """The form with each dimension that has a limit at the end of its range that minimises the form."""
     result = LinearForm((), form.constant)
     for atom, coefficient in form.terms:
         if not isinstance(atom, AffineDimExpr) or atom.position not in limits:
@@ -57,7 +58,7 @@ def _at_limits(form: LinearForm, limits: Mapping[int, AffineExpr]) -> LinearForm
 
 
 def _without_quotient(form: LinearForm, atom: AffineExpr, coefficient: int) -> tuple[LinearForm, int]:
-    """`form` times a factor with `x - x mod c` for `c * (x floordiv c)`, and the factor."""
+    """`form` times a factor, with `c * (x floordiv c)` replaced by `x - x mod c`; also returns the factor."""
     if not isinstance(atom, AffineBinaryOpExpr):
         return form, 1
     divisor = linear_form(atom.rhs).constant

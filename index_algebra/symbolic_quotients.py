@@ -1,6 +1,6 @@
-"""Quotients and remainders by divisors that are no constants: `(i * n + j) floordiv n`.
+"""Quotients and remainders by non-constant divisors: `(i * n + j) floordiv n`.
 
-What is found holds wherever the division has a value, that is where the divisor is not 0.
+The results hold wherever the division is defined, that is, for a divisor other than 0.
 """
 
 from __future__ import annotations
@@ -14,30 +14,30 @@ from xrelay.index_algebra.affine_products import factors_of, monomial_of, withou
 from xrelay.index_algebra.linear_form import LinearForm, atom_form, spread
 
 Interval = tuple[int, int]
-"""Inclusive lower and upper end."""
+"""Inclusive lower and upper bound."""
 
 _STEPS = 16
-"""How many terms a quotient by a sum may have before the division is given up."""
+"""The maximum number of terms in a quotient by a sum; the division fails beyond it."""
 
 _FACTORS = 6
-"""How many factors a product may have in a proof: each is replaced by its limits, and the result multiplied out."""
+"""The maximum number of factors of a product in a proof, which replaces each by its limit and multiplies out."""
 
 
 @dataclass(frozen=True)
 class Ranges:
-    """What is known of the values of dimensions, for proofs."""
+    """Known ranges of dimensions, for proofs."""
 
     interval: Callable[[LinearForm], Interval | None]
     limits: Mapping[int, AffineExpr]
-    """Dimensions that run from 0 to one less than an expression."""
+    """Dimensions that run from 0 to an expression minus 1."""
 
     def is_nonnegative(self, form: LinearForm) -> bool:
-        """Whether `form` is surely 0 or more."""
+        """Whether `form` is provably 0 or more."""
         found = self.interval(form)
         return (found is not None and found[0] >= 0) or self.has_no_negative_term(form)
 
     def has_no_negative_term(self, form: LinearForm) -> bool:
-        """Whether constant and coefficients are 0 or more, and all factors are."""
+        """Whether the constant, all coefficients and all factors are 0 or more."""
         return form.constant >= 0 and all(
             coefficient >= 0 and all(self._is_nonnegative_factor(factor) for factor in factors_of(atom))
             for atom, coefficient in form.terms
@@ -50,7 +50,7 @@ class Ranges:
         return found is not None and found[0] >= 0
 
     def greatest(self, form: LinearForm, kept: set[int]) -> LinearForm | None:
-        """A form of the dimensions in `kept` and of limits that `form` never passes; `None` where none is found."""
+        """An upper bound of `form` over the dimensions in `kept` and those of limits; `None` if none is found."""
         total = LinearForm((), form.constant)
         for atom, coefficient in form.terms:
             term = LinearForm((), coefficient)
@@ -77,7 +77,7 @@ class Ranges:
 
 
 def divided(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> tuple[LinearForm, LinearForm]:
-    """Quotient and remainder of `form` by `divisor`, as far as they can be told; atoms for what is left."""
+    """The quotient and remainder of `form` by `divisor`; the part that cannot be decided becomes an atom."""
     whole, rest = _split(form, divisor, ranges)
     if rest == LinearForm(()) or _is_below(rest, divisor, ranges):
         return whole, rest
@@ -89,7 +89,7 @@ def divided(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> tuple[Line
 
 
 def _split(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> tuple[LinearForm, LinearForm]:
-    """`form` as `whole * divisor + rest`."""
+    """Split `form` as `whole * divisor + rest`."""
     if len(divisor.terms) == 1 and divisor.constant == 0:
         return _split_by_monomial(form, *divisor.terms[0])
     whole, rest = LinearForm(()), form
@@ -116,7 +116,7 @@ def _split_by_monomial(form: LinearForm, monomial: AffineExpr, coefficient: int)
 
 
 def _share(atom: AffineExpr, value: int, monomial: AffineExpr, coefficient: int) -> LinearForm | None:
-    """`value * atom` divided by `coefficient * monomial`; `None` where that leaves a remainder."""
+    """`value * atom` divided by `coefficient * monomial`; `None` if there is a remainder."""
     left = without_factors(atom, factors_of(monomial))
     if left is None or value % coefficient:
         return None
@@ -125,7 +125,7 @@ def _share(atom: AffineExpr, value: int, monomial: AffineExpr, coefficient: int)
 
 
 def _is_below(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> bool:
-    """Whether `form` surely lies in [0, divisor), so that it is its own remainder."""
+    """Whether `form` is provably in [0, divisor), so that it is its own remainder."""
     if any(len(factors_of(atom)) > _FACTORS for atom, _ in (*form.terms, *divisor.terms)):
         return False
     if not ranges.is_nonnegative(form) or any(coefficient < 0 for _, coefficient in form.terms):
@@ -141,7 +141,10 @@ def _is_below(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> bool:
 
 
 def _is_nonnegative_from_one(form: LinearForm, divisor: LinearForm, ranges: Ranges) -> bool:
-    """Whether `form` is 0 or more where no factor of the divisor is 0: each is written as one more than 0 or more."""
+    """Whether `form` is 0 or more if no factor of the divisor is 0.
+
+    Each nonnegative factor `f` is then at least 1, and is replaced by `f' + 1` with a nonnegative `f'`.
+    """
     factors = {f for f in factors_of(divisor.terms[0][0]) if ranges.is_nonnegative(atom_form(f))}
     total = LinearForm((), form.constant)
     for atom, coefficient in form.terms:
@@ -153,7 +156,7 @@ def _is_nonnegative_from_one(form: LinearForm, divisor: LinearForm, ranges: Rang
 
 
 def _nested(rest: LinearForm, divisor: LinearForm, ranges: Ranges) -> LinearForm | None:
-    """`(x floordiv y) floordiv z` is `x floordiv (y * z)` for `z` of 1 or more."""
+    """Fold `(x floordiv y) floordiv z` to `x floordiv (y * z)`, for `z` of 1 or more; `None` if it does not apply."""
     if rest.constant or len(rest.terms) != 1 or rest.terms[0][1] != 1 or not ranges.is_nonnegative(divisor):
         return None
     inner = rest.terms[0][0]

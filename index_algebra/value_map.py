@@ -1,7 +1,7 @@
-"""Affine expressions over SSA values, with which accesses, bindings and tile bases are computed.
+"""Affine expressions over SSA values, for accesses, bindings and tile bases.
 
-In the IR these are an `AffineMapAttr` with as many dimensions as operands. `ValueMap` is the same as a Python value,
-always canonical: each operand once, numbered in the order of its first appearance.
+In the IR they are an `AffineMapAttr` with as many dimensions as operands. `ValueMap` is the same as a Python value in
+canonical form: each operand occurs once, and operands are numbered in order of first appearance.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xrelay.index_algebra.affine_bounds import Box, simplify, substitute
 from xrelay.index_algebra.linear_form import const, dim
 
 OperandT = TypeVar("OperandT", bound=Hashable, default=SSAValue)
-"""What a dimension stands for: an SSA value; at the topi level a named dimension too."""
+"""An operand: an SSA value, or at the topi level also a named dimension."""
 
 GivenT = TypeVar("GivenT", bound=Hashable)
 
@@ -29,7 +29,7 @@ _SIMPLE: Final[frozenset[type[AffineExpr]]] = frozenset({AffineDimExpr, AffineCo
 
 @dataclass(frozen=True)
 class ValueMap(Generic[OperandT]):
-    """`exprs[k]` over dimensions, where dimension `d` is `operands[d]`. Build with `ValueMap.make`."""
+    """`exprs[k]` over dimensions, where dimension `d` is `operands[d]`. Build it with `ValueMap.make`."""
 
     exprs: tuple[AffineExpr, ...]
     operands: tuple[OperandT, ...]
@@ -44,17 +44,17 @@ class ValueMap(Generic[OperandT]):
 
     @staticmethod
     def make(exprs: Iterable[AffineExpr], operands: Sequence[GivenT]) -> ValueMap[GivenT]:
-        """Canonical: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
+        """The canonical map: equal operands merged, unused ones dropped, the rest numbered by first appearance."""
         if not operands:
             return ValueMap(tuple(exprs), ())
         kept: dict[GivenT, int] = {}
-        # From a list: a generator is resumed for each expression, of which there are mostly one to four.
+        # A list is faster than a generator for the usual one to four expressions.
         renumbered = tuple([_renumber(expr, operands, kept) for expr in exprs])
         return ValueMap(renumbered, tuple(kept))
 
     @staticmethod
     def from_attr(attr: AffineMapAttr, operands: Sequence[SSAValue]) -> ValueMap:
-        """The map of an op; symbols count after dimensions."""
+        """The map of an op; its symbols become dimensions after the others."""
         dims = attr.data.num_dims
         exprs = attr.data.results
         if attr.data.num_symbols:
@@ -68,23 +68,23 @@ class ValueMap(Generic[OperandT]):
 
     @staticmethod
     def constant(*values: int) -> ValueMap:
-        """Expressions without operands."""
+        """Constant expressions, without operands."""
         return _constant(values)
 
     def attr(self) -> AffineMapAttr:
-        """The map as an op stores it, beside `operands`."""
+        """The attribute that an op stores in addition to `operands`."""
         return AffineMapAttr(AffineMap(len(self.operands), 0, self.exprs))
 
     def __len__(self) -> int:
         return len(self.exprs)
 
     def __getitem__(self, position: int) -> ValueMap[OperandT]:
-        """The map with the one expression at `position`."""
+        """The map that consists of the expression at `position`."""
         return self._each[position]
 
     @cached_property
     def _each(self) -> tuple[ValueMap[OperandT], ...]:
-        """The expressions one by one: questions about bindings and indices ask for them again and again."""
+        """The expressions as maps of one; cached, since analyses of bindings and indices use them often."""
         return tuple(ValueMap.make((expr,), self.operands) for expr in self.exprs)
 
     def select(self, positions: Iterable[int]) -> ValueMap[OperandT]:
@@ -92,7 +92,7 @@ class ValueMap(Generic[OperandT]):
         return ValueMap.make([self.exprs[p] for p in positions], self.operands)
 
     def substitute(self, replacements: Mapping[OperandT, ValueMap[OperandT]]) -> ValueMap[OperandT]:
-        """Each operand that is a key replaced by the one expression of its `ValueMap`."""
+        """The map with each operand in `replacements` replaced by the only expression of its `ValueMap`."""
         if len(self.exprs) == 1 and type(only := self.exprs[0]) is AffineDimExpr:
             return replacements.get(self.operands[only.position], self)
         space = Space(self.operands)
@@ -104,7 +104,7 @@ class ValueMap(Generic[OperandT]):
         return ValueMap.make([substitute(expr, mapping) for expr in self.exprs], space.values)
 
     def plus(self, other: ValueMap[OperandT] | int, factor: int = 1) -> ValueMap[OperandT]:
-        """`self + other * factor`, each of one expression; not simplified."""
+        """`self + other * factor`, for maps of one expression; not simplified."""
         if isinstance(other, int):
             return ValueMap((self.exprs[0] + other * factor,), self.operands)
         space = Space(self.operands)
@@ -112,12 +112,12 @@ class ValueMap(Generic[OperandT]):
         return ValueMap.make([own + added * factor], space.values)
 
     def size(self, sizes: Mapping[OperandT, int] | None = None) -> int:
-        """The number of parts of the longest expression, where an operand has as many as `sizes` gives, or one."""
+        """The size of the longest expression; an operand counts as `sizes` specifies, or as 1."""
         weights = [1 if sizes is None else sizes.get(value, 1) for value in self.operands]
         return max((_size(expr, weights) for expr in self.exprs), default=0)
 
     def simplified(self, box: Mapping[OperandT, tuple[int, int]] | None = None) -> ValueMap[OperandT]:
-        """Every expression simplified, with the intervals of operands where `box` gives them."""
+        """The map with every expression simplified; `box` has the intervals of operands."""
         if {type(expr) for expr in self.exprs} <= _SIMPLE:
             return self
         intervals: Box = () if box is None else [box.get(value) for value in self.operands]
@@ -125,7 +125,7 @@ class ValueMap(Generic[OperandT]):
 
 
 class Space(Generic[OperandT]):
-    """A growing list of values that expressions of several maps are brought onto."""
+    """A growing list of values, over which expressions of several maps are rewritten."""
 
     values: list[OperandT]
     _positions: dict[OperandT, int]
@@ -136,7 +136,7 @@ class Space(Generic[OperandT]):
             self.position(value)
 
     def position(self, value: OperandT) -> int:
-        """The dimension that stands for `value`, appended if new."""
+        """The dimension of `value`, appended if new."""
         position = self._positions.setdefault(value, len(self.values))
         if position == len(self.values):
             self.values.append(value)
@@ -161,7 +161,7 @@ def _constant(values: tuple[int, ...]) -> ValueMap:
 
 
 def symbols_as_dims(expr: AffineExpr, dims: int) -> AffineExpr:
-    """`expr` in which symbol `s` is dimension `dims + s`."""
+    """`expr` with symbol `s` replaced by dimension `dims + s`."""
     match expr:
         case AffineSymExpr(position=position):
             return AffineDimExpr(dims + position)
@@ -180,8 +180,8 @@ def _size(expr: AffineExpr, weights: Sequence[int]) -> int:
 
 
 def _renumber(expr: AffineExpr, operands: Sequence[GivenT], kept: dict[GivenT, int]) -> AffineExpr:
-    # Asked for every index of every access: exact types, since `isinstance` of an abstract class takes ten times
-    # longer, and nothing is built anew for an expression that is canonical.
+    # A hot path: exact types, since `isinstance` of an abstract class is ten times slower, and canonical expressions
+    # are returned as they are.
     if type(expr) is AffineDimExpr:
         position = kept.setdefault(operands[expr.position], len(kept))
         return expr if position == expr.position else dim(position)
