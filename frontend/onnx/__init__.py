@@ -1,4 +1,4 @@
-"""ONNX models into relay: `import_onnx(source)`, and `@converts` for nodes that other packages add."""
+"""Import of ONNX models into relay: `import_onnx(source)`, and `@converts` for converters of other packages."""
 
 from __future__ import annotations
 

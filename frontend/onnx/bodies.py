@@ -1,4 +1,4 @@
-"""The graphs that nodes hold: branches and bodies of loops, converted where their ops are to stand."""
+"""Conversion of the graphs in node attributes (branches and loop bodies), and construction of `relay.loop`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 
 
 def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[SSAValue]:
-    """Returns the outputs of the graph attribute `name` for `inputs`, computed where `node` emits ops.
+    """Returns the outputs of the graph attribute `name` for `inputs`; its ops are emitted where `node` emits ops.
 
-    The body uses values from around it by their names. Raises `ModelImportError` for what cannot be converted in it.
+    The body may read values of the enclosing graphs by name. Raises `ModelImportError` if a node of it cannot be
+    converted.
     """
     body = node.attribute_graph(name)
     graph = node.graph.inner(node.graph.block, body)
@@ -48,7 +49,7 @@ def convert_body(node: NodeView, name: str, inputs: Sequence[SSAValue]) -> list[
 
 @dataclass(frozen=True)
 class Iteration:
-    """What an iteration of a loop gives: whether to go on (`None` where the count alone says), and values."""
+    """The results of a loop body: whether to continue (`None` if only the trip count ends the loop), and values."""
 
     goes_on: SSAValue | None
     carried: Sequence[SSAValue]
@@ -56,7 +57,7 @@ class Iteration:
 
 
 MakeBody = Callable[[NodeView, SSAValue, Sequence[SSAValue]], Iteration]
-"""Emits the body of a loop at a node, for the number of the iteration and the carried values."""
+"""Emits the body of a loop, given its node, the iteration number and the carried values."""
 
 
 def emit_loop(
@@ -66,10 +67,10 @@ def emit_loop(
     initial: Sequence[SSAValue],
     make_body: MakeBody,
 ) -> list[SSAValue]:
-    """Returns the carried values in the end, then the stacks, of a `relay.loop` at `node`.
+    """Returns the final carried values, then the stacked results, of a `relay.loop` at `node`.
 
-    An extent that an iteration changes is `?` in the body's argument: the body is made anew until what it yields has
-    the types of what it gets. Each time an extent more is `?`, so that comes to an end.
+    If an iteration changes an extent of a carried value, the body's argument has `?` there. The body is rebuilt until
+    its results have the types of its arguments; each round makes one more extent `?`, so this terminates.
     """
     initial = _with_ranks(node, initial, make_body)
     types = [value.type for value in initial]
@@ -97,16 +98,16 @@ def emit_loop(
 
 
 def _iteration(node: NodeView, block: Block) -> NodeView:
-    """The node with what it emits put into `block`, of which the first argument is the number of the iteration."""
+    """A view of the node that emits into `block`, whose first argument is the iteration number."""
     inner = node.inside(block)
     inner.graph.iterations = (*node.graph.iterations, block.args[0])
     return inner
 
 
 def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody) -> list[SSAValue]:
-    """`initial` with the types of what the first iteration inserts into sequences that are empty before it.
+    """`initial`, with the element types of empty sequences taken from the values that the first iteration inserts.
 
-    ONNX says no rank of the values of a sequence, so what is empty has none.
+    ONNX declares no rank for the values of a sequence, so the type of an empty sequence has none.
     """
     empty = [index for index, value in enumerate(initial) if isinstance(value.owner, SequenceEmptyOp)]
     if not empty:
@@ -126,7 +127,7 @@ def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody
 
 
 def _as_optional(node: NodeView, value: SSAValue, type: Attribute) -> SSAValue:
-    """`value`, in an optional where one is carried: ONNX takes a value for an optional that has it."""
+    """`value`, wrapped in an optional if `type` is one: ONNX accepts a value for an optional."""
     wrap = isinstance(type, OptionalType) and not isinstance(value.type, OptionalType)
     return node.emit(OptionalConstructOp, value) if wrap else value
 
@@ -140,7 +141,7 @@ def _pairs(
 
 
 def _wider(node: NodeView, index: int, known: Attribute, found: Attribute) -> Attribute:
-    """The type of what is carried at first as `known`, and later as `found`."""
+    """The type of carried value `index`, which is `known` at first and `found` after an iteration."""
     joined = joined_types([known, found], lambda dims: dims[0] if len(set(dims)) == 1 else ANY)
     if joined is None:
         raise node.error(f"carried value #{index} is {known}, and {found} after an iteration: only extents may change")
@@ -148,7 +149,7 @@ def _wider(node: NodeView, index: int, known: Attribute, found: Attribute) -> At
 
 
 def _leading(node: NodeView, trip_count: SSAValue | None, goes_on: SSAValue | None) -> Dim:
-    """The number of iterations, as far as the import knows it."""
+    """The number of iterations, or `?` if it is not known at import."""
     elements = None if trip_count is None or goes_on is not None else node.graph.elements.of(trip_count)
     return ANY if elements is None or isinstance(elements[0], AnyDim) else most_iterations(elements[0])
 

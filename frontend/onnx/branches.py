@@ -1,4 +1,4 @@
-"""`relay.if` of branches that ONNX nodes fill: results of any rank, and branches without a result."""
+"""`relay.if` with branches converted from ONNX nodes: results of any rank, and branches that fail."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Branch:
-    """A branch of an If: the node with the block that the branch fills, and its values or the reason for having none.
+    """A branch of an If: the node as seen from the branch's block, and its results or the problem that prevents them.
 
-    A branch without values ends in `relay.fail`.
+    A branch with a problem ends in `relay.fail`.
     """
 
     name: str
@@ -37,14 +37,14 @@ class Branch:
 
 
 def joined_type(types: Sequence[Attribute]) -> Attribute | None:
-    """The type of a value of any of `types`; `None` if they differ in more than extents."""
+    """Returns the common type of values of `types`; `None` if they differ in more than extents."""
     return joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 else ANY)
 
 
 def emit_if(node: NodeView, condition: SSAValue, branches: Sequence[Branch]) -> list[SSAValue]:
-    """Returns the results of a `relay.if` at `node`, one of whose two branches may have a problem.
+    """Returns the results of a `relay.if` at `node`; one of the two branches may have a problem.
 
-    Raises `ModelImportError` for results that differ in more than extents.
+    Raises `ModelImportError` if results of the branches differ in more than extents.
     """
     alive = [branch for branch in branches if branch.problem is None]
     types: list[Attribute] = []
@@ -61,7 +61,7 @@ def emit_if(node: NodeView, condition: SSAValue, branches: Sequence[Branch]) -> 
 
 
 def in_optional(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value` in an optional, which may hold a tensor of any rank."""
+    """Returns `value` as an optional, whose type covers tensors of any rank."""
     return value if isinstance(value.type, OptionalType) else node.emit(OptionalConstructOp, value)
 
 

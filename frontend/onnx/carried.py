@@ -1,8 +1,9 @@
-"""Values of types that tensors here lack: integers of 2 and 4 bits, floats of 4 and 8.
+"""Values of element types that relay lacks: 2- and 4-bit integers, 4- and 8-bit floats.
 
-Such a number is carried by the next type that holds all of them: `int4` by i8, `float8_e4m3fn` by f16. ONNX computes
-nothing with them. They are moved, converted to another type, or dequantised, and that means the same for what carries
-them. What type a value stands for is kept beside it, so that nothing else takes it for the numbers of its carrier.
+Such a value is stored in its *carrier*, the next wider element type that represents all its numbers: i8 for `int4`, f16
+for `float8_e4m3fn`. ONNX only moves such values, converts them to another type, or dequantises them, and the same
+operations on the carrier have the same result. The original type is recorded per value, so that no other op computes on
+the numbers of the carrier.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ _CARRIERS: dict[str, tuple[str, int]] = {
     "float8_e5m2fnuz": ("float16", 8),
     "float8_e8m0fnu": ("float32", 8),
 }
-"""Type → what carries it, and how many bits it takes in a file."""
+"""Type → its carrier, and its width in bits in a file."""
 
 _MOVED = ("Flatten", "Identity", "Reshape", "Squeeze", "Transpose", "Unsqueeze")
-"""Ops whose result is of the type of their first input, which they take as it comes."""
+"""Ops that only move their first input; the result has its type."""
 
 _READ: dict[str, tuple[int, ...]] = {
     **dict.fromkeys((*_MOVED, "Cast", "Shape", "Size"), (0,)),
@@ -37,52 +38,52 @@ _READ: dict[str, tuple[int, ...]] = {
     "DequantizeLinear": (0, 1, 2),
     "QuantizeLinear": (2,),
 }
-"""Op → the inputs that may be of such a type."""
+"""Op → the indices of the inputs that may have such a type."""
 
 
 class CarriedTypes:
-    """Value → the type whose numbers its own type carries."""
+    """Value → the original element type of its numbers, if that is not its own element type."""
 
     def __init__(self) -> None:
         self._dtypes: dict[SSAValue, np.dtype[Any]] = {}
 
     def of(self, value: SSAValue | None) -> np.dtype[Any] | None:
-        """The type that `value` stands for; `None` where that is its own."""
+        """Returns the original element type of `value`; `None` if it is its own."""
         return None if value is None else self._dtypes.get(value)
 
     def note(self, value: SSAValue, dtype: np.dtype[Any] | None) -> None:
-        """Keep what `value` stands for."""
+        """Record the original element type of `value`; `None` records nothing."""
         if dtype is not None:
             self._dtypes[value] = dtype
 
 
 def carrier_of(dtype: np.dtype[Any]) -> np.dtype[Any] | None:
-    """The type that carries numbers of `dtype`; `None` for one that tensors have, or that nothing carries."""
+    """Returns the carrier of `dtype`; `None` if relay has `dtype`, or if it has no carrier."""
     found = _CARRIERS.get(dtype.name)
     return None if found is None else np.dtype(found[0])
 
 
 def bits_of(dtype: np.dtype[Any]) -> int:
-    """How many bits a number of a type that is carried takes in a file."""
+    """Returns the width in bits, in a file, of a type with a carrier."""
     return _CARRIERS[dtype.name][1]
 
 
 def as_carried(array: Array) -> tuple[Array, np.dtype[Any] | None]:
-    """An array as tensors hold it, and the type that it stands for where that is another."""
+    """Returns the array in an element type of relay, and its original type if that differs."""
     carrier = carrier_of(array.dtype)
     if carrier is None:
         return array, None
-    # One element that is seen from every place stays one.
+    # Keep a broadcast scalar a single element in memory.
     is_one = array.size > 1 and not any(array.strides)
     held = np.broadcast_to(array.flat[0].astype(carrier), array.shape) if is_one else array.astype(carrier)
     return held, array.dtype
 
 
 def moves(op_type: str) -> bool:
-    """Whether the results of an op stand for what its first input stands for."""
+    """Returns whether the results of an op have the original type of its first input."""
     return op_type in _MOVED
 
 
 def reads(op_type: str, index: int) -> bool:
-    """Whether input `index` of an op may stand for numbers of another type."""
+    """Returns whether input `index` of an op may have a carried type."""
     return index in _READ.get(op_type, ())

@@ -1,4 +1,4 @@
-"""Converting the nodes of a graph one after the other: the model's own, those in bodies of nodes, and of functions."""
+"""Conversion of nodes one after the other: those of the model's graph, of the bodies of nodes, and of functions."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ from xrelay.frontend.onnx.spliced import spliced_call
 from xrelay.frontend.onnx.uses import Uses
 
 _AS_THEY_ARE = (UnsupportedNodeError, DependentNodeError, MalformedGraphError, BranchRanksError, ReplacedNodeError)
-"""Errors of nodes with another reason than the types of the inputs."""
+"""Errors of nodes whose cause is not the type of an input."""
 
 
 class Way(Enum):
-    """What takes a node."""
+    """How a node is converted."""
 
     CONVERTER = "converter"
     FUNCTION = "function of the model"
@@ -51,10 +51,10 @@ class Way(Enum):
 def try_convert(
     proto: onnx.NodeProto, graph: GraphBuilder, problems: Iterable[ModelImportError]
 ) -> ModelImportError | None:
-    """Convert a node; returns why it cannot be converted.
+    """Convert a node; returns the reason if it cannot be converted.
 
-    Of a node whose inputs are missing already only that is said which shows without them. Unlike a node that is not
-    supported, a value that nothing defines ends the import: the rest of such a graph says nothing.
+    If inputs of the node are missing, only problems that do not depend on its inputs are reported. An undefined value,
+    unlike an unsupported node, ends the import, since the rest of such a graph is meaningless.
     """
     bare = NodeView(proto, graph)
     try:
@@ -78,7 +78,7 @@ def try_convert(
 
 
 def report(noted: Iterable[ModelImportError], place: str) -> None:
-    """Raise what was noted: an error of a single node as it is, several in one message."""
+    """Raise the recorded errors: a single error as it is, several in one message."""
     problems = [problem for problem in noted if not isinstance(problem, DependentNodeError)]
     if not problems:
         return
@@ -97,7 +97,7 @@ def report(noted: Iterable[ModelImportError], place: str) -> None:
 def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, what: str) -> list[SSAValue]:
     """Convert the nodes of `body`, a graph of `node` called `what`, in `graph`, and return its outputs.
 
-    Raises `ModelImportError` for what cannot be converted in it.
+    Raises `ModelImportError` if one of them cannot be converted.
     """
     problems: list[ModelImportError] = []
     protos = list(graph.needed_nodes.values())
@@ -122,7 +122,7 @@ def convert_nodes(graph: GraphBuilder, body: onnx.GraphProto, node: NodeView, wh
 
 
 def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> None:
-    """Raise what is wrong with the nodes of a body as an error of `node`."""
+    """Raise the problems of the nodes of a body as an error of `node`."""
     own = [problem for problem in problems if not isinstance(problem, DependentNodeError)]
     if not own:
         if problems:
@@ -135,12 +135,13 @@ def _report_of_body(node: NodeView, problems: Sequence[ModelImportError]) -> Non
 
 
 def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
-    """What takes a node, and converts it; `UnsupportedNodeError` says why nothing does, without converting anything.
+    """Returns how a node is converted, and the function that converts it, without converting anything.
 
-    A node with more inputs or outputs than its op has, or with an attribute twice, is a `ModelImportError`.
+    Raises `UnsupportedNodeError` with the reason if the node is unsupported, and `ModelImportError` for a node with
+    more inputs or outputs than its op has, or with a duplicate attribute.
 
-    A function of the model comes before xrelay's converters: it says what the model means by that name. The standard's
-    definitions come after them.
+    A function of the model takes precedence over xrelay's converters, since it defines the op for this model.
+    Definitions of the standard come last.
     """
     wrong = _problem_with_attributes(node.proto)
     if wrong is not None:
@@ -170,7 +171,7 @@ def way_of(node: NodeView) -> tuple[Way, ConvertFunction]:
 
 
 def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
-    """Why nobody knows what an attribute is: it is there twice, or names one of a function that there is not."""
+    """Returns the problem with an attribute: a duplicate, or a reference to a function's attribute outside of one."""
     names = Counter(attribute.name for attribute in proto.attribute)
     twice = next((name for name, count in names.items() if count > 1), None)
     if twice is not None:
@@ -182,13 +183,13 @@ def _problem_with_attributes(proto: onnx.NodeProto) -> str | None:
 
 
 def _call_standard(node: NodeView) -> list[SSAValue | None]:
-    """The standard's definition of the op of `node`."""
+    """Convert `node` by the standard's definition of its op."""
     function = standard_function(node.proto, node.opset, node.inputs)
     return _call(node, function, {"": node.graph.opset("")})
 
 
 def call_definition(node: NodeView, opset: int) -> list[SSAValue | None]:
-    """The standard's definition in an opset of its op of the same name, for a node of another domain that means it."""
+    """Convert a node of another domain by the standard's definition, in `opset`, of the op with the same name."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     proto.domain = ""
@@ -197,7 +198,7 @@ def call_definition(node: NodeView, opset: int) -> list[SSAValue | None]:
 
 
 def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int]) -> list[SSAValue | None]:
-    """The nodes of `function` in place of `node`; `opsets` are those of domains that it does not import."""
+    """Inline `function` at `node`; `opsets` are the opsets of domains that it does not import."""
     graph, name = node.graph, f"{function.domain}::{function.name}:{function.overload}"
     if name in graph.calls:
         raise node.error(f"the function {function.name!r} calls itself", help="ONNX has no recursive functions")
@@ -223,7 +224,7 @@ def _call(node: NodeView, function: onnx.FunctionProto, opsets: Mapping[str, int
 
 
 def _foreign_type(node: NodeView) -> str | None:
-    """Why a converter must not take the inputs: one stands for numbers of a type that tensors here lack."""
+    """Returns the reason if an input has an element type that relay lacks and the converter cannot process."""
     carried, op_type = node.graph.carried, node.proto.op_type
     for index, value in enumerate(node.inputs):
         dtype = carried.of(value)
@@ -262,7 +263,7 @@ def _convert(node: NodeView, convert: ConvertFunction, graph: GraphBuilder) -> N
 
 
 def _results(node: NodeView, convert: ConvertFunction) -> dict[str, SSAValue]:
-    """Returns the outputs of a node by name, without those that nothing reads."""
+    """Returns the outputs of a node by name, without those that no node reads."""
     try:
         results = convert(node)
     except (ConstraintError, DimensionError, TypeInferenceError) as error:

@@ -1,8 +1,8 @@
-"""Which ops a model has, and by what each is taken: all that is missing, before anything is compiled.
+"""Coverage report of a model: its ops, how each is converted, and all that is unsupported, without compiling.
 
-Every node is looked at, also in bodies and in the functions that are called; those of the graph itself are converted as
-well, as far as that goes, since some refusals show only from types and values. Nothing ends the search: what is wrong
-with the model as a whole is noted. Large weights in files of their own are not read.
+Every node is examined, including those of bodies and of called functions. The nodes of the main graph are also
+converted as far as possible, since some errors depend on types and values. No error ends the analysis: problems of the
+model as a whole are recorded. Large weights in external files are not read.
 """
 
 from __future__ import annotations
@@ -30,24 +30,24 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.problems import DependentNodeError
 
 MOST_READ: Final = 1 << 20
-"""The bytes of the largest weight that is read from a file of its own: settings are smaller."""
+"""The maximum size in bytes of an external weight that is read; parameters such as shapes are smaller."""
 
 
 @dataclass
 class OpCoverage:
-    """An op of a model in one opset: how many nodes have it, and what becomes of them."""
+    """An op of a model in one opset, with the number of its nodes and their outcomes."""
 
     domain: str
     op_type: str
     opset: int
     ways: Counter[Way] = field(default_factory=Counter)
-    """How many nodes are taken, by what takes them."""
+    """The number of converted nodes, by how they are converted."""
     refused: dict[str, list[str]] = field(default_factory=dict)
-    """The names of nodes that are not taken, by the reason."""
+    """The names of refused nodes, by reason."""
     untried: int = 0
-    """Nodes that depend on what is refused."""
+    """The number of nodes that depend on refused ones."""
     unneeded: int = 0
-    """Nodes on which no output depends: it does not matter what they are."""
+    """The number of nodes on which no output depends; they need not be supported."""
 
     @property
     def nodes(self) -> int:
@@ -56,17 +56,17 @@ class OpCoverage:
 
     @property
     def num_refused(self) -> int:
-        """The number of nodes that are not taken."""
+        """The number of refused nodes."""
         return sum(map(len, self.refused.values()))
 
     def refuse(self, reason: str, name: str) -> None:
-        """Count a node that is not taken."""
+        """Count a refused node."""
         self.refused.setdefault(reason, []).append(name)
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """The ops of a model, those that are refused first and then by the number of nodes, and what else is wrong."""
+    """The ops of a model (those with refused nodes first, then by number of nodes), and other problems of the model."""
 
     ops: Sequence[OpCoverage]
     problems: Sequence[str]
@@ -78,7 +78,7 @@ class Coverage:
 
 
 def coverage(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> Coverage:
-    """Returns the coverage of an ONNX file; `ModelImportError` where it is none."""
+    """Returns the coverage of an ONNX file; raises `ModelImportError` if the file is not an ONNX model."""
     converters.load()
     loaded = open_model(path)
     survey = _Survey(loaded.proto, str(path))
@@ -92,7 +92,7 @@ def coverage(path: Path, shapes: Mapping[str, Sequence[int]] | None = None) -> C
 
 
 class _Survey:
-    """Looks at every node by itself."""
+    """Counts the nodes of a model by op, each examined on its own."""
 
     def __init__(self, model: onnx.ModelProto, place: str):
         self._place, self._functions = place, ModelFunctions(model)
@@ -107,7 +107,7 @@ class _Survey:
         return GraphBuilder(Block(), graph, self._place, opsets, self._functions)
 
     def _look_at(self, graph: GraphBuilder) -> list[GraphBuilder]:
-        """Count the nodes of a graph; gives the graphs that they hold or call, each function once."""
+        """Count the nodes of a graph; returns the graphs of their bodies and called functions, each function once."""
         further: list[GraphBuilder] = []
         for number, proto in enumerate(graph.nodes):
             node = NodeView(proto, graph)
@@ -138,14 +138,14 @@ class _Survey:
         return self._ops.setdefault(key, OpCoverage(*key))
 
     def refuse_what_fails(self, imported: ModelImport) -> None:
-        """Count the nodes of the graph itself that looked fine and could not be converted."""
+        """Count the nodes of the main graph that passed the examination but failed to convert."""
         for number, error in imported.problems.items():
             node = NodeView(self._graph.nodes[number], self._graph)
             op = self._op(node)
             try:
                 way, _ = way_of(node)
             except ModelImportError:
-                continue  # it is refused already
+                continue  # already counted as refused
             op.ways[way] -= 1
             if isinstance(error, DependentNodeError):
                 op.untried += 1
@@ -153,12 +153,12 @@ class _Survey:
                 op.refuse(error.message, node.name)
 
     def ordered(self) -> list[OpCoverage]:
-        """The ops, those with refused nodes first, then those with most nodes."""
+        """The ops, those with refused nodes first, then by number of nodes."""
         return sorted(self._ops.values(), key=lambda op: (-op.num_refused, -op.nodes, op.domain, op.op_type, op.opset))
 
 
 def _bring_small_weights(loaded: LoadedModel, path: Path) -> list[str]:
-    """Read small weights from their files, and make inputs of others; returns what cannot be read."""
+    """Read small weights from external files, and turn large ones into inputs; returns the errors."""
     graph, problems = loaded.proto.graph, list[str]()
     kept: list[onnx.TensorProto] = []
     for tensor in graph.initializer:

@@ -1,9 +1,9 @@
-"""Weights that stand in files beside the model.
+"""Weights in files beside the model (ONNX's external data).
 
-A model may come from anywhere, so what it says of a place is not trusted: only regular files in its folder or below are
-opened, over no link, and none that has a second name (a hard link), which may be that of a file elsewhere. What a
-tensor asks for is held against its shape and type before a byte is read: a tensor of one number does not read a file of
-gigabytes, and no pipe is waited for.
+A model may come from an untrusted source, so the paths in it are not trusted. Only regular files in the model's folder
+or below are opened, not through links, and not if they have a second hard link, which may be that of a file elsewhere.
+The length is checked against the tensor's shape and type before a byte is read, so that a scalar cannot make the
+importer read gigabytes, and pipes are never opened.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 
 def bring_external_data(model: onnx.ModelProto, path: Path, kept: TensorBytes) -> None:
-    """Read the weights of a model at `path` that its outputs need; they name their bytes in `kept` afterwards.
+    """Read the weights that the outputs of the model at `path` need; afterwards they refer to their bytes in `kept`.
 
-    Raises `ModelImportError`, which names the tensor, for a missing file, one that is no regular file in the folder of
-    the model or changes meanwhile, and for other bytes than the shape and type of the tensor ask for.
+    Raises `ModelImportError`, which names the tensor, for a missing file, for a file that is not a regular file in the
+    folder of the model or that changes meanwhile, and if the length does not match the tensor's shape and type.
     """
     _bring_all(_needed_tensors(model), path, kept)
 
 
 def bring_small_tensor(tensor: onnx.TensorProto, path: Path, kept: TensorBytes, at_most: int) -> None:
-    """Read a weight of the model at `path` that takes no more than `at_most` bytes; raises as `bring_external_data`."""
+    """Read a weight of the model at `path` if it has at most `at_most` bytes; raises as `bring_external_data` does."""
     if stored_bytes(tensor) <= at_most:
         _bring_all([tensor], path, kept)
 
@@ -45,7 +45,7 @@ def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorByte
         for tensor in wanted:
             if external_data_helper.uses_external_data(tensor) and kept.of(tensor) is None:
                 by_place.setdefault(_entries(tensor).get("location", ""), []).append(tensor)
-        # One file is open at a time: a model may have a file for each weight.
+        # Only one file is open at a time: a model may have one file per weight.
         for place, those in by_place.items():
             tensor = those[0]
             with opened(_checked_place(folder, place), follow=False) as file:
@@ -61,7 +61,7 @@ def _bring_all(tensors: Iterable[onnx.TensorProto], path: Path, kept: TensorByte
 
 
 def _needed_tensors(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
-    """The tensors of a model that its outputs need, those in bodies of nodes and in functions among them."""
+    """The tensors that the outputs of a model need, including those in bodies of nodes and in functions."""
     graph = model.graph
     nodes = [graph.node[number] for number in needed_nodes(graph)]
     names = {output.name for output in graph.output}.union(*map(names_read, nodes))
@@ -87,12 +87,13 @@ class _Reader:
     def __init__(self, file: FileBytes, kept: TensorBytes):
         self._file, self._kept, self._total = file, kept, 0
         self._ranges: dict[tuple[int, int], onnx.TensorProto] = {}
-        """The fields that refer to the bytes of each range."""
+        """For each range of bytes, the fields with which a tensor refers to it."""
 
     def bring(self, tensor: onnx.TensorProto) -> None:
         """Read the bytes of a tensor.
 
-        `ValueError` if they are not in the file, do not suit the tensor's shape and type, or overlap others in part.
+        Raises `ValueError` if they are not in the file, do not match the tensor's shape and type, or partly overlap
+        others.
         """
         entries, size = _entries(tensor), self._file.size
         offset, length = int(entries.get("offset", "0")), entries.get("length")
@@ -113,7 +114,7 @@ class _Reader:
 
 
 def _checked_place(folder: Path, place: str) -> Path:
-    """The path of a regular file in a folder; `ValueError` for anything else."""
+    """The path of a regular file in a folder; raises `ValueError` for anything else."""
     if not place or "\0" in place:
         raise ValueError(f"the name of the file is {place!r}")
     path = folder / place

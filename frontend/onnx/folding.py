@@ -1,7 +1,7 @@
-"""Shape arithmetic at import: the relay ops of a node whose results are known are replaced by constants at once.
+"""Constant folding at import: the relay ops of a node are replaced by constants if their results are known.
 
-Of inputs that are small constants the relay interpreter evaluates them, so a folded node means exactly what the same
-node means when it runs; of others, as the shape of a tensor, the rules of the ops tell the elements.
+If the inputs are small constants, the relay interpreter evaluates the ops, so a folded node has exactly the result that
+it would have at run time. Otherwise the elements are known from the rules of the ops, as for the shape of a tensor.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from xrelay.index_algebra.dims import ANY
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op
 
 WORK_LIMIT = 4096
-"""A node with an intermediate result of more elements than this is not folded."""
+"""The maximum number of elements of an intermediate result of a folded node."""
 
 
 def known_arrays(elements: KnownElements, results: Sequence[SSAValue]) -> list[Array] | None:
-    """Returns the values of `results` where every element of each is a known number, as of the shape of a tensor."""
+    """Returns the values of `results` if every element of each is a known number, as for the shape of a tensor."""
     arrays: list[Array] = []
     for result in results:
         found = elements.of(result)
@@ -41,11 +41,12 @@ def known_arrays(elements: KnownElements, results: Sequence[SSAValue]) -> list[A
 
 
 def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Array] | None:
-    """Returns the values of `results`, which `ops` compute from constants; `None` where they are not folded.
+    """Returns the values of `results`, which `ops` compute from constants; `None` if they are not folded.
 
-    They are folded where every op can be evaluated, every value from outside of `ops` is a constant of at most
-    `FOLD_LIMIT` elements, and so is every result. An op whose operands lie outside of its domain (an integer division
-    by zero) is not folded: it fails where it runs. Nor is what is dequantised, whose value `constant_value` knows.
+    They are folded if every op can be evaluated, and every value from outside of `ops` and every result is a constant
+    of at most `FOLD_LIMIT` elements. An op whose operands are outside of its domain (an integer division by zero) is
+    not folded: it fails at run time. Neither is the result of a dequantise op; `constant_value` computes its value on
+    demand.
     """
     if any(_elements(result.type) > FOLD_LIMIT or isinstance(result.owner, DequantizeOp) for result in results):
         return None
@@ -63,7 +64,7 @@ def fold_ops(ops: Sequence[Operation], results: Sequence[SSAValue]) -> list[Arra
 
 
 def _operands_known(op: Operation, known: dict[SSAValue, Value]) -> bool:
-    """Returns whether every operand is known, and notes the constants of earlier nodes in `known`."""
+    """Returns whether every operand is known, and records the constants of earlier nodes in `known`."""
     for operand in op.operands:
         if operand not in known:
             value = constant_value(operand)
@@ -74,14 +75,14 @@ def _operands_known(op: Operation, known: dict[SSAValue, Value]) -> bool:
 
 
 def _work(op: Operation) -> float:
-    """The most elements of an operand or the result; an axis of extent 0 counts as 1, as a sum along it is as large."""
+    """The largest number of elements of an operand or the result; an extent of 0 counts as 1."""
     return max(_elements(type, least=1) for type in (*op.operand_types, op.results[0].type))
 
 
 def _elements(type: Attribute, least: int = 0) -> float:
-    """The number of elements of a tensor, or of a tuple's tensors; infinite where it is not known.
+    """The number of elements of a tensor, or of all tensors of a tuple; infinite if it is not known.
 
-    A lesser extent counts as `least`.
+    Extents below `least` count as `least`.
     """
     if isinstance(type, TupleType):
         return sum(_elements(field, least) for field in type.types)

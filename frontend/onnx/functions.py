@@ -1,7 +1,7 @@
-"""Ops defined by other ops: the functions that a model brings along, and those by which the standard defines ops.
+"""Ops that are defined by other ops: functions in a model, and definitions of ops in the ONNX standard.
 
-`instantiated` gives the graph that a call stands for. Functions see nothing of the graph around the call: their names
-are their own, and so are the opsets in which they are written.
+`instantiated` returns the graph of a call. A function cannot read values of the calling graph: it has its own names and
+its own opsets.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from xrelay.errors import ModelImportError, TypeInferenceError
 from xrelay.frontend.onnx.needed import bodies_of
 
 MOST_CALLS = 64
-"""Functions that call each other more deeply are refused."""
+"""The maximum depth of calls of functions."""
 
 MOST_NODES = 1_000_000
-"""A model whose functions come to more nodes is refused: thirty that call each other twice are a billion."""
+"""The maximum number of nodes after inlining: thirty functions that each call the next one twice have a billion."""
 
 
 _LAST_OPSET = 2**31 - 1
-"""Later ones are no number for onnx."""
+"""The largest opset that onnx's interface accepts."""
 
 
 class _Definitions(Protocol):
-    """What onnx's typed interface leaves out of a schema."""
+    """Methods of `OpSchema` that onnx's type stubs lack."""
 
     function_opset_versions: list[int]
     context_dependent_function_opset_versions: list[int]
@@ -46,7 +46,7 @@ class _Definitions(Protocol):
 
 
 class ModelFunctions:
-    """The functions of a model by domain, name and overload, and how many nodes their calls have come to."""
+    """The functions of a model by domain, name and overload, and the number of nodes inlined so far."""
 
     def __init__(self, model: onnx.ModelProto | None = None):
         listed = () if model is None else model.functions
@@ -55,16 +55,16 @@ class ModelFunctions:
         self._totals: dict[tuple[str, str, str], int] = {}
 
     def get(self, node: onnx.NodeProto) -> onnx.FunctionProto | None:
-        """The function that `node` calls, or `None`."""
+        """Returns the function that `node` calls, or `None`."""
         return self._functions.get((node.domain, node.op_type, node.overload))
 
     def count(self, function: onnx.FunctionProto) -> bool:
-        """Count the nodes of a call; false where they are too many together, or with those of the calls in them."""
+        """Count the nodes of a call; returns whether the total so far, and that of this call, is within the limit."""
         self._nodes += len(function.node)
         return self._nodes <= MOST_NODES and self._total(function) <= MOST_NODES
 
     def _total(self, function: onnx.FunctionProto) -> int:
-        """The nodes that a call comes to, told before any is made; a function that calls itself counts once more."""
+        """The number of nodes that a call expands to, computed without inlining; a recursive call counts once more."""
         pending, totals = [function], self._totals
         while pending:
             current = pending[-1]
@@ -85,7 +85,7 @@ def _key(function: onnx.FunctionProto) -> tuple[str, str, str]:
 
 
 def _all_nodes(function: onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
-    """The nodes of a function, also those in bodies of nodes."""
+    """The nodes of a function, including those in bodies of nodes."""
     pending = list(function.node)
     while pending:
         node = pending.pop()
@@ -95,7 +95,7 @@ def _all_nodes(function: onnx.FunctionProto) -> Iterator[onnx.NodeProto]:
 
 
 def has_definition(op_type: str, domain: str, opset: int) -> bool:
-    """Whether the standard defines an op by others in this opset."""
+    """Returns whether the standard defines an op by others in this opset."""
     schema = _schema(op_type, domain, opset)
     return schema is not None and bool(_versions(schema, opset))
 
@@ -103,7 +103,8 @@ def has_definition(op_type: str, domain: str, opset: int) -> bool:
 def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValue | None]) -> onnx.FunctionProto:
     """Returns the standard's definition of the op of `node` for inputs of these types.
 
-    Raises `ModelImportError` where the node is none of that op, or the standard has no definition for it as it is.
+    Raises `ModelImportError` if the node does not conform to the op, or the standard has no definition for its inputs
+    and attributes.
     """
     domain = "" if node.domain == "ai.onnx" else node.domain
     schema = _schema(node.op_type, domain, opset)
@@ -131,7 +132,7 @@ def standard_function(node: onnx.NodeProto, opset: int, inputs: Sequence[SSAValu
 
 
 def problem_with_arity(node: onnx.NodeProto, domain: str, opset: int) -> str | None:
-    """Why a node has more inputs or outputs than the standard gives its op; `None` for an op that it does not have."""
+    """Returns the error if a node has more inputs or outputs than its op; `None` if the standard lacks the op."""
     schema = _schema(node.op_type, domain, opset)
     if schema is None:
         return None
@@ -154,14 +155,14 @@ def _schema(op_type: str, domain: str, opset: int) -> OpSchema | None:
 
 
 def _versions(schema: OpSchema, opset: int) -> list[int]:
-    """The opsets, up to `opset`, in which definitions of the op are written."""
+    """The opsets, up to `opset`, in which the op has a definition."""
     definitions = cast(_Definitions, schema)
     written = [*definitions.function_opset_versions, *definitions.context_dependent_function_opset_versions]
     return [version for version in written if version <= opset]
 
 
 def _check_against(schema: OpSchema, node: onnx.NodeProto) -> None:
-    """Refuse a node of too few or many inputs, or with wrong attributes: definitions are made without looking."""
+    """Check the number of inputs and the attributes of a node, which onnx's definitions do not check."""
     given, least, most = len(node.input), schema.min_input, schema.max_input
     required = OpSchema.FormalParameterOption.Single
     options = [formal.option for formal in schema.inputs]
@@ -182,7 +183,7 @@ def _check_against(schema: OpSchema, node: onnx.NodeProto) -> None:
 
 
 def _type(value: SSAValue | None) -> onnx.TypeProto:
-    """The type of a value as ONNX writes it; an empty one for an input that is left out."""
+    """The type of a value as an ONNX type; an empty type for an absent input."""
     if value is None:
         return onnx.TypeProto()
     if not isinstance(value.type, TensorType):
@@ -198,11 +199,10 @@ def _type(value: SSAValue | None) -> onnx.TypeProto:
 def instantiated(
     function: onnx.FunctionProto, call: onnx.NodeProto, name: str, wanted: Sequence[str]
 ) -> onnx.GraphProto:
-    """Returns the graph of `call`: its attributes are filled in, and inputs that it leaves out are left out.
+    """Returns the graph of `call`, with its attributes substituted and absent inputs removed.
 
-    Its inputs are those that are given, its outputs those whose name in `wanted` is not empty; its nodes are called
-    after the call, `name`. Raises `ModelImportError` for
-    inputs and attributes that the function does not have.
+    The graph has the present inputs, and the outputs whose name in `wanted` is not empty. The names of its nodes begin
+    with `name`, that of the call. Raises `ModelImportError` for inputs and attributes that the function does not have.
     """
     if len(call.input) > len(function.input):
         raise ModelImportError(f"{len(call.input)} inputs are given, the function has {len(function.input)}")
@@ -225,7 +225,7 @@ def instantiated(
 
 
 def _fill_in(graph: onnx.GraphProto, attributes: dict[str, AttributeProto], absent: set[str]) -> None:
-    """Replace references to attributes of the call, and leave out the inputs `absent`, also in graphs of nodes."""
+    """Replace references to attributes of the call, and clear the inputs in `absent`, also in nested graphs."""
     pending = [graph]
     while pending:
         for node in pending.pop().node:
@@ -238,7 +238,7 @@ def _fill_in(graph: onnx.GraphProto, attributes: dict[str, AttributeProto], abse
 
 
 def _resolve(node: onnx.NodeProto, attributes: dict[str, AttributeProto]) -> None:
-    """Put the values of the call's attributes in place of their names; one that the call lacks is left out."""
+    """Replace references by the attributes of the call; an attribute that the call lacks is removed."""
     resolved: list[AttributeProto] = []
     for attribute in node.attribute:
         value = attributes.get(attribute.ref_attr_name) if attribute.ref_attr_name else attribute

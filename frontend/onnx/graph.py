@@ -1,4 +1,4 @@
-"""The relay function under construction: its values by ONNX name, its ops located at their source nodes."""
+"""The relay function under construction: its values by ONNX name, with ops located at their source nodes."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class GraphBuilder:
-    """Appends ops to one block and keeps the value of every ONNX name met so far."""
+    """Appends ops to a block and keeps the value of every ONNX name."""
 
     block: Block
     values: ChainMap[str, SSAValue]
-    """Those of this graph, and behind them those of the graphs around it."""
+    """The values of this graph, then those of the enclosing graphs."""
     missing: set[str]
-    """The outputs of nodes that could not be converted, and of those that depend on them."""
+    """The outputs of nodes that could not be converted, and of nodes that depend on these."""
     place: str
     """The name of the model in messages."""
 
     functions: ModelFunctions
     calls: tuple[str, ...]
-    """The functions whose graph this is in, from the outermost."""
+    """The functions that this graph is nested in, outermost first."""
 
     def __init__(
         self,
@@ -53,23 +53,23 @@ class GraphBuilder:
         self.tensors = TensorBytes() if tensors is None else tensors
         """The bytes of large tensors of the model."""
         self.elements = KnownElements()
-        """What is known of the elements of small integer tensors: shapes that the model computes."""
+        """The known elements of small integer tensors, such as shapes that the model computes."""
         self.carried = CarriedTypes()
-        """What constants of types that tensors here lack stand for."""
+        """The original element types of values whose type relay lacks."""
         self.iterations: tuple[SSAValue, ...] = ()
-        """The numbers of the iterations of the loops whose bodies this graph is in, from the outermost."""
+        """The iteration numbers of the loops that this graph is nested in, outermost first."""
         self.draws = count(1)
-        """The numbers of the nodes that draw random numbers without a seed."""
+        """Numbers the nodes that draw random numbers without a seed."""
         self.inserted_reads: ChainMap[str, None] = ChainMap()
-        """The names that nodes read which the importer inserted."""
+        """The names read by nodes that the importer inserted."""
         self.blocks: list[Block] = []
-        """The blocks that were begun for regions of the node at hand, and of the nodes around it."""
+        """The open blocks for regions of the current node and of the nodes around it."""
         self.moves = count(1)
-        """The numbers of the nodes that are moved into branches."""
+        """Numbers the nodes that are moved into branches."""
         self._graph, self._opsets = graph, opsets
 
     def inner(self, block: Block, body: onnx.GraphProto | None = None) -> GraphBuilder:
-        """A builder that fills `block` from `body`, a graph of a node, which sees the values here and keeps its own."""
+        """Returns a builder that fills `block` from `body`, a graph of a node, and sees the values of this graph."""
         graph = self._graph if body is None else body
         if block is not self.block:
             self.blocks.append(block)
@@ -80,13 +80,13 @@ class GraphBuilder:
         return self._sharing(builder)
 
     def called(self, body: onnx.GraphProto, name: str, opsets: Mapping[str, int]) -> GraphBuilder:
-        """A builder that goes on here with `body`, the graph of a function, which sees nothing of this graph."""
+        """Returns a builder that appends the graph of a function to this block, without access to the values here."""
         builder = GraphBuilder(self.block, body, self.place, opsets, self.functions, self.tensors)
         builder.calls = (*self.calls, name)
         return self._sharing(builder)
 
     def _sharing(self, builder: GraphBuilder) -> GraphBuilder:
-        """`builder` with what all graphs of a model know together, and the loops around it."""
+        """Returns `builder` with the state that all graphs of a model share, and the enclosing loops."""
         builder.elements, builder.carried, builder.blocks = self.elements, self.carried, self.blocks
         builder.iterations, builder.draws, builder.moves = self.iterations, self.draws, self.moves
         return builder
@@ -98,31 +98,31 @@ class GraphBuilder:
 
     @cached_property
     def needed_nodes(self) -> Mapping[int, onnx.NodeProto]:
-        """The nodes that outputs of the graph need, by their numbers in the graph and in order."""
+        """The nodes that the graph outputs depend on, by their index in the graph, in topological order."""
         return {number: self._graph.node[number] for number in needed_nodes(self._graph)}
 
     @cached_property
     def read_names(self) -> frozenset[str]:
-        """The names that a needed node or a graph output reads, also from within the bodies of nodes."""
+        """The names that a needed node, a body of one, or a graph output reads."""
         names = {output.name for output in self._graph.output}
         return frozenset(names.union(*map(names_read, self.needed_nodes.values())))
 
     def is_read(self, name: str) -> bool:
-        """Whether a node or a graph output reads `name`."""
+        """Returns whether a node or a graph output reads `name`."""
         return name in self.read_names or name in self.inserted_reads
 
     def opset(self, domain: str) -> int:
-        """The opset of a domain, where `""` and `"ai.onnx"` are the same; 0 where the model imports none."""
+        """Returns the opset of a domain, 0 if the model does not import it; `""` and `"ai.onnx"` are the same."""
         return self._opsets.get(domain, self._opsets.get("ai.onnx", 0) if domain == "" else 0)
 
     def insert(self, op: OpT, source: str) -> OpT:
-        """Append `op`; `source`, the name of the node it comes from, becomes its location."""
+        """Append `op`, located at `source`, the name of its node."""
         op.location = NameLoc(StringAttr(source), NoneAttr())
         self.block.add_op(op)
         return op
 
     def ops_after(self, last: Operation | None) -> list[Operation]:
-        """The ops that were added after `last`, in order; all of them where it is `None`."""
+        """Returns the ops added after `last`, in order; all ops if `last` is `None`."""
         added: list[Operation] = []
         op = self.block.first_op if last is None else last.next_op
         while op is not None:
@@ -131,14 +131,14 @@ class GraphBuilder:
         return added
 
     def erase(self, ops: Sequence[Operation]) -> None:
-        """Take back the last ops that were added, which nothing else uses."""
+        """Erase the last added ops, which have no other uses."""
         for op in reversed(ops):
             self.block.erase_op(op)
 
     def undo(self, last: Operation | None, begun: int) -> None:
-        """Erases the ops after `last`, and those in blocks without an op that were begun after the first `begun`.
+        """Erase the ops after `last`, and those in blocks without a parent op that were begun after the first `begun`.
 
-        The ops of a block that was erased with its op have no parent.
+        The ops of a block that was erased with its parent op have no parent.
         """
         for block in reversed(self.blocks[begun:]):
             for op in reversed([op for op in block.ops if op.parent is block and block.parent is None]):
@@ -147,9 +147,9 @@ class GraphBuilder:
         self.erase(self.ops_after(last))
 
     def define(self, name: str, value: SSAValue) -> None:
-        """Bind an ONNX value name; the name becomes the SSA value's hint where it can.
+        """Bind an ONNX value name, which also becomes the name hint of the SSA value if possible.
 
-        Raises `ModelImportError` for a name that is bound already: ONNX graphs are in SSA form.
+        Raises `ModelImportError` if the name is already bound: ONNX graphs are in SSA form.
         """
         if name in self.values.maps[0]:
             raise ModelImportError(
@@ -162,11 +162,11 @@ class GraphBuilder:
             value.name_hint = identifier(name)
 
     def define_constant(self, name: str, array: Array) -> None:
-        """Bind an ONNX name to a constant called so."""
+        """Bind an ONNX name to a new constant of that name."""
         self.define(name, self.insert_constant(array, name, name))
 
     def insert_constant(self, array: Array, name: str, source: str) -> SSAValue:
-        """Append a constant called `name`, which carries the numbers of a type that tensors lack."""
+        """Append a constant called `name`; an array of a type that relay lacks is stored in its carrier."""
         held, dtype = as_carried(array)
         value = self.insert(ConstantOp.of(held, name), source).result
         self.carried.note(value, dtype)
@@ -174,7 +174,7 @@ class GraphBuilder:
 
 
 def identifier(name: str) -> str | None:
-    """`name` with what an SSA name cannot hold replaced by `_`; `None` where nothing is left."""
+    """Returns `name` with characters that SSA names cannot contain replaced by `_`; `None` if no character is left."""
     text = "".join(character if character.isascii() and character.isalnum() else "_" for character in name)
     text = text.strip("_")
     return f"v{text}" if text[:1].isdigit() else text or None

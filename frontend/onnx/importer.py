@@ -1,9 +1,9 @@
-"""An ONNX model as a relay module: one `@main` in dataflow form, located at its source nodes.
+"""Import of an ONNX model as a relay module: one `@main` in dataflow form, with ops located at their source nodes.
 
-The nodes are converted in topological order, whatever their order in the file. Nodes on which no output depends are
-left out. An error does not end the import: the nodes that depend on the wrong one are left out, the others are
-converted, and all errors are reported together. A node whose inputs are all small constants (shape arithmetic) is
-converted like any other, and the relay interpreter evaluates its ops at once.
+Nodes are converted in topological order, whatever their order in the file. Nodes on which no output depends are left
+out. An error does not end the import: nodes that depend on the failed one are skipped, the others are converted, and
+all errors are reported together. A node whose inputs are all small constants (shape arithmetic) is converted like any
+other, and the relay interpreter evaluates its ops at once.
 """
 
 from __future__ import annotations
@@ -48,22 +48,21 @@ _LOG = logging.getLogger(__name__)
 def import_onnx(source: ModelSource, *, shapes: Mapping[str, Sequence[int]] | None = None) -> ModuleOp:
     """Returns the relay module of an ONNX model.
 
-    `shapes` fixes the shapes of inputs by name; of a named dimension that stays open it says the least, the greatest
-    and the usual size, and so it does of `x_0`, where axis 0 of input `x` has no name. An initializer that the model
-    lists among its inputs becomes one that must be given where `shapes` names it. The function is `@main`; its
-    arguments and results carry the model's names in `relay.name`. Raises `ModelImportError`: unreadable or truncated
-    file, unsupported nodes (all of them in one message), ill-formed graph (cycle, undefined value), illegal attribute,
-    shape mismatch.
+    `shapes` fixes the shapes of inputs by name. For a dynamic dimension it has the minimum, maximum and typical size,
+    by the name of the dimension, or by `x_0` if axis 0 of input `x` has no name. An initializer that is also a model
+    input becomes a required argument if `shapes` names it. The function is `@main`; its arguments and results carry the
+    model's names in `relay.name`. Raises `ModelImportError`: unreadable or truncated file, unsupported nodes (all of
+    them in one message), ill-formed graph (cycle, undefined value), illegal attribute, shape mismatch.
     """
     return ModelImport(source, shapes=shapes).module()
 
 
 class ModelImport:
-    """A model whose nodes have been converted, as far as they could be.
+    """A model whose nodes have been converted as far as possible.
 
-    `problems` holds the errors of nodes by their number in the graph. `assume_types` goes on after a node that is not
-    converted: its outputs become values of the types that the model declares or that follow from them. It goes on, too,
-    after inputs and weights that are refused, which stand in `value_problems`, and where a value is defined nowhere.
+    `problems` has the errors of nodes by their index in the graph. With `assume_types`, conversion continues after a
+    failed node: its outputs become values of the declared or inferred types. It also continues after refused inputs and
+    weights, whose errors are in `value_problems`, and after undefined values.
     """
 
     def __init__(
@@ -95,7 +94,7 @@ class ModelImport:
         self._convert_nodes()
 
     def _add_inputs(self, fixed: Mapping[str, Sequence[int]], dtypes: Mapping[str, str] | str | None) -> None:
-        """Give the block an argument for each input, without those that nothing reads and whose types are refused."""
+        """Add a block argument for each input, except unread inputs of unsupported types."""
         types: dict[str, Attribute] = {}
         for value in self.inputs:
             try:
@@ -129,25 +128,25 @@ class ModelImport:
         nodes.finish()
 
     def _define(self, name: str, define: Callable[[], None]) -> None:
-        """Bind a weight to its constant, or note what is wrong with it."""
+        """Bind a weight to its constant, or handle its error."""
         try:
             define()
         except ModelImportError as error:
             self._refuse_value(name, error)
 
     def _needed_values(self) -> frozenset[str]:
-        """The names that the graph reads and the caller does not give."""
+        """The names that the graph reads and that are not inputs."""
         return self.graph.read_names.difference(_names_of(self.inputs))
 
     def _refuse_value(self, name: str, error: ModelImportError) -> None:
-        """Raise what is wrong with an input or a weight, or note it and go on."""
+        """Raise the error of an input or a weight, or record it and go on."""
         if not self._goes_on:
             raise error
         self.value_problems.append(error)
         self.graph.missing.add(name)
 
     def _try(self, proto: onnx.NodeProto, nodes: NodeList) -> ModelImportError | None:
-        """Converts the next of `nodes`; returns the reason if it cannot be converted."""
+        """Convert the next of `nodes`; returns the reason if it cannot be converted."""
         try:
             return nodes.convert(proto, () if self._goes_on else self.problems.values())
         except ModelImportError as error:
@@ -165,7 +164,7 @@ class ModelImport:
                 self.graph.define(name, self.graph.block.insert_arg(assumed, len(self.graph.block.args)))
 
     def module(self) -> ModuleOp:
-        """Returns the module; raises what was wrong with the nodes."""
+        """Returns the module; raises the errors of its nodes."""
         report([*self.value_problems, *self.problems.values()], self.place)
         return _module(self.model.graph, self.inputs, self.graph, self._sizes)
 
@@ -177,7 +176,7 @@ class ModelImport:
 
 
 def _warn_of_newer(opsets: Mapping[str, int], place: str) -> None:
-    """Say that a model is of an opset that nobody knows yet: operators are read as in the newest that is known."""
+    """Warn if the opset is newer than onnx knows; its operators are read as in the newest known opset."""
     given, newest = max(opsets.get("", 0), opsets.get("ai.onnx", 0)), onnx.defs.onnx_opset_version()
     if given > newest:
         _LOG.warning(
@@ -194,9 +193,9 @@ def _names_of(inputs: Sequence[onnx.ValueInfoProto]) -> list[str]:
 
 
 def _with_sizes(types: Sequence[Attribute], inputs: Sequence[onnx.ValueInfoProto], sizes: Shapes) -> list[Attribute]:
-    """The types of inputs, in which each dimension of which `sizes` says something has a name.
+    """Returns the types of the inputs, in which each dimension that `sizes` mentions has a name.
 
-    One without a name of its own is called after its input and axis. Raises `ModelImportError` for a name of none.
+    A dimension without a name is called after its input and axis. Raises `ModelImportError` if a name has no dimension.
     """
     wanted = set(sizes) - set(names_in(types))
     named = [name_by_place(type, value.name, wanted) for type, value in zip(types, inputs, strict=True)]

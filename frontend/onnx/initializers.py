@@ -1,4 +1,4 @@
-"""The constants that graphs come with."""
+"""The constants of a graph."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.frontend.onnx.tensors import tensor_array
 
 
 def define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder, name: str | None = None) -> None:
-    """Binds a tensor to its name, or to another one."""
+    """Bind a tensor to its name, or to `name`."""
     try:
         graph.define_constant(tensor.name if name is None else name, tensor_array(tensor, graph.tensors))
     except XRelayError as error:
@@ -19,5 +19,5 @@ def define_initializer(tensor: onnx.TensorProto, graph: GraphBuilder, name: str 
 
 
 def define_sparse_initializer(sparse: onnx.SparseTensorProto, graph: GraphBuilder, name: str | None = None) -> None:
-    """Binds a sparse tensor to its name, or to another one, as a dense constant."""
+    """Bind a sparse tensor, as a dense constant, to its name, or to `name`."""
     graph.define_constant(sparse.values.name if name is None else name, dense_array(sparse, graph.tensors))

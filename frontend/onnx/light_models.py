@@ -1,4 +1,4 @@
-"""The light models that the onnx package carries as test data: real graphs, weights made up."""
+"""The light models in the test data of the onnx package: real graphs with random weights."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PREFIX = "light_"
 
 
 def light_models() -> list[str]:
-    """The names of the models, `resnet50` among them."""
+    """Returns the names of the models, `resnet50` among them."""
     files = (entry.name for entry in _folder().iterdir())
     return sorted(
         name.removeprefix(_PREFIX).removesuffix(".onnx")
@@ -25,7 +25,7 @@ def light_models() -> list[str]:
 
 
 def light_model(name: str, *, seed: int = 0) -> onnx.ModelProto:
-    """The model called `name` with seeded random weights; `InputError` for an unknown name."""
+    """Returns the model called `name` with seeded random weights; raises `InputError` for an unknown name."""
     if name not in light_models():
         raise InputError(f"no light model is called {name!r}", help=f"there are {', '.join(light_models())}")
     with resources.as_file(_folder() / f"{_PREFIX}{name}.onnx") as path:

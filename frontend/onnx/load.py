@@ -1,4 +1,4 @@
-"""Reads ONNX models from paths, bytes and memory, and refuses what is none."""
+"""Reads ONNX models from paths, bytes and memory, and refuses anything else."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ ModelSource: TypeAlias = "str | PathLike[str] | bytes | onnx.ModelProto"
 
 
 LARGE: Final = 1 << 20
-"""The bytes from which on a model is not parsed whole: its large tensors are read by themselves."""
+"""The size in bytes from which on large tensors are read separately instead of parsing the whole model."""
 
 MOST: Final = (1 << 31) - 1
-"""The bytes that a message of protobuf has at most."""
+"""The maximum size in bytes of a protobuf message."""
 
 
 class LoadedModel(NamedTuple):
-    """A model, a name to call it by in messages, and the bytes of tensors that it names and does not hold."""
+    """A model, its name in messages, and the bytes of tensors that it refers to."""
 
     proto: onnx.ModelProto
     place: str
@@ -38,9 +38,9 @@ class LoadedModel(NamedTuple):
 
 
 def load_model(source: ModelSource) -> LoadedModel:
-    """The model in `source`.
+    """Returns the model in `source`.
 
-    Raises `ModelImportError` where `source` is nothing of that, or the file is absent, truncated, changed meanwhile, or
+    Raises `ModelImportError` if `source` has another type, or if the file is absent, truncated, changed meanwhile, or
     not an ONNX model.
     """
     tensors = TensorBytes()
@@ -57,7 +57,7 @@ def load_model(source: ModelSource) -> LoadedModel:
 
 
 def _path(source: str | PathLike[str]) -> Path:
-    """`source` as a path; `ModelImportError` where it is none."""
+    """Returns `source` as a path; raises `ModelImportError` if it is not one."""
     try:
         path = Path(source)
     except TypeError as error:
@@ -69,13 +69,13 @@ def _path(source: str | PathLike[str]) -> Path:
 
 
 def open_model(path: Path) -> LoadedModel:
-    """The model in a file, without the weights that stand in other files; raises as `load_model`."""
+    """Returns the model in a file, without the weights in other files; raises as `load_model` does."""
     tensors = TensorBytes()
     return LoadedModel(_checked(_read(path, tensors), str(path)), str(path), tensors)
 
 
 def _read(path: Path, tensors: TensorBytes) -> onnx.ModelProto:
-    """The model in a file; a pipe is read to its end, a device, which may have none, is refused."""
+    """Read the model in a file. A pipe is read to its end; a device, which may have no end, is refused."""
     try:
         if not path.is_file():
             return _decode(_piped(path), str(path))
@@ -87,7 +87,7 @@ def _read(path: Path, tensors: TensorBytes) -> onnx.ModelProto:
 
 
 def _piped(path: Path) -> bytes:
-    """The bytes of a pipe; `ModelImportError` for a device, and for more than a model has."""
+    """Returns the bytes of a pipe; raises `ModelImportError` for a device, and for more bytes than a model can have."""
     mode = path.stat().st_mode
     if stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
         help = "give a file or a pipe"
@@ -146,7 +146,7 @@ def _checked(model: onnx.ModelProto, place: str) -> onnx.ModelProto:
 
 
 def _check_names(model: onnx.ModelProto, place: str) -> None:
-    """Refuse names that are no UTF-8: protobuf hands them out as bytes, and no text could show them."""
+    """Refuse names that are not UTF-8: protobuf returns them as bytes, which no message could show."""
     functions = model.functions
     values: list[object] = [entry.domain for entry in model.opset_import]
     values += [text for function in functions for text in (function.domain, function.name, function.overload)]
@@ -167,7 +167,7 @@ def _check_names(model: onnx.ModelProto, place: str) -> None:
 
 
 def _names_in(graph: onnx.GraphProto) -> Iterator[str]:
-    """The names in a graph, but for those in its nodes."""
+    """The names in a graph, except those in its nodes."""
     yield graph.name
     yield from (tensor.values.name for tensor in graph.sparse_initializer)
     yield from (item.name for items in (graph.initializer, graph.input, graph.output) for item in items)

@@ -1,4 +1,4 @@
-"""The bytes of a model, in memory or in a file, read once and to where they stay."""
+"""The bytes of a model, in memory or in a file, each read once into its final buffer."""
 
 from __future__ import annotations
 
@@ -15,35 +15,35 @@ from xrelay.runtime.files import open_regular, read_bytes, read_into
 
 
 class MemoryBytes:
-    """Bytes in memory, which nobody changes."""
+    """Immutable bytes in memory."""
 
     def __init__(self, data: bytes):
         self._data, self.size = data, len(data)
 
     def read(self, begin: int, end: int) -> memoryview:
-        """Some of them."""
+        """The bytes from `begin` to `end`."""
         return memoryview(self._data)[begin:end]
 
     def array(self, begin: int, end: int) -> Array:
-        """The same as an array; no copy."""
+        """The same bytes as an array, without a copy."""
         return np.frombuffer(self._data, np.uint8, end - begin, begin)
 
 
 class FileBytes:
-    """The bytes of an open file; `EOFError` where it ends before."""
+    """The bytes of an open file; reads raise `EOFError` at its end."""
 
     def __init__(self, descriptor: int):
         status = os.fstat(descriptor)
         self._descriptor, self.size = descriptor, status.st_size
         self.names = status.st_nlink
-        """By how many names the file is known."""
+        """The number of hard links of the file."""
 
     def read(self, begin: int, end: int) -> bytearray:
-        """Some of them."""
+        """The bytes from `begin` to `end`."""
         return read_bytes(self._descriptor, begin, end)
 
     def array(self, begin: int, end: int) -> Array:
-        """The same as an array that is aligned as native code reads it."""
+        """The same bytes as an array with the alignment of native code."""
         data = aligned_bytes(end - begin)
         read_into(self._descriptor, begin, data.data)
         data.flags.writeable = False
@@ -52,10 +52,10 @@ class FileBytes:
 
 @contextmanager
 def opened(path: Path, *, follow: bool = True) -> Generator[FileBytes]:
-    """The bytes of a regular file, which nobody changes meanwhile; without `follow`, a link is refused.
+    """Open a regular file for reading; without `follow`, a link is refused.
 
-    They are read and not mapped: a mapped file that somebody cuts short ends the process. `OSError` where there is no
-    such file, `EOFError` where it was changed in the end.
+    The file is read instead of mapped, since truncation of a mapped file ends the process. Raises `OSError` if there is
+    no such file, and at the end `EOFError` if the file changed meanwhile.
     """
     with open_regular(path, follow=follow) as descriptor:
         before = os.fstat(descriptor)

@@ -1,6 +1,6 @@
 """The nodes on which the outputs of a graph depend, in topological order.
 
-ONNX requires graphs to be sorted, onnxruntime does not, so models come in any order.
+ONNX requires sorted graphs but onnxruntime does not, so models come in any order.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ import onnx
 from xrelay.frontend.onnx.problems import MalformedGraphError
 
 MOST_SHOWN = 8
-"""An error lists at most so many nodes of a cycle."""
+"""The maximum number of nodes of a cycle that an error lists."""
 
 
 def needed_nodes(graph: onnx.GraphProto) -> list[int]:
-    """Returns the numbers of the nodes on which outputs of `graph` depend, in topological order.
+    """Returns the indices of the nodes on which outputs of `graph` depend, in topological order.
 
-    A graph that is sorted keeps its order, another one what it can of it. Raises `MalformedGraphError` for a cycle.
+    A sorted graph keeps its order, another graph as much of it as possible. Raises `MalformedGraphError` for a cycle.
     """
     makers: dict[str, list[int]] = {}
     for number, node in enumerate(graph.node):
@@ -44,7 +44,7 @@ def needed_nodes(graph: onnx.GraphProto) -> list[int]:
 
 
 def _sorted(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> list[int]:
-    """Kahn's algorithm: of the nodes whose sources are all listed, the first in the file is next."""
+    """Kahn's algorithm: among the nodes whose sources are all listed, the first in the file is next."""
     readers: dict[int, list[int]] = {number: [] for number in sources}
     left = {number: len(set(found)) for number, found in sources.items()}
     for number, found in sources.items():
@@ -67,7 +67,7 @@ def _sorted(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> lis
 
 
 def _cycle(graph: onnx.GraphProto, sources: Mapping[int, Sequence[int]]) -> MalformedGraphError:
-    """The error that names a cycle; each node of `sources` has a source among them."""
+    """The error that names a cycle; each node of `sources` has a source in `sources`."""
     number, met = min(sources), dict[int, None]()
     while number not in met:
         met[number] = None
@@ -86,7 +86,7 @@ def _name(node: onnx.NodeProto) -> str:
 
 
 def names_read(node: onnx.NodeProto) -> set[str]:
-    """Returns the names of the values that a node reads, with those that its bodies read from around them."""
+    """Returns the names of the values that a node reads, including those that its bodies read from enclosing graphs."""
     names = set(filter(None, node.input))
     pending: list[tuple[onnx.GraphProto, tuple[set[str], ...]]] = [(body, ()) for body in bodies_of(node)]
     while pending:
@@ -106,10 +106,10 @@ def names_given(graph: onnx.GraphProto) -> set[str]:
 
 
 def names_defined(graph: onnx.GraphProto) -> set[str]:
-    """Returns the names of all values of a graph, without those of its bodies."""
+    """Returns the names of all values of a graph, except those in nested bodies."""
     return names_given(graph).union(name for node in graph.node for name in node.output)
 
 
 def bodies_of(node: onnx.NodeProto) -> list[onnx.GraphProto]:
-    """Returns the graphs that a node holds."""
+    """Returns the graphs in the attributes of a node."""
     return [attribute.g for attribute in node.attribute if attribute.HasField("g")]

@@ -1,4 +1,4 @@
-"""One ONNX node as a converter sees it: attributes with checks, inputs as values or constants, and `emit`."""
+"""The view of an ONNX node for converters: checked attributes, inputs as values or constants, and `emit`."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from xrelay.index_algebra.dims import Dim, Shape
 from xrelay.interpreters.relay import evaluate_op
 
 FOLD_LIMIT = 64
-"""Of at most so many elements the importer computes what constants give; the compiler folds larger ones."""
+"""The maximum number of elements of a result that the importer folds; the compiler folds larger ones."""
 
 
 class NodeView:
-    """A node of the model being imported, in the opset of its domain."""
+    """A node of the imported model, in the opset of its domain."""
 
     proto: onnx.NodeProto
     opset: int
@@ -45,28 +45,28 @@ class NodeView:
         self._attributes = {attribute.name: attribute for attribute in proto.attribute}
 
     def inside(self, block: Block) -> NodeView:
-        """The node with what it emits put into `block`, a region's; the values that it knows are known there."""
+        """Returns the node with ops emitted into `block`, a region's block, which sees the values of this graph."""
         return NodeView(self.proto, self.graph.inner(block), self.inputs)
 
     def with_inputs(self, inputs: Sequence[SSAValue | None]) -> NodeView:
-        """The node as if it had these inputs, which it computes of its own, for the converter of another op."""
+        """Returns the node with other inputs, for use with the converter of another op."""
         return NodeView(self.proto, self.graph, inputs)
 
     # --- naming ----------------------------------------------------------------------------------------------------
 
     @property
     def name(self) -> str:
-        """The node's name; where the model gives none, the name of its first output."""
+        """The name of the node, or the name of its first output if the model has none."""
         return self.proto.name or next((output for output in self.proto.output if output), self.proto.op_type)
 
     @property
     def domain(self) -> str:
-        """The domain of the op; empty for ONNX's own, which may also be written out."""
+        """The domain of the op; empty for ONNX's own, which models may also call "ai.onnx"."""
         return "" if self.proto.domain == "ai.onnx" else self.proto.domain
 
     @property
     def outputs(self) -> list[str]:
-        """The names of the outputs; empty for one that is left out or that nothing reads."""
+        """The names of the outputs; empty for absent outputs and outputs that nothing reads."""
         return [name if self.graph.is_read(name) else "" for name in self.proto.output]
 
     def describe(self) -> str:
@@ -75,26 +75,26 @@ class NodeView:
         return f"node {self.name!r} ({op if op.isprintable() else repr(op)}, opset {self.opset})"
 
     def error(self, message: str, *, help: str | None = None) -> ModelImportError:
-        """An error about this node."""
+        """Returns an error about this node."""
         return ModelImportError(message, location=self.describe(), help=help)
 
     def unsupported(self, reason: str) -> UnsupportedNodeError:
-        """The error saying why this node cannot be converted at all."""
+        """Returns the error that this node is unsupported, with the reason."""
         return UnsupportedNodeError(reason, location=self.describe())
 
     def depends_on_missing(self) -> DependentNodeError:
-        """The error saying that inputs of this node are missing, for a reason that is reported elsewhere."""
+        """Returns the error that inputs of this node are missing because of an error that is reported elsewhere."""
         return DependentNodeError("depends on a node that is not supported", location=self.describe())
 
     @property
     def attribute_names(self) -> list[str]:
-        """The attributes the node carries."""
+        """The names of the node's attributes."""
         return list(self._attributes)
 
     # --- attributes ------------------------------------------------------------------------------------------------
 
     def attribute_int(self, name: str, default: int, *, check: Callable[[int], bool] | None = None) -> int:
-        """An integer attribute; a value that `check` refuses is an error naming attribute and value."""
+        """Returns an integer attribute; raises an error with attribute and value if `check` rejects the value."""
         proto = self._typed(name, AttributeProto.INT)
         value = default if proto is None else int(proto.i)
         if check is not None and not check(value):
@@ -102,12 +102,12 @@ class NodeView:
         return value
 
     def attribute_float(self, name: str, default: float) -> float:
-        """A float attribute; a default is rounded to f32 as an attribute that is written out is."""
+        """Returns a float attribute; a default is rounded to f32, as explicit attributes are."""
         proto = self._typed(name, AttributeProto.FLOAT)
         return float(np.float32(default)) if proto is None else float(proto.f)
 
     def attribute_string(self, name: str, default: str, legal: Sequence[str]) -> str:
-        """A string attribute whose value must be one of `legal`."""
+        """Returns a string attribute, whose value must be one of `legal`."""
         proto = self._typed(name, AttributeProto.STRING)
         value = default if proto is None else proto.s.decode("utf-8", "replace")
         if value not in legal:
@@ -115,48 +115,48 @@ class NodeView:
         return value
 
     def attribute_text(self, name: str) -> str:
-        """A string attribute of any value, required to be there."""
+        """Returns a required string attribute of any value."""
         proto = self._typed(name, AttributeProto.STRING)
         if proto is None:
             raise self.error(f"attribute {name!r} is missing")
         return proto.s.decode("utf-8", "replace")
 
     def attribute_ints(self, name: str, default: Sequence[int] | None = None) -> tuple[int, ...] | None:
-        """An integer-list attribute."""
+        """Returns an integer-list attribute."""
         proto = self._typed(name, AttributeProto.INTS)
         if proto is None:
             return None if default is None else tuple(default)
         return tuple(int(value) for value in proto.ints)
 
     def attribute_floats(self, name: str) -> tuple[float, ...] | None:
-        """A float-list attribute."""
+        """Returns a float-list attribute."""
         proto = self._typed(name, AttributeProto.FLOATS)
         return None if proto is None else tuple(float(value) for value in proto.floats)
 
     def attribute_strings(self, name: str) -> tuple[str, ...] | None:
-        """A string-list attribute."""
+        """Returns a string-list attribute."""
         proto = self._typed(name, AttributeProto.STRINGS)
         return None if proto is None else tuple(value.decode("utf-8", "replace") for value in proto.strings)
 
     def attribute_tensor(self, name: str) -> Array | None:
-        """A tensor attribute as an array."""
+        """Returns a tensor attribute as an array."""
         proto = self._typed(name, AttributeProto.TENSOR)
         return None if proto is None else tensor_array(proto.t, self.graph.tensors)
 
     def attribute_type(self, name: str) -> Attribute | None:
-        """A type attribute, as the type of relay."""
+        """Returns a type attribute as a relay type."""
         proto = self._typed(name, AttributeProto.TYPE_PROTO)
         return None if proto is None else value_type(proto.tp, self.describe())
 
     def attribute_graph(self, name: str) -> onnx.GraphProto:
-        """A graph attribute, required to be there."""
+        """Returns a required graph attribute."""
         proto = self._typed(name, AttributeProto.GRAPH)
         if proto is None:
             raise self.error(f"attribute {name!r} is missing")
         return proto.g
 
     def illegal(self, name: str, value: object, hint: str | None = None) -> ModelImportError:
-        """The error for an attribute value that ONNX does not allow here."""
+        """Returns the error for an attribute value that ONNX does not allow here."""
         return self.error(f"attribute {name!r} has the illegal value {value!r}", help=hint)
 
     def _typed(self, name: str, type: AttributeProto.AttributeType) -> AttributeProto | None:
@@ -169,34 +169,34 @@ class NodeView:
     # --- inputs ----------------------------------------------------------------------------------------------------
 
     def input(self, index: int) -> SSAValue:
-        """Input `index`, required to be there."""
+        """Returns input `index`, which is required."""
         value = self.optional_input(index)
         if value is None:
             raise self.error(f"input #{index} is missing")
         return value
 
     def optional_input(self, index: int) -> SSAValue | None:
-        """Input `index`, or `None` where the node leaves it out."""
+        """Returns input `index`, or `None` if the node leaves it out."""
         return self.inputs[index] if index < len(self.inputs) else None
 
     def shape(self, index: int) -> Shape:
-        """The shape of input `index`, required to be a tensor."""
+        """Returns the shape of input `index`, which must be a tensor."""
         return shape_of(self._tensor_type(index))
 
     def require_rank(self, index: int, rank: int) -> None:
-        """An error unless input `index` is a tensor of that rank."""
+        """Raises an error unless input `index` is a tensor of that rank."""
         if len(self.shape(index)) != rank:
             raise self.error(f"input #{index} must have rank {rank}, found {self.input(index).type}")
 
     def last_extent(self, index: int) -> Dim:
-        """The last extent of input `index`, required to have an axis."""
+        """Returns the last extent of input `index`, which must have an axis."""
         shape = self.shape(index)
         if not shape:
             raise self.error(f"input #{index} is {self.input(index).type}: a tensor with axes is expected")
         return shape[-1]
 
     def element_type(self, index: int) -> Attribute:
-        """The element type of input `index`, required to be a tensor."""
+        """Returns the element type of input `index`, which must be a tensor."""
         return element_type_of(self._tensor_type(index))
 
     def _tensor_type(self, index: int) -> Attribute:
@@ -206,16 +206,16 @@ class NodeView:
         return type
 
     def constant(self, index: int) -> Array | None:
-        """The value of input `index` where it is a constant whose bytes are here."""
+        """Returns the value of input `index` if it is a constant that is available; else `None`."""
         value = self.optional_input(index)
         return None if value is None else constant_value(value)
 
     def elements(self, index: int) -> Elements | None:
-        """What is known of the elements of input `index`, a small tensor of integers."""
+        """Returns the known elements of input `index`, a small integer tensor."""
         return self.graph.elements.of(self.input(index))
 
     def required_constant(self, index: int, what: str) -> Array:
-        """The value of input `index`, required to be a constant; `what` says what it means."""
+        """Returns the value of input `index`, which must be a constant; `what` describes it in the error."""
         value = self.constant(index)
         if value is None:
             raise self.error(
@@ -225,7 +225,7 @@ class NodeView:
         return value
 
     def required_ints(self, index: int, what: str) -> tuple[int, ...]:
-        """The integers of input `index`, required to be known, of at most one dimension."""
+        """Returns the integers of input `index`, which must be known and of rank 0 or 1."""
         found = self.known_ints(index)
         if found is None:
             array = self.required_constant(index, what)
@@ -237,39 +237,39 @@ class NodeView:
         return tuple(self._signed(index, what, value) for value in found)
 
     def _signed(self, index: int, what: str, value: int) -> int:
-        """`value` of input `index`, required to be one that attributes hold: of 64 bits, with a sign."""
+        """Returns `value` of input `index`, which must be a signed 64-bit number, as attributes are."""
         if not _is_int64(value):
             raise self.error(f"input #{index} ({what}) must be of 64 bits with a sign, found {value}")
         return value
 
     def known_ints(self, index: int) -> tuple[int, ...] | None:
-        """The integers of a list that is computed of constants and known shapes; `None` where one is not known."""
+        """Returns the integers of a list computed from constants and known shapes; `None` if one is not known."""
         elements = self.elements(index)
         known = tuple(element for element in elements or () if isinstance(element, int))
         return None if elements is None or len(known) < len(elements) or len(self.shape(index)) > 1 else known
 
     def setting_ints(self, index: int, what: str) -> tuple[int, ...]:
-        """The attribute `what` of an old opset, or the constant input `index` in its place; one is required."""
+        """Returns the attribute `what` (of old opsets), or the constant input `index`; one of them is required."""
         found = self.optional_setting_ints(index, what)
         if found is None:
             raise self.error(f"neither attribute {what!r} nor input #{index} is there")
         return found
 
     def optional_setting_ints(self, index: int, what: str) -> tuple[int, ...] | None:
-        """The attribute `what` of an old opset, or the constant input `index` that took its place."""
+        """Returns the attribute `what` (of old opsets), or the constant input `index` that replaces it, or `None`."""
         if what in self.attribute_names:
             return self.attribute_ints(what)
         return None if self.optional_input(index) is None else self.required_ints(index, what)
 
     def required_scalar(self, index: int, what: str) -> Array:
-        """Input `index` as an array of rank 0 and of the dtype it has, required to be a constant of one element."""
+        """Returns input `index`, a constant of one element, as an array of rank 0 with its own dtype."""
         array = self.required_constant(index, what)
         if array.size != 1:
             raise self.error(f"input #{index} ({what}) must be one number, found {array.dtype}{list(array.shape)}")
         return array.reshape(())
 
     def required_int(self, index: int, what: str) -> int:
-        """Input `index` as an integer, required to be a constant of one number, whose whole part it is."""
+        """Returns input `index`, a constant of one number, truncated to an integer."""
         number = self.required_scalar(index, what)
         if not np.isfinite(number):
             raise self.error(f"input #{index} ({what}) must be a whole number, found {number}")
@@ -278,7 +278,7 @@ class NodeView:
     # --- building --------------------------------------------------------------------------------------------------
 
     def emit(self, op: str | type[RelayOp], *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """Add a relay op, by name or class, located at this node; a constraint it breaks is an error of the node."""
+        """Add a relay op, by name or class, located at this node; a violated constraint is an error of the node."""
         return self._add(get_relay_op(op) if isinstance(op, str) else op, operands, **attributes)
 
     def _add(self, op: type[RelayOp], operands: Sequence[SSAValue], **attributes: AttributeValue) -> SSAValue:
@@ -291,7 +291,7 @@ class NodeView:
             raise self.error(error.message, help=error.help) from error
 
     def reshape(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """Add a `relay.reshape` to known extents, of which one may be -1; an extent of 0 is one."""
+        """Add a `relay.reshape` to known extents, one of which may be -1; 0 means an extent of 0."""
         return self.emit("reshape", value, newshape=tuple(shape), allowzero=True)
 
     def make_tuple(self, operands: Sequence[SSAValue]) -> SSAValue:
@@ -307,16 +307,16 @@ class NodeView:
         return self.graph.insert_constant(array, f"{self.name}.{suffix}", self.name)
 
     def emit_ints(self, numbers: int | Sequence[int], suffix: str = "constant") -> SSAValue:
-        """Add a constant of 64-bit integers, a list or of rank 0; an error for a number that needs more bits."""
+        """Add a constant of 64-bit integers, a list or a scalar; raises an error for a number that needs more bits."""
         for number in (numbers,) if isinstance(numbers, int) else numbers:
             if not _is_int64(number):
                 raise self.error(f"{number} is computed, which is no number of 64 bits with a sign")
         return self.emit_constant(np.array(numbers, np.int64), suffix)
 
     def emit_filled(self, element: Array, shape: Sequence[int], suffix: str) -> SSAValue:
-        """Add a constant of `shape` whose every element is `element`; an error where it would be too large.
+        """Add a constant of `shape` filled with `element`; raises an error if it would be too large.
 
-        One element is in memory, seen from every place: a few bytes of a model may ask for gigabytes.
+        The array is a broadcast of one element in memory, since a few bytes of a model may ask for gigabytes.
         """
         problem = check_size(tuple(shape), element.itemsize)
         if problem is not None:
@@ -324,11 +324,11 @@ class NodeView:
         return self.emit_constant(np.broadcast_to(element.reshape(()), tuple(shape)), suffix)
 
     def scalar_like(self, value: float, index: int) -> SSAValue:
-        """A rank-0 constant with the element type of input `index`."""
+        """Add a rank-0 constant with the element type of input `index`."""
         return self.scalar(value, self.input(index))
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A rank-0 constant with the element type of the tensor `like`, an error where that cannot hold it."""
+        """Add a rank-0 constant with the element type of the tensor `like`; an error if that cannot hold `value`."""
         dtype = numpy_dtype(element_type_of(like.type))
         try:
             return self.emit_constant(np.array(value, dtype=dtype))
@@ -341,9 +341,9 @@ def _is_int64(number: int) -> bool:
 
 
 def constant_value(value: SSAValue) -> Array | None:
-    """The array behind a value that a `relay.constant` defines, or a few numbers that are dequantised.
+    """Returns the array of a `relay.constant`, or the value of a small dequantised constant.
 
-    Those are not folded: what they stand for is known here, and passes still see that they are quantised.
+    Dequantise ops are not folded, so that passes still see quantised constants; their value is computed here.
     """
     owner = value.owner
     if isinstance(owner, DequantizeOp):

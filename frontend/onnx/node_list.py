@@ -40,14 +40,14 @@ from xrelay.frontend.onnx.spliced import SplicedBranch
 from xrelay.frontend.onnx.uses import Uses
 
 MOST_MOVED: Final = 10_000
-"""A model with more nodes in branches that they are moved into is refused: twenty Ifs in a row may be a million."""
+"""The maximum number of nodes that are moved into branches: twenty Ifs in a row may duplicate nodes a million times."""
 
 ConvertNode = Callable[[onnx.NodeProto, GraphBuilder, Iterable[ModelImportError]], ModelImportError | None]
 """Converts one node; returns the reason if it cannot be converted."""
 
 
 class NodeList:
-    """Converts nodes one after the other. `any_rank` lets outputs have several ranks, as optionals."""
+    """Converts nodes one after the other. `any_rank` permits outputs of several ranks, as optionals."""
 
     def __init__(self, graph: GraphBuilder, uses: Uses, convert_node: ConvertNode, *, any_rank: bool = False):
         self.graph, self.uses = graph, uses
@@ -55,12 +55,12 @@ class NodeList:
         self._fork: _Fork | None = None
 
     def convert(self, proto: onnx.NodeProto, problems: Iterable[ModelImportError] = ()) -> ModelImportError | None:
-        """Converts the next node of the list; returns the reason if it cannot be converted."""
+        """Convert the next node of the list; returns the reason if it cannot be converted."""
         self.uses.forget(proto)
         return self.take(proto, problems)
 
     def take(self, proto: onnx.NodeProto, problems: Iterable[ModelImportError] = ()) -> ModelImportError | None:
-        """Converts a node, which may be one of the list around this one."""
+        """Convert a node of this list or of an enclosing one."""
         if self._fork is not None and self._fork.is_read_by(proto):
             return self._move(proto, problems)
         problem = self._convert_node(proto, self.graph, problems)
@@ -76,7 +76,7 @@ class NodeList:
         return self._extend(self._fork, lambda arm: arm.nodes.splice(proto, arm.name), proto.output)
 
     def splice(self, proto: onnx.NodeProto, branch: str) -> ModelImportError | None:
-        """Converts the nodes of a branch in place of its If."""
+        """Convert the nodes of a branch at the position of its If."""
         spliced = SplicedBranch.of(proto, branch)
         for name, tensor in spliced.initializers:
             define_initializer(tensor, self.graph, name)
@@ -85,7 +85,7 @@ class NodeList:
         return self._insert(spliced.nodes)
 
     def _insert(self, nodes: Sequence[onnx.NodeProto]) -> ModelImportError | None:
-        """Converts nodes that are not in the list before the next one of the list."""
+        """Convert nodes that are not in the list before its next node."""
         self.uses.add(nodes)
         for node in nodes:
             self.graph.inserted_reads |= dict.fromkeys(names_read(node))
@@ -96,30 +96,30 @@ class NodeList:
         return None
 
     def inside(self) -> NodeList:
-        """A list that fills a block of its own and sees the values of this one."""
+        """Returns a list that fills its own block and sees the values of this one."""
         uses = Uses((), around=self.uses)
         return NodeList(self.graph.inner(Block()), uses, self._convert_node, any_rank=self._any_rank)
 
     def finish(self) -> None:
-        """Ends what is open. Raises `OutputRanksError` for an output with several ranks, unless they are allowed."""
+        """Close the open If. Raises `OutputRanksError` for an output with several ranks unless these are permitted."""
         if self._fork is not None:
             self._close(self._fork)
 
     def abandon(self) -> None:
-        """Erases the ops of branches that are open."""
+        """Erase the ops of open branches."""
         if self._fork is not None:
             self._fork.abandon()
             self._fork = None
 
     def type_of(self, name: str) -> Attribute | None:
-        """The type of a value that this list defines; `None` for one of several ranks."""
+        """Returns the type of a value that this list defines; `None` if it has several ranks."""
         value = self.graph.values.maps[0].get(name)
         if value is None:
             return None if self._fork is None else self._fork.type_of(name)
         return value.type
 
     def _move(self, proto: onnx.NodeProto, problems: Iterable[ModelImportError]) -> ModelImportError | None:
-        """Converts a node in the branches of the If that is open."""
+        """Convert a node in both branches of the open If."""
         node = NodeView(proto, self.graph)
         if any(name in self.graph.missing for name in proto.input):
             return node.depends_on_missing()
@@ -141,7 +141,7 @@ class NodeList:
         return problem
 
     def _close(self, fork: _Fork) -> None:
-        """Ends the branches. The values that later nodes need are their results."""
+        """Close the branches of an If, whose results are the values that later nodes need."""
         for arm in fork.alive:
             arm.nodes.finish()
         names = [name for name in fork.names if self.uses.is_read(name) or self.uses.is_output(name)]
@@ -165,42 +165,42 @@ class _Arm:
     problem: ModelImportError | None = None
 
     def erase(self) -> None:
-        """Erases all ops of the branch."""
+        """Erase all ops of the branch."""
         self.nodes.abandon()
         self.nodes.graph.erase(list(self.nodes.graph.block.ops))
 
 
 class _Fork:
-    """An If whose branches take nodes of the list around it."""
+    """An If whose branches contain nodes of the enclosing list."""
 
     def __init__(self, proto: onnx.NodeProto, condition: SSAValue, around: NodeList):
         self._node, self._condition = NodeView(proto, around.graph), condition
         self._arms = [_Arm(name, around.inside()) for name in ("then_branch", "else_branch")]
         self.names: dict[str, None] = {}
-        """The values that the branches define for the list around them, in order."""
+        """The values that the branches define for the enclosing list, in order."""
         self.differing: set[str] = set()
-        """Those of them that have several ranks."""
+        """The names in `names` whose values have several ranks."""
         self._awaited: list[str] = []
-        """Those of several ranks that may be read by later nodes."""
+        """The names in `differing` that later nodes may read."""
 
     @property
     def alive(self) -> list[_Arm]:
-        """The branches that have values."""
+        """The branches without a problem."""
         return [arm for arm in self._arms if arm.problem is None]
 
     @property
     def is_dead(self) -> bool:
-        """Whether no branch has values."""
+        """Whether every branch has a problem."""
         return not self.alive
 
     def is_read_by(self, proto: onnx.NodeProto) -> bool:
-        """Whether a node reads a value that the branches define."""
+        """Returns whether a node reads a value that the branches define."""
         return not self.names.keys().isdisjoint(names_read(proto))
 
     def extend(
         self, convert: Callable[[_Arm], ModelImportError | None], outputs: Iterable[str]
     ) -> ModelImportError | None:
-        """Lets each branch convert a node with these outputs; returns the problem of a node that no branch can have."""
+        """Convert a node with these outputs in each branch; returns the problem if it fails in all of them."""
         added, problem = dict.fromkeys(filter(None, outputs)), None
         self.names |= added
         for arm in self.alive:
@@ -220,22 +220,22 @@ class _Fork:
         return problem if self.is_dead else None
 
     def is_awaited(self, uses: Uses) -> bool:
-        """Whether a node that is not converted yet reads a value of several ranks."""
+        """Returns whether an unconverted node reads a value of several ranks."""
         while self._awaited and not uses.is_read(self._awaited[-1]):
             self._awaited.pop()
         return bool(self._awaited)
 
     def types_of(self, name: str) -> list[Attribute | None]:
-        """The types of a value in the branches."""
+        """Returns the types of a value in the branches."""
         return [arm.nodes.type_of(name) for arm in self.alive]
 
     def type_of(self, name: str) -> Attribute | None:
-        """The type of a value in all branches; `None` for several ranks."""
+        """Returns the common type of a value in the branches; `None` for several ranks."""
         types = [type for type in self.types_of(name) if type is not None]
         return joined_type(types) if types and len(types) == len(self.alive) else None
 
     def emit(self, names: Iterable[str]) -> list[SSAValue]:
-        """Returns these values as results of a `relay.if`."""
+        """Returns the values `names` as results of a `relay.if`."""
         branches: list[Branch] = []
         for arm in self._arms:
             graph = arm.nodes.graph
@@ -251,7 +251,7 @@ class _Fork:
         return emit_if(self._node, self._condition, branches)
 
     def abandon(self) -> list[SSAValue]:
-        """Erases all ops of the branches."""
+        """Erase all ops of the branches."""
         for arm in self._arms:
             arm.erase()
         return []

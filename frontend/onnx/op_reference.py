@@ -1,4 +1,4 @@
-"""The page of ONNX's operators: `docs/reference/onnx_ops.md`, from the registry of converters and ONNX's own."""
+"""Generates `docs/reference/onnx_ops.md` from the registry of converters and the operator schemas of onnx."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _COLUMNS = "| op | opsets | attributes | limits |\n|---|---|---|---|\n"
 
 
 def onnx_version() -> str:
-    """The release of onnx, without its patches, whose operators the page lists."""
+    """Returns the minor release of onnx whose operators the page lists."""
     return ".".join(onnx.__version__.split(".")[:2])
 
 
 def onnx_reference() -> str:
-    """The text of the page."""
+    """Returns the text of the page."""
     converters.load()
     ours = [converter for converter in registered_converters() if converter.is_ours]
     domains = sorted({converter.domain for converter in ours})
@@ -52,7 +52,7 @@ def onnx_reference() -> str:
 
 
 def _schemas(domain: str) -> set[str]:
-    """The operators that onnx has in a domain, without those that only older opsets have."""
+    """The operators that onnx has in a domain, without deprecated ones."""
     return {schema.name for schema in onnx.defs.get_all_schemas() if schema.domain == domain and not schema.deprecated}
 
 
@@ -77,7 +77,7 @@ def _rows(name: str, domain: str, forms: list[Converter]) -> Iterator[str]:
 
 
 def _defined_since(name: str, domain: str) -> int:
-    """The first opset of the form in which the standard defines an operator by others."""
+    """The first opset in which the standard's definition of an operator applies."""
     schemas: list[OpSchema] = [
         schema for schema in onnx.defs.get_all_schemas_with_history() if (schema.domain, schema.name) == (domain, name)
     ]

@@ -1,4 +1,4 @@
-"""The table of ONNX ops that can be imported, for the documentation."""
+"""The table of supported ONNX ops, for the documentation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xrelay.frontend.onnx.registry import Converter, registered_converters
 
 
 def op_table() -> str:
-    """Returns the table in Markdown: a row for each op with its opsets, and what of it is refused."""
+    """Returns the table in Markdown: a row per op with its opsets and its limits."""
     converters.load()
     ours = [converter for converter in registered_converters() if converter.is_ours]
     rows = [_row(name, list(group)) for name, group in groupby(ours, key=_name)]
@@ -17,12 +17,12 @@ def op_table() -> str:
 
 
 def _name(converter: Converter) -> str:
-    """The op, behind its domain where that is not ONNX's own."""
+    """The name of the op, with its domain if that is not ONNX's own."""
     return f"{converter.domain}::{converter.op_type}" if converter.domain else converter.op_type
 
 
 def _row(name: str, forms: list[Converter]) -> str:
-    """The opsets from the first to the last form; limits that hold for some of them only say for which."""
+    """A row of the table: the opsets from the first to the last form; limits that differ name their opsets."""
     limits = {form.limits: [other for other in forms if other.limits == form.limits] for form in forms}
     everywhere = len(limits) == 1
     texts = [

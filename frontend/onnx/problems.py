@@ -1,4 +1,4 @@
-"""The kinds of errors of nodes. The importer treats each kind differently."""
+"""Errors of nodes. The importer treats each class differently."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from xrelay.errors import ModelImportError
 
 
 class UnsupportedNodeError(ModelImportError):
-    """A node for which there is no converter, or none for its opset and attributes."""
+    """A node without a converter for its op, opset and attributes."""
 
 
 class DependentNodeError(ModelImportError):
-    """A node that is not converted because a node before it is not."""
+    """A node that is not converted because a node it depends on is not."""
 
 
 class UntypedNodeError(ModelImportError):
-    """A node that does not fit the types of its inputs. In a branch it is an error of the run that takes the branch."""
+    """A node that does not fit the types of its inputs. In a branch it fails at run time if the branch is taken."""
 
 
 class MalformedGraphError(ModelImportError):
-    """An undefined value, a cycle or too many nodes: an error of the import wherever the node is."""
+    """An undefined value, a cycle or too many nodes: an error of the import even in a branch."""
 
 
 class OutputRanksError(ModelImportError):
-    """An output of a body has one of several ranks, depending on an If in the body."""
+    """An output of a body has several ranks, depending on an If in the body."""
 
 
 class BranchRanksError(ModelImportError):
     """The results of an If differ in rank.
 
-    `condition` is the condition of the If. `branch` is the branch that it takes if the condition is known.
+    `condition` is the condition of the If. `branch` is the branch that it takes, if the condition is known.
     """
 
     condition: SSAValue
@@ -45,7 +45,7 @@ class BranchRanksError(ModelImportError):
 
 
 class ReplacedNodeError(ModelImportError):
-    """A node that other nodes compute. The importer converts those instead."""
+    """A node that other nodes replace; the importer converts those instead."""
 
     nodes: Sequence[onnx.NodeProto]
 

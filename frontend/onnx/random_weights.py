@@ -1,8 +1,8 @@
-"""Models without weights made runnable: seeded He initialisation, batch-norm statistics that keep values sane.
+"""Seeded random weights for models without weights: He initialisation, and batch-norm statistics of normal scale.
 
-The model files of onnx's own test data (`light_*`) carry shapes but no weights: each weight is a `ConstantOfShape`.
-Here every such node, and every float initializer that a weighted node reads, becomes an initializer with random
-values drawn for the role it plays. Source of the scale: He et al. 2015, variance 2 / fan-in before a ReLU.
+The models in onnx's test data (`light_*`) have shapes but no weights: each weight is a `ConstantOfShape`. Every such
+node, and every float initializer that a node reads as a weight, becomes an initializer with random values from the
+distribution of its role. Source of the scale: He et al. 2015, variance 2 / fan-in before a ReLU.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xrelay.dialects.relay.structure.weights import Array
 
 Draw: TypeAlias = Callable[[np.random.Generator, Sequence[int]], Array]
 Role: TypeAlias = tuple[str, int]
-"""The op that reads a weight, and as which input."""
+"""The op that reads a weight, and the index of the input."""
 
 
 def _he(rng: np.random.Generator, shape: Sequence[int]) -> Array:
@@ -51,7 +51,7 @@ _PASSES_THROUGH = frozenset({"Unsqueeze", "Squeeze", "Reshape", "Identity"})
 
 
 def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProto:
-    """A copy of `model` whose weights are random; the same seed gives the same weights on every machine."""
+    """Returns a copy of `model` with random weights; a seed yields the same weights on every machine."""
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph, rng = result.graph, np.random.default_rng(seed)
@@ -70,7 +70,7 @@ def with_random_weights(model: onnx.ModelProto, seed: int = 0) -> onnx.ModelProt
 
 
 def _drop_unused(graph: onnx.GraphProto, candidates: set[str]) -> None:
-    """Drop the initializers of `candidates` that no node reads, and the graph inputs of their names."""
+    """Remove the initializers in `candidates` that no node reads, and graph inputs of the same names."""
     unused = candidates - {name for node in graph.node for name in node.input}
     for tensor in [tensor for tensor in graph.initializer if tensor.name in unused]:
         graph.initializer.remove(tensor)
@@ -84,7 +84,7 @@ def _draw(name: str, shape: Sequence[int], roles: dict[str, Role], rng: np.rando
 
 
 def _roles(graph: onnx.GraphProto) -> dict[str, Role]:
-    """The role of every value that a weighted node reads, looked up through ops that only reshape."""
+    """Returns the role of every value that a node reads as a weight, also through ops that only reshape."""
     roles: dict[str, Role] = {}
     for node in reversed(graph.node):
         if node.op_type in _PASSES_THROUGH and node.output[0] in roles:

@@ -3,10 +3,10 @@
     @converts("Relu", since=1)
     def relu(node: NodeView) -> SSAValue: ...
 
-The range that holds the model's opset wins; ranges of one op may not overlap, but a converter of another package comes
-before one of xrelay's: whoever writes an operator of their own wants it used. `attributes` names every attribute the
-converter reads: one that it does not know is reported instead of ignored. `supports` may look at a node before any
-conversion and give the reason why it cannot be converted, so that all such nodes are reported at once.
+A node is converted by the converter whose range contains the model's opset. Ranges of one op must not overlap, except
+that a converter of another package takes precedence over one of xrelay. `attributes` names every attribute that the
+converter reads; a node with another attribute is unsupported. `supports` may return the reason why a node cannot be
+converted, before any conversion, so that all such nodes are reported at once.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from xrelay.frontend.onnx.node import NodeView
 
 ConvertFunction: TypeAlias = "Callable[[NodeView], SSAValue | Sequence[SSAValue | None]]"
-"""Emits what a node computes; `None` in the list stands for an output that nothing reads."""
+"""Emits the ops of a node; `None` in the list is an output that nothing reads."""
 SupportCheck: TypeAlias = "Callable[[NodeView], str | None]"
 MICROSOFT = "com.microsoft"
-"""The domain of onnxruntime's own operators."""
+"""The domain of onnxruntime's contributed operators."""
 TRADITIONAL = "ai.onnx.ml"
-"""The domain of onnx's operators for models that are not neural networks."""
+"""The domain of ONNX's operators for classical machine learning."""
 
 
 @dataclass(frozen=True)
 class Converter:
-    """One registered conversion, for opsets `since` to `until` (inclusive; `None` is open)."""
+    """A registered converter for opsets `since` to `until` (inclusive; `None` is unbounded)."""
 
     op_type: str
     domain: str
@@ -44,15 +44,15 @@ class Converter:
     convert: ConvertFunction
     supports: SupportCheck | None
     limits: str
-    """The forms of the op that are refused, for the table in the documentation; empty where none is."""
+    """The forms of the op that are refused, for the table in the documentation; empty if all are supported."""
 
     @property
     def is_ours(self) -> bool:
-        """True for a converter of xrelay, false for one of another package."""
+        """Whether the converter is xrelay's, not another package's."""
         return self.convert.__module__.partition(".")[0] == "xrelay"
 
     def covers(self, opset: int) -> bool:
-        """True where the range holds `opset`."""
+        """Returns whether the range contains `opset`."""
         return self.since <= opset and (self.until is None or opset <= self.until)
 
 
@@ -69,9 +69,9 @@ def converts(
     supports: SupportCheck | None = None,
     limits: str = "",
 ) -> Callable[[ConvertFunction], ConvertFunction]:
-    """Decorator: register a conversion; `limits` says for the documentation what of the op is refused.
+    """Decorator that registers a converter; `limits` describes in the documentation which forms of the op are refused.
 
-    Raises `ModelImportError` where the range overlaps one that is registered, unless that is xrelay's and this is not.
+    Raises `ModelImportError` if the range overlaps a registered one, unless that is xrelay's and this one is not.
     """
 
     def register(function: ConvertFunction) -> ConvertFunction:
@@ -89,22 +89,22 @@ def converts(
 
 
 def find_converter(op_type: str, domain: str, opset: int) -> Converter | None:
-    """The converter for a node; `None` where there is none for its opset."""
+    """Returns the converter for a node; `None` if there is none for its opset."""
     return next((c for c in _CONVERTERS.get((domain, op_type), []) if c.covers(opset)), None)
 
 
 def known_ranges(op_type: str, domain: str) -> str:
-    """The opset ranges in which an op is known, for messages; empty for an unknown op."""
+    """Returns the opset ranges of an op for messages; empty for an unknown op."""
     ranges = sorted(_CONVERTERS.get((domain, op_type), []), key=lambda converter: converter.since)
     return ", ".join(f"{c.since}–{c.until}" if c.until is not None else f"{c.since} and later" for c in ranges)
 
 
 def registered_converters() -> list[Converter]:
-    """All converters, by domain, op type and first opset."""
+    """Returns all converters, sorted by domain, op type and first opset."""
     found = [converter for converters in _CONVERTERS.values() for converter in converters]
     return sorted(found, key=lambda converter: (converter.domain, converter.op_type, converter.since))
 
 
 def registered_ops() -> list[str]:
-    """The op types that have a converter, sorted; a domain other than the default is written in front."""
+    """Returns the sorted op types that have a converter, with their domain unless it is ONNX's own."""
     return [f"{domain}::{op_type}" if domain else op_type for domain, op_type in sorted(_CONVERTERS)]

@@ -1,4 +1,4 @@
-"""The model's inputs as typed relay arguments: fixed shapes, named dimensions, and shapes the caller overrides."""
+"""The model's inputs as typed relay arguments: fixed shapes, named dimensions, and shapes that the caller overrides."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from xrelay.frontend.onnx.graph import identifier
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, is_dim_name, symbol
 
 CAST_INSIDE = "declare FLOAT or INT8 here, and convert by a Cast node inside the model"
-"""What to do about inputs and outputs whose numbers are of a type that the importer only carries."""
+"""Help for inputs and outputs whose element type relay lacks."""
 
 _LOG = logging.getLogger(__name__)
 
 
 def graph_inputs(graph: onnx.GraphProto, chosen: Collection[str] = ()) -> list[onnx.ValueInfoProto]:
-    """The inputs a caller must give: those that no initializer supplies, and those of `chosen`."""
+    """Returns the inputs that the caller must pass: those without an initializer, and those in `chosen`."""
     supplied = {tensor.name for tensor in graph.initializer}
     supplied |= {tensor.values.name for tensor in graph.sparse_initializer}
     return [value for value in graph.input if value.name in chosen or value.name not in supplied]
 
 
 def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.ValueInfoProto]) -> None:
-    """Refuse names in the argument called `what` that no input of the model has."""
+    """Raise an error for a name in the argument called `what` that is not an input of the model."""
     names = [value.name for value in inputs]
     for name in given:
         if name not in names:
@@ -43,9 +43,9 @@ def check_names(what: str, given: Mapping[str, object], inputs: Sequence[onnx.Va
 
 
 def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype: str | None = None) -> Attribute:
-    """The tensor type of a graph input; `override` fixes its dimensions, `dtype` its element type where it has none.
+    """Returns the type of a graph input; `override` fixes its dimensions, `dtype` its element type if it has none.
 
-    Raises `ModelImportError` for a tensor that has no shape, for what `value_type` refuses, and for an input that
+    Raises `ModelImportError` for a tensor without a shape, for a type that `value_type` refuses, and for an input that
     contradicts `override`.
     """
     place = f"input {value.name!r}"
@@ -55,11 +55,10 @@ def input_type(value: onnx.ValueInfoProto, override: Sequence[int] | None, dtype
 
 
 def value_type(type: onnx.TypeProto, place: str, override: Sequence[int] | None = None) -> Attribute:
-    """The type of a tensor, a sequence or an optional; the extents of values in those have no names.
+    """Returns the type of a tensor, a sequence or an optional; extents of tensors in containers have no names.
 
-    `override` fixes the dimensions of the tensor, or of every value.
-
-    Values in containers have any rank where the model gives no shape.
+    `override` fixes the dimensions of the tensor, or of every tensor in the container. Without a shape in the model,
+    tensors in containers have any rank.
 
     Raises `ModelImportError` about `place` for a type of another kind, and for a tensor without a shape.
     """
@@ -101,7 +100,7 @@ def _element_type(number: int, dtype: str | None, place: str) -> Attribute:
 
 
 def numpy_type(number: int) -> np.dtype[Any]:
-    """The dtype of ONNX's element type `number`; `ModelImportError` for one that tensors here do not have."""
+    """Returns the dtype of ONNX's element type `number`; raises `ModelImportError` if relay lacks it."""
     try:
         dtype = onnx.helper.tensor_dtype_to_np_dtype(number)
     except KeyError as error:
@@ -115,7 +114,7 @@ def numpy_type(number: int) -> np.dtype[Any]:
 
 
 def stored_bytes(tensor: onnx.TensorProto) -> int:
-    """How many bytes the numbers of a tensor take in a file; `ModelImportError` for an element type unknown here."""
+    """Returns the size in bytes of a tensor in a file; raises `ModelImportError` for an unknown element type."""
     count = prod(tensor.dims)
     try:
         dtype = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type)
@@ -127,9 +126,9 @@ def stored_bytes(tensor: onnx.TensorProto) -> int:
 
 
 def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
-    """Hold what the model declares of an output against the tensor that its graph gives.
+    """Check the declared type of an output against the type of its value.
 
-    Another element type is a `ModelImportError`; of other extents the logger warns, as exporters are careless there.
+    Another element type is a `ModelImportError`; other extents only log a warning, since exporters are careless there.
     """
     declared = output.type.tensor_type
     if not isinstance(found, TensorType) or declared.elem_type == onnx.TensorProto.UNDEFINED:
@@ -151,7 +150,7 @@ def check_declared(output: onnx.ValueInfoProto, found: Attribute) -> None:
 
 
 def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
-    """The types of values by name: those that the model declares, and those that onnx infers from them."""
+    """Returns the types of values by name: those that the model declares, and those that onnx infers from them."""
     try:
         inferred = onnx.shape_inference.infer_shapes(model)
     except (onnx.shape_inference.InferenceError, ValueError, RuntimeError):
@@ -166,9 +165,9 @@ def declared_types(model: onnx.ModelProto) -> dict[str, Attribute]:
 
 
 def name_by_place(type: Attribute, name: str, wanted: set[str]) -> Attribute:
-    """The type of input `name`, whose extents without a name are called after it and their axis: `x_0`.
+    """Returns the type of input `name`, with unnamed extents called after input and axis: `x_0`.
 
-    Only those of `wanted` are, and taken from it: no other input has them.
+    Only names in `wanted` are given, and removed from it, since they are unique to this input.
     """
     stem = identifier(name)
     if stem is None or not isinstance(type, TensorType):
@@ -184,7 +183,7 @@ def name_by_place(type: Attribute, name: str, wanted: set[str]) -> Attribute:
 
 
 def type_name(elem_type: int) -> str:
-    """ONNX's name of an element type; its number where it has none."""
+    """Returns ONNX's name of an element type, or its number if it has none."""
     names = {number: name for name, number in onnx.TensorProto.DataType.items()}
     return names.get(elem_type, str(elem_type))
 

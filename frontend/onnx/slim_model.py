@@ -4,7 +4,7 @@ Only fields that lead to tensors are read: the graph, its initializers, and the 
 Protobuf parses the whole file if its encoding is not that of protobuf's own writer, or if a singular field occurs
 twice.
 
-The parts of a graph are counted before protobuf parses them: it needs up to a kilobyte of memory for each part.
+The fields of a graph are counted before protobuf parses them, since it needs up to a kilobyte of memory for each.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.tensor_bytes import TensorBytes
 
 LEAST: Final = 1 << 14
-"""The bytes from which on a tensor is large."""
+"""The size in bytes from which on a tensor is large."""
 MOST_FIELDS: Final = 1 << 20
-"""Protobuf alone is fast enough where there are more."""
+"""The maximum number of fields to scan; protobuf alone is fast enough for models with more."""
 
 MOST_PARTS: Final = 1 << 19
-"""The fields that a model, its graph, its large nodes and its long shapes have at most, together."""
+"""The maximum number of fields of a model, its graph, its large nodes and its long shapes, together."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _SIZES: Final = {_FIXED64: 8, _FIXED32: 4}
 _WIRES: Final = (_VARINT, _FIXED64, _BYTES, _FIXED32)
 _VARINT_BYTES: Final = 10
 _MORE: Final = 0x80
-"""The bit of a byte that others of the same number follow."""
+"""The continuation bit of a byte of a varint."""
 _HEAD: Final = 2 * _VARINT_BYTES
 _WINDOW: Final = 1 << 12
 
@@ -41,7 +41,7 @@ _LISTS: Final[dict[int, int]] = {
     _PROTO.FLOAT: _PROTO.FLOAT_DATA_FIELD_NUMBER,
     _PROTO.DOUBLE: _PROTO.DOUBLE_DATA_FIELD_NUMBER,
 }
-"""The types whose lists of numbers lie in the file as in memory."""
+"""The element types whose typed lists have the same bytes in the file as in memory."""
 
 Data = bytes | bytearray | memoryview
 
@@ -52,22 +52,22 @@ class Content(Protocol):
     size: int
 
     def read(self, begin: int, end: int) -> Data:
-        """The bytes from begin to end, for a moment."""
+        """The bytes from `begin` to `end`, valid until the next read."""
         ...
 
     def array(self, begin: int, end: int) -> Array:
-        """The same, to stay, as numbers of 8 bits that are not written to."""
+        """The same bytes as a permanent, read-only array of u8."""
         ...
 
 
 class _OddError(Exception):
-    """The bytes are not what protobuf writes of a model."""
+    """The bytes are not an encoding that protobuf writes."""
 
 
 class _Kind:
-    """A kind of message: the fields that lead to tensors, each with its kind, and those of them that occur once.
+    """A kind of message: the fields that lead to tensors, with their kinds, and the field that must occur once.
 
-    The fields of a kind that is `counted` are parts of a graph.
+    The fields of a `counted` kind count towards `MOST_PARTS`.
     """
 
     def __init__(self, fields: dict[int, _Kind] | None = None, once: int | None = None, *, counted: bool = False):
@@ -97,7 +97,7 @@ _MODEL: Final = _Kind(
 
 
 class _Field(NamedTuple):
-    """A field of a message: its number, where it begins, and where its value lies."""
+    """A field of a message: its number, its start, and the range of its value."""
 
     number: int
     wire: int
@@ -107,15 +107,15 @@ class _Field(NamedTuple):
 
     @property
     def size(self) -> int:
-        """The bytes of the value."""
+        """The size of the value in bytes."""
         return self.end - self.begin
 
 
 def slim_model(content: Content, tensors: TensorBytes, place: str = "model") -> bytes | None:
-    """Returns the bytes of a model without those of its large tensors, which go to `tensors`.
+    """Returns the bytes of a model without those of its large tensors, which are added to `tensors`.
 
-    Returns `None` if protobuf has to parse the whole model. Errors of reading pass through.
-    `ModelImportError` for a model, called `place`, of more than `MOST_PARTS` parts.
+    Returns `None` if protobuf has to parse the whole model. Errors of reading propagate. Raises `ModelImportError`,
+    with the location `place`, for a model of more than `MOST_PARTS` parts.
     """
     try:
         return bytes(_Slimming(content, tensors, place).message(_MODEL, 0, content.size))
@@ -129,7 +129,7 @@ class _Slimming:
         self._left, self._parts = MOST_FIELDS, 0
 
     def message(self, kind: _Kind, begin: int, end: int) -> bytearray:
-        """The message of some bytes, without the bytes of its tensors; as deep as the kinds, which are six."""
+        """The message of a range of bytes, without the bytes of its tensors; the recursion is as deep as `_MODEL`."""
         if kind is _TENSOR:
             return self._tensor(begin, end)
         slim, copied, seen = bytearray(), begin, 0
@@ -152,7 +152,7 @@ class _Slimming:
         return slim + self._content.read(copied, end)
 
     def _tensor(self, begin: int, end: int) -> bytearray:
-        """A tensor that names its bytes, where it holds them in one piece."""
+        """The tensor with a reference to its bytes, if it contains them in one piece."""
         data = self._data(begin, end)
         if data is None:
             return bytearray(self._content.read(begin, end))
@@ -160,7 +160,7 @@ class _Slimming:
         return slim + self._tensors.add(self._content.array(data.begin, data.end)).SerializeToString()
 
     def _data(self, begin: int, end: int) -> _Field | None:
-        """The field with the bytes of a tensor, where they lie there as in memory."""
+        """The field with the bytes of a tensor, if they are the same as in memory."""
         fields: dict[int, list[_Field]] = {}
         for field in self._fields(begin, end):
             fields.setdefault(field.number, []).append(field)
@@ -196,7 +196,7 @@ class _Slimming:
 
 
 def _number(data: Data, at: int) -> tuple[int, int]:
-    """The number of variable length at a place, and where it ends."""
+    """Returns the varint at a position, and the position after it."""
     value = shift = 0
     for byte in data[at : at + _VARINT_BYTES]:
         at += 1
@@ -208,7 +208,7 @@ def _number(data: Data, at: int) -> tuple[int, int]:
 
 
 def _varint(value: int) -> bytes:
-    """A number in protobuf's variable length."""
+    """Encodes a number as a varint."""
     data = bytearray()
     while value >= _MORE:
         data.append(value & 0x7F | _MORE)

@@ -1,4 +1,4 @@
-"""Tensors of which a model stores the elements that are not zero: read as dense ones."""
+"""Sparse tensors, stored as their non-zero elements, read as dense arrays."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from xrelay.frontend.onnx.tensors import check_size, tensor_array
 
 
 def dense_array(sparse: onnx.SparseTensorProto, kept: TensorBytes) -> Array:
-    """The array with zeros where nothing is stored.
+    """Returns the dense array.
 
-    An element is placed by its number in the whole, or by a number for each axis. `ModelImportError` for numbers that
-    place it nowhere, for another count of them, and for a tensor larger than what a model carries.
+    The position of an element is its flat index, or one index per axis. Raises `ModelImportError` for indices out of
+    range, for another number of indices than elements, and for a tensor larger than the limit of constants.
     """
     place = f"sparse tensor {sparse.values.name!r}" if sparse.values.name else "sparse tensor"
     values, shape = tensor_array(sparse.values, kept), tuple(sparse.dims)
@@ -31,7 +31,7 @@ def dense_array(sparse: onnx.SparseTensorProto, kept: TensorBytes) -> Array:
 
 
 def _places(indices: Array, values: Array, shape: tuple[int, ...], place: str) -> Array:
-    """The number of each stored element in the whole."""
+    """The flat index of each stored element."""
     by_axis = len(shape) > 0 and indices.shape == (values.size, len(shape))
     if values.ndim != 1 or not (by_axis or indices.shape == values.shape) or indices.dtype != np.int64:
         text = f"{list(values.shape)} values at places {indices.dtype}{list(indices.shape)}"

@@ -1,4 +1,4 @@
-"""The nodes of a branch or function as nodes of the graph around it."""
+"""The nodes of a branch or function, renamed for the enclosing graph."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.needed import bodies_of, names_defined, needed_nodes
 class SplicedBranch:
     """The nodes that replace an If, and the initializers of its branch with their new names.
 
-    The values of the branch are renamed, since the graph around it may use the same names. `Identity` nodes rename the
+    The values of the branch are renamed, since the enclosing graph may use the same names. `Identity` nodes rename the
     outputs of the branch to the outputs of the If.
     """
 
@@ -38,7 +38,8 @@ class SplicedBranch:
 def spliced_call(node: onnx.NodeProto, body: onnx.GraphProto, outputs: Sequence[str]) -> list[onnx.NodeProto]:
     """Returns the nodes that replace a call of a function.
 
-    `body` is the graph of the function with the attributes of the call; `outputs` are the names of its outputs there.
+    `body` is the graph of the function with the attributes of the call; `outputs` are the names of its outputs in the
+    enclosing graph.
     """
     prefix = f"{next(filter(None, node.output), node.name)}/"
     names = {name: prefix + name for name in names_defined(body) if name}
@@ -47,7 +48,7 @@ def spliced_call(node: onnx.NodeProto, body: onnx.GraphProto, outputs: Sequence[
 
 
 def _nodes(body: onnx.GraphProto, names: Mapping[str, str], outputs: Sequence[str], place: str) -> list[onnx.NodeProto]:
-    """The nodes that outputs of `body` need, with these names of values, and an `Identity` for each output."""
+    """The renamed nodes that outputs of `body` depend on, and an `Identity` for each output."""
     nodes = [_renamed(body.node[number], names) for number in needed_nodes(body)]
     for output, name in zip(body.output, outputs, strict=True):
         if name:
@@ -57,7 +58,7 @@ def _nodes(body: onnx.GraphProto, names: Mapping[str, str], outputs: Sequence[st
 
 
 def _renamed(node: onnx.NodeProto, names: Mapping[str, str]) -> onnx.NodeProto:
-    """Returns a copy of `node` with other names of values, also in its bodies, but for those that bodies define."""
+    """Returns a copy of `node` with renamed values, also in its bodies, except for names that bodies define."""
     copy = onnx.NodeProto()
     copy.CopyFrom(node)
     _rename(copy.input, names)

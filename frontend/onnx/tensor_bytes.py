@@ -1,7 +1,7 @@
-"""The bytes of large tensors, which a model's protobuf names and does not hold.
+"""The bytes of large tensors, which the protobuf of a model refers to instead of holding them.
 
-Protobuf copies what it parses, and gives out copies of that. So the bytes of large tensors are read from the file to
-where they stay, and the tensor says instead, in the way of external data, which of them are its own.
+Protobuf copies data when it parses and again when it returns it. So the bytes of large tensors are read from the file
+directly into their final buffer, and the tensor refers to them in the form of external data.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ _PLAIN = (
 
 
 def plain_dtype(type: int) -> np.dtype | None:
-    """The dtype of a type of ONNX whose elements lie in a file as in memory; `None` for others."""
+    """Returns the dtype of an ONNX type with the same encoding in a file as in memory; `None` for others."""
     return helper.tensor_dtype_to_np_dtype(type) if type in _PLAIN else None
 
 
 class TensorBytes:
-    """Bytes of tensors of one model, in the order in which they were found.
+    """The bytes of tensors of one model, numbered in order of addition.
 
-    A tensor names its own by a key that no file can know beforehand.
+    A tensor refers to its bytes by a random key, which no file can contain by intent.
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class TensorBytes:
         self._arrays: list[Array] = []
 
     def add(self, data: Array) -> onnx.TensorProto:
-        """Keep bytes; gives the fields by which a tensor names them."""
+        """Add bytes; returns the fields with which a tensor refers to them."""
         fields = onnx.TensorProto(data_location=onnx.TensorProto.EXTERNAL)
         entry = fields.external_data.add()
         entry.key, entry.value = self._key, str(len(self._arrays))
@@ -45,7 +45,7 @@ class TensorBytes:
         return fields
 
     def of(self, tensor: onnx.TensorProto) -> Array | None:
-        """The bytes that a tensor names; `None` for one that holds its own, or has them in another file."""
+        """Returns the bytes that a tensor refers to; `None` if it contains them, or they are in another file."""
         entries = tensor.external_data
         if len(entries) != 1 or entries[0].key != self._key:
             return None

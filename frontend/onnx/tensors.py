@@ -1,4 +1,4 @@
-"""The tensors that a model carries, as arrays: checked before a byte of them is trusted."""
+"""The tensors of a model as arrays, checked before their bytes are used."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from xrelay.frontend.onnx.tensor_bytes import TensorBytes, plain_dtype
 
 
 def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
-    """The array of `tensor`, whose bytes may be in `kept`, where they lie there.
+    """Returns the array of `tensor`, with its bytes from `kept` if it refers to them.
 
-    `ModelImportError` for extents that no array has, bytes of another length, or bytes elsewhere.
+    Raises `ModelImportError` for extents that no array has, bytes of the wrong length, or bytes in an external file.
     """
     place = f"tensor {tensor.name!r}" if tensor.name else "tensor"
     if any(extent < 0 for extent in tensor.dims):
@@ -40,13 +40,13 @@ def tensor_array(tensor: onnx.TensorProto, kept: TensorBytes) -> Array:
 
 
 def _check_length(tensor: onnx.TensorProto, given: int) -> None:
-    """`ValueError` for `given` raw bytes, if any, that are too few or so many that onnx would drop the last."""
+    """Raise `ValueError` if `given` raw bytes are too few, or more than the tensor takes, which onnx would drop."""
     if given and given != stored_bytes(tensor):
         raise ValueError(f"{given} bytes are given, {stored_bytes(tensor)} are expected")
 
 
 def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
-    """The array of a tensor with these bytes; raises what `numpy_helper.to_array` does."""
+    """The array of a tensor with these bytes; raises as `numpy_helper.to_array` does."""
     dtype = plain_dtype(tensor.data_type)
     if dtype is not None and not tensor.HasField("segment"):
         return np.frombuffer(data, dtype).reshape(tuple(tensor.dims))
@@ -59,21 +59,21 @@ def _array_of(tensor: onnx.TensorProto, data: Array) -> Array:
 
 
 def check_size(shape: tuple[int, ...], itemsize: int, most: int | None = None) -> str | None:
-    """Returns why a constant of `shape` is refused: it takes more than `most` bytes; else `None`.
+    """Returns the reason if a constant of `shape` takes more than `most` bytes; else `None`.
 
-    Unless said otherwise those are what a model file can carry.
+    `most` defaults to the size that a model file can hold.
     """
-    # numpy multiplies the extents of an empty array, too.
+    # numpy also multiplies the extents of an empty array.
     size = prod(max(extent, 1) for extent in shape) * itemsize
     most = MAX_CONSTANT_BYTES if most is None else most
     return f"a constant of shape {list(shape)} would take {size} bytes" if size > most else None
 
 
 MAX_ELEMENTS = 2**59
-"""What the extents of an array, with 1 for 0, may multiply to: numpy counts its bytes, 16 an element, in 63 bits."""
+"""The maximum product of the extents, 0 counted as 1: numpy counts up to 16 bytes per element in 63 bits."""
 
 MAX_CONSTANT_BYTES = 2**31
-"""The size limit of ONNX files (protobuf's), so of what a file spells out."""
+"""The size limit of ONNX files (protobuf's), and so of constants in a file."""
 
 MAX_COMPUTED_BYTES = 2**29
-"""The limit of a constant that the importer computes element by element, which takes several times as much memory."""
+"""The size limit of a constant that the importer computes per element, which takes several times as much memory."""

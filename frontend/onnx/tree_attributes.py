@@ -29,9 +29,9 @@ class Ensemble:
 
 
 def read_numbered(node: NodeView, kind: str, num_targets: int, dtype: np.dtype[Any]) -> Ensemble:
-    """The trees of TreeEnsembleRegressor (`kind` is "target") or TreeEnsembleClassifier ("class").
+    """Returns the trees of TreeEnsembleRegressor (`kind` is "target") or TreeEnsembleClassifier ("class").
 
-    Leaves are nodes, and a node has the number of a tree and a number of its own.
+    Leaves are nodes too, and a node is identified by a tree id and a node id.
     """
     columns = {name: _ints(node, f"nodes_{name}") for name in _COLUMNS}
     count = len(columns["nodeids"])
@@ -64,12 +64,12 @@ def read_numbered(node: NodeView, kind: str, num_targets: int, dtype: np.dtype[A
     targets, weights = _ints(node, f"{kind}_ids"), _numbers(node, f"{kind}_weights", dtype)
     _check_weights(node, kind, (leaf_trees, leaf_nodes, targets, weights), num_targets)
     leaves = numbers[rows.find(leaf_trees, leaf_nodes)]
-    at_leaf = leaves < 0  # older exporters give inner nodes weights, which mean nothing
+    at_leaf = leaves < 0  # older exporters assign weights to inner nodes, which have no meaning
     return Ensemble(nodes, int(is_leaf.sum()), -1 - leaves[at_leaf], targets[at_leaf], weights[at_leaf])
 
 
 def read_indexed(node: NodeView, num_targets: int, dtype: np.dtype[Any]) -> Ensemble:
-    """The trees of TreeEnsemble, whose nodes and leaves are numbered through all trees."""
+    """Returns the trees of TreeEnsemble, whose nodes and leaves are numbered across all trees."""
     features, splits = _ints(node, "nodes_featureids"), _tensor(node, "nodes_splits").astype(dtype)
     count, modes = len(features), _tensor(node, "nodes_modes").astype(np.int64)
     tracks = node.attribute_ints("nodes_missing_value_tracks_true") or (0,) * count
@@ -97,7 +97,7 @@ def read_indexed(node: NodeView, num_targets: int, dtype: np.dtype[Any]) -> Ense
 
 
 def _members(node: NodeView, count: int, dtype: np.dtype[Any]) -> Sequence[Array]:
-    """The sets of numbers, which end in NaN each."""
+    """The sets of numbers; in the attribute, NaN ends each set."""
     given = node.attribute_tensor("membership_values")
     numbers = np.empty(0, dtype) if given is None else given.reshape(-1).astype(dtype)
     ends = np.flatnonzero(np.isnan(numbers))
@@ -107,7 +107,7 @@ def _members(node: NodeView, count: int, dtype: np.dtype[Any]) -> Sequence[Array
 
 
 class _RowsOfNodes:
-    """Finds the rows of nodes by the numbers of their tree and their own."""
+    """Finds the rows of nodes by tree id and node id."""
 
     def __init__(self, node: NodeView, trees: Array, nodes: Array):
         self._node = node
@@ -123,7 +123,7 @@ class _RowsOfNodes:
             raise node.error(f"node {nodes[row]} of tree {trees[row]} is there twice")
 
     def find(self, trees: Array, nodes: Array) -> Array:
-        """Returns the rows; an error for a node that is not there."""
+        """Returns the rows; raises an error for a missing node."""
         keys = self._keys(trees, nodes)
         places = np.minimum(np.searchsorted(self._sorted, keys), len(self._sorted) - 1)
         wrong = np.flatnonzero(self._sorted[places] != keys) if len(self._sorted) else np.arange(len(keys))
@@ -132,7 +132,7 @@ class _RowsOfNodes:
         return self._order[places]
 
     def _keys(self, trees: Array, nodes: Array) -> Array:
-        """One number for each node; -1 for a tree or node that cannot be there."""
+        """One key per node; -1 for a tree or node that cannot exist."""
         places = np.minimum(np.searchsorted(self._trees, trees), max(0, len(self._trees) - 1))
         known = (nodes >= 0) & (nodes < 1 << 31)
         if len(self._trees):

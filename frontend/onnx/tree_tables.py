@@ -1,10 +1,10 @@
-"""Decision trees as the tables that `relay.tree_leaves` walks through, from the nodes of a model.
+"""Decision trees as the tables of `relay.tree_leaves`, built from the nodes of a model.
 
-A node of a model compares by one of seven modes, and sends a missing value (NaN) to either child. A row of the tables
-compares by `<=` alone, and sends NaN to the right child:
+A node of a model compares in one of seven modes, and sends a missing value (NaN) to either child. A row of the tables
+always compares by `<=`, and sends NaN to the right child:
 
 - `x < t` is `x <= p` for the largest number `p` below `t`; `>` and `>=` exchange the children of `<=` and `<`;
-- `x == t` is `x <= t`, and then not `x <= p`; a set of numbers is searched by halves for the one to compare with;
+- `x == t` is `x <= t`, and then not `x <= p`; membership in a set is a binary search for the number to compare with;
 - if NaN goes left, the row reads a second copy of the feature, in which -inf replaces NaN.
 """
 
@@ -22,7 +22,7 @@ from xrelay.errors import ModelImportError
 
 
 class Mode(IntEnum):
-    """How a node compares a feature with its threshold, with the numbers that `TreeEnsemble` has for it."""
+    """The comparison of a feature with its threshold, numbered as in `TreeEnsemble`."""
 
     LEQ = 0
     LT = 1
@@ -34,10 +34,10 @@ class Mode(IntEnum):
 
 
 EXCHANGED: Final = (Mode.GTE, Mode.GT, Mode.NEQ)
-"""The modes that are another one with the children exchanged."""
+"""The modes that are another mode with exchanged children."""
 
 MOST_DEPTH: Final = 1 << 12
-"""Nodes on a path; trees that are learnt have some tens."""
+"""The maximum number of nodes on a path; trained trees have some tens."""
 
 
 @dataclass(frozen=True)
@@ -70,18 +70,18 @@ class TreeTables:
     children: Array
     trees: int
     depth: int
-    """The number of steps from a root to any of its leaves, at most."""
+    """The maximum number of steps from a root to a leaf."""
     leaves: int
 
     @property
     def first_leaf(self) -> int:
-        """The number of the row of leaf 0."""
+        """The row of leaf 0."""
         return len(self.features) - self.leaves
 
 
 @dataclass
 class _Rows:
-    """Rows under construction: as many as there are nodes, and more after them. Children are as in `TreeNodes`."""
+    """Rows under construction: one per node, then additional ones. Children are numbered as in `TreeNodes`."""
 
     features: list[int]
     thresholds: list[float]
@@ -89,7 +89,7 @@ class _Rows:
     right: list[int]
 
     def put(self, feature: int, threshold: float, left: int, right: int, place: int | None = None) -> int:
-        """Writes a row at `place`, or a new one; returns its number."""
+        """Writes a row at `place`, or appends one; returns its number."""
         if place is None:
             place = len(self.features)
             for column in (self.features, self.left, self.right):
@@ -101,10 +101,10 @@ class _Rows:
 
 
 def tree_tables(nodes: TreeNodes, leaves: int, num_features: int) -> TreeTables:
-    """Returns the tables of trees with `leaves` leaves that `check_nodes` accepts; `ModelImportError` for a cycle."""
+    """Returns the tables of trees that `check_nodes` accepts, with `leaves` leaves; `ModelImportError` for a cycle."""
     modes = nodes.modes
     exchanged = np.isin(modes, EXCHANGED)
-    # NaN fails every comparison but `!=`; exchanged children exchange its sides.
+    # NaN fails every comparison except `!=`; if children are exchanged, so is the side of NaN.
     goes_left = np.where(exchanged, (modes != Mode.NEQ) & ~nodes.tracks_true, nodes.tracks_true)
     left = np.where(exchanged, nodes.false_children, nodes.true_children)
     right = np.where(exchanged, nodes.true_children, nodes.false_children)
@@ -122,13 +122,13 @@ def tree_tables(nodes: TreeNodes, leaves: int, num_features: int) -> TreeTables:
 
 
 def before(numbers: Array) -> Array:
-    """The largest number below each; NaN, which no number is at most, below -inf."""
+    """Returns the largest number below each; NaN below -inf, since `x <= NaN` is never true."""
     least = np.array(-np.inf, numbers.dtype)
     return np.where(numbers == least, np.nan, np.nextafter(numbers, least)).astype(numbers.dtype)
 
 
 def _search(rows: _Rows, node: int, numbers: Array, num_features: int) -> None:
-    """Makes `node` the first row of a search for its feature among ascending numbers.
+    """Makes `node` the root of a binary search for its feature among ascending numbers.
 
     Each row sends the feature to one half of the numbers, and the last one compares it with the number that is left.
     NaN goes to the last number, or, if it counts as true, to the first.
@@ -201,9 +201,9 @@ def _joined(rows: _Rows, nodes: TreeNodes, leaves: int) -> TreeTables:
 
 
 def _depth(children: Array) -> int:
-    """The number of nodes on the longest path; `ModelImportError` if there is a cycle. Negative children are leaves.
+    """The number of nodes on the longest path; negative children are leaves. Raises `ModelImportError` for a cycle.
 
-    Nodes are removed in waves, each of those that no other node has for a child.
+    Nodes without a remaining parent are removed in waves.
     """
     count = len(children)
     inner = children[children >= 0]
@@ -225,9 +225,9 @@ def _depth(children: Array) -> int:
 
 
 def trees_of_leaves(nodes: TreeNodes, leaves: int) -> Array | None:
-    """For each leaf the tree that reaches it, -1 if none does; `None` if trees share nodes."""
+    """Returns the tree that reaches each leaf, -1 if none does; `None` if trees share nodes."""
     children = np.stack([nodes.true_children, nodes.false_children], axis=1)
-    owners = np.full(len(nodes) + leaves, -1)  # leaves, which have negative numbers, are counted from the end
+    owners = np.full(len(nodes) + leaves, -1)  # leaves have negative numbers, so they index from the end
     places, trees = nodes.roots, np.arange(len(nodes.roots))
     while places.size:
         reached, first, again = np.unique(places, return_index=True, return_inverse=True)
@@ -243,7 +243,7 @@ def trees_of_leaves(nodes: TreeNodes, leaves: int) -> Array | None:
 
 
 def trees_of_targets(trees: Array, targets: Array, num_trees: int, num_targets: int) -> list[Array] | None:
-    """The trees of each target, if every tree has weights for one target alone; `None` otherwise.
+    """Returns the trees of each target if every tree has weights for one target only; `None` otherwise.
 
     Weight `i` is at a leaf of tree `trees[i]`, for target `targets[i]`.
     """

@@ -1,4 +1,4 @@
-"""The reads of values that are still to come while the nodes of a graph are converted."""
+"""Counts the reads of values by nodes that are not converted yet."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from xrelay.frontend.onnx.needed import names_read
 
 
 class Uses:
-    """Counts the nodes of a list that read a name and are not converted yet.
+    """For each name, the number of nodes of a list that read it and are not converted yet.
 
-    The counts are made when they are first needed, as few models need them.
+    The counts are computed at first use, as few models need them.
     """
 
     outputs: frozenset[str]
@@ -25,23 +25,23 @@ class Uses:
         self._left: Counter[str] | None = None
 
     def forget(self, node: onnx.NodeProto) -> None:
-        """Subtracts the reads of `node`, which is converted next."""
+        """Subtract the reads of `node`, which is converted next."""
         if self._left is None:
             self._converted += 1
         else:
             self._left.subtract(names_read(node))
 
     def add(self, nodes: Sequence[onnx.NodeProto]) -> None:
-        """Adds the reads of further nodes."""
+        """Add the reads of further nodes."""
         for node in nodes:
             self._counts().update(names_read(node))
 
     def is_read(self, name: str) -> bool:
-        """Returns whether a node reads `name`, here or in the list around this one."""
+        """Returns whether an unconverted node reads `name`, here or in an enclosing list."""
         return self._counts()[name] > 0 or (self._around is not None and self._around.is_read(name))
 
     def is_output(self, name: str) -> bool:
-        """Returns whether `name` is an output, here or of the list around this one."""
+        """Returns whether `name` is an output, here or of an enclosing list."""
         return name in self.outputs or (self._around is not None and self._around.is_output(name))
 
     def _counts(self) -> Counter[str]:
