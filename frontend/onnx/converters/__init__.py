@@ -1,4 +1,4 @@
-"""The converters, one file per op family; `load()` registers them all."""
+"""The converters, one file per op family; `load()` registers them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from xrelay.registrations import import_modules
 
 
 def load() -> None:
-    """Import every family (once: Python keeps imported modules), and other packages' converters."""
+    """Import all families (Python does so only once), and the converters of other packages."""
     import_modules(__name__)
     load_plugins("converters")

@@ -1,4 +1,4 @@
-"""Activations: relay has an operator for each, with ONNX's attributes."""
+"""Activations; relay has an op with ONNX's attributes for most of them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.index_algebra.dims import product
 
 @dataclass(frozen=True)
 class Activation:
-    """The relay op of an ONNX op, since when there is one, and the defaults of its attributes, named alike in both."""
+    """The relay op of an ONNX op, its first opset, and its attributes (with equal names in both) with defaults."""
 
     op: str
     since: int = 1
     attributes: Mapping[str, float] = field(default_factory=dict[str, float])
 
     def convert(self, node: NodeView) -> SSAValue:
-        """The relay op with the node's attributes."""
+        """Returns the relay op with the node's attributes."""
         given = {name: node.attribute_float(name, default) for name, default in self.attributes.items()}
         return node.emit(self.op, node.input(0), **given)
 
@@ -67,7 +67,7 @@ def convert_reciprocal(node: NodeView) -> SSAValue:
 
 @converts("PRelu", until=6, attributes=("consumed_inputs",))
 def convert_prelu_of_channels(node: NodeView) -> SSAValue:
-    """`nn.prelu` with a slope for each channel, or with one for all."""
+    """`nn.prelu` with one slope per channel, or one slope for all."""
     if product(node.shape(1)) == 1:
         return _prelu(node, node.emit("reshape", node.input(1), newshape=()))
     return node.emit("nn.prelu", node.input(0), node.input(1), axis=1)
@@ -75,7 +75,7 @@ def convert_prelu_of_channels(node: NodeView) -> SSAValue:
 
 @converts("PRelu", since=7)
 def convert_prelu(node: NodeView) -> SSAValue:
-    """`nn.prelu` where the slope of a float lies along one axis; its definition elsewhere."""
+    """`nn.prelu` if the slope of floats varies along one axis; else its definition by other ops."""
     slope, data = node.shape(1), node.shape(0)
     if len(slope) > len(data):
         raise node.error(f"the slope has rank {len(slope)}, the data {len(data)}; a slope that broadcasts is expected")
@@ -86,7 +86,7 @@ def convert_prelu(node: NodeView) -> SSAValue:
 
 
 def _prelu(node: NodeView, slope: SSAValue) -> SSAValue:
-    """The product where x is negative, x elsewhere: no product reaches the others, even an infinite one."""
+    """`x * slope` where x is negative, else x, so that an infinite slope does not affect other elements."""
     x = node.input(0)
     return node.emit("where", node.emit("less", x, node.scalar(0, x)), node.emit("multiply", x, slope), x)
 
@@ -94,7 +94,7 @@ def _prelu(node: NodeView, slope: SSAValue) -> SSAValue:
 @converts("Shrink", since=9, attributes=("bias", "lambd"), limits="floats")
 @rounded_once
 def convert_shrink(node: NodeView, x: SSAValue) -> SSAValue:
-    """X + bias below -lambd, x - bias above lambd, 0 between."""
+    """X + bias below -lambd, x - bias above lambd, 0 otherwise."""
     if not isinstance(element_type_of(x.type), AnyFloat):
         raise node.error(f"the element type must be a float, found {element_type_of(x.type)}")
     bias, bound = node.attribute_float("bias", 0.0), node.attribute_float("lambd", 0.5)

@@ -1,4 +1,4 @@
-"""AffineGrid: the places of an image's elements, moved by matrices."""
+"""AffineGrid: the coordinates of an image's elements, transformed by matrices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.index_algebra.dims import shape_text
 @converts("AffineGrid", since=20, attributes=("align_corners",))
 @rounded_once
 def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
-    """The places of each axis times its column of the matrices, and the last column; the last axis comes first."""
+    """The sum of coordinates times their columns of the matrices, and of the last column; the last axis is first."""
     shape, count = node.shape(0), node.shape(1)
     spatial = len(shape) == 3 and shape[1:] in ((2, 3), (3, 4)) and shape[1]
     if not isinstance(spatial, int) or not spatial or count != (spatial + 2,):
@@ -38,14 +38,14 @@ def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
 
 
 def _column(node: NodeView, matrices: SSAValue, column: int, spatial: int) -> SSAValue:
-    """A column of each matrix, beside the axes of the image."""
+    """A column of each matrix, with axes of extent 1 for the image."""
     place = node.emit_ints(column, "column")
     values = node.emit("take", matrices, place, axis=2, mode="fast")
     return node.emit("expand_dims", values, axis=1, num_newaxis=spatial)
 
 
 def _places(node: NodeView, index: int) -> SSAValue:
-    """The places in f64 along an axis whose extent is a size: -1 and 1 are its ends, or its outermost elements."""
+    """The f64 coordinates along an axis; -1 and 1 are its borders, or its first and last elements (`align_corners`)."""
     at = node.emit_ints(index, "axis")
     known = node.known_ints(1)
     if known is not None:
@@ -56,7 +56,7 @@ def _places(node: NodeView, index: int) -> SSAValue:
     size = node.emit("cast", number, dtype="float64")
     one, two = node.scalar(1, size), node.scalar(2, size)
     if node.attribute_int("align_corners", 0, check=lambda value: value in (0, 1)):
-        # One element alone lies in the middle.
+        # A single element is at the centre.
         twice = node.emit("subtract", node.emit("multiply", steps, two), node.emit("subtract", size, one))
         last = node.emit("maximum", node.emit("subtract", size, one), one)
     else:

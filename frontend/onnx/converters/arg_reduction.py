@@ -43,7 +43,7 @@ def convert_cum_prod(node: NodeView) -> SSAValue:
 
 
 def _accumulated(node: NodeView, relay_name: str) -> SSAValue:
-    """The relay op; where only the run tells the axis, that along each, and the one that is wanted."""
+    """The relay op; if the axis is known only at run time, the op along every axis, and a selection of one."""
     if node.constant(1) is not None:
         return _along(node, relay_name, node.required_int(1, "axis"))
     rank = len(node.shape(0))
@@ -54,7 +54,7 @@ def _accumulated(node: NodeView, relay_name: str) -> SSAValue:
 
 
 def _along(node: NodeView, relay_name: str, axis: int) -> SSAValue:
-    """The relay op along `axis`; with `reverse` of the data the other way round, and back."""
+    """The relay op along `axis`; with `reverse`, the data is reversed before and after."""
     data, reverse = node.input(0), _flag(node, "reverse")
     if reverse:
         data = node.emit("reverse", data, axis=axis)

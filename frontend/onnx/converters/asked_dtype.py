@@ -1,4 +1,4 @@
-"""Element types that attributes of nodes ask for."""
+"""Element types in attributes of nodes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.signature import numpy_type, type_name
 
 
 def asked_dtype(node: NodeView, name: str, number: int) -> np.dtype[Any]:
-    """The dtype of ONNX's element type `number`, for which the attribute `name` asks; an error for others."""
+    """Returns the dtype of ONNX's element type `number` in attribute `name`; raises an error if it is unsupported."""
     try:
         return numpy_type(number)
     except ModelImportError as error:

@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("BitCast", since=26, attributes=("to",), limits="no strings, no complex numbers, elements of whole bytes")
 def convert_bit_cast(node: NodeView) -> SSAValue:
-    """`reinterpret`; a boolean is a byte of 0 or 1, and another byte than 0 is true."""
+    """`reinterpret`; for booleans a cast, as a boolean is a byte of 0 or 1 and any other byte than 0 is true."""
     number = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
     dtype = asked_dtype(node, "to", number)
     kinds = {numpy_dtype(node.element_type(0)), dtype}

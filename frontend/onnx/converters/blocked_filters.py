@@ -1,7 +1,7 @@
-"""Filters as onnxruntime stores them for its convolutions of channels in blocks, brought back to ONNX's order.
+"""Filters in the blocked layout of onnxruntime's convolutions, converted to ONNX's layout.
 
-How many channels are in a block depends on the processor for which onnxruntime wrote the model, and the model does not
-say it: it shows in the extents, which are padded to whole blocks.
+The number of channels in a block depends on the processor for which onnxruntime saved the model. The model does not
+record it; it is inferred from the extents, which are padded to whole blocks.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from xrelay.target.host import host_facts
 
 _LOG = logging.getLogger(__name__)
 NCHWC: Final = "com.microsoft.nchwc"
-"""The domain of onnxruntime's operators on images whose channels lie in blocks."""
+"""The domain of onnxruntime's operators on images in blocked layout."""
 _SMALL, _LARGE = 8, 16
 _known: Final[WeakKeyDictionary[GraphBuilder, int]] = WeakKeyDictionary()
 
 
 def block_of(graph: GraphBuilder) -> int:
-    """How many channels are in a block; where nothing tells, as many as onnxruntime would take on this machine."""
+    """Returns the number of channels in a block; if the model implies none, the number for this machine."""
     if graph not in _known:
         told = next(_signs(graph), None)
         if told is None:
@@ -45,7 +45,7 @@ def block_of(graph: GraphBuilder) -> int:
 
 
 def in_order(node: NodeView) -> SSAValue:
-    """The filters of a node, input 1, a constant: filter, channel, and the spatial axes."""
+    """Returns the filters of a node, a constant input 1, in ONNX's layout: filter, channel, and the spatial axes."""
     stored = node.required_constant(1, "filters")
     if stored.ndim < 3:
         raise node.error(f"input #1 must have filters, channels and spatial axes, found {node.input(1).type}")
@@ -63,7 +63,7 @@ def in_order(node: NodeView) -> SSAValue:
 
 
 def _signs(graph: GraphBuilder) -> Iterator[int]:
-    """The size of a block, as often as something in the graph tells it."""
+    """The block size, once for each node of the graph that implies it."""
     filters_of: dict[str, int] = {}
     for proto in graph.nodes:
         if proto.domain != NCHWC:
@@ -94,6 +94,6 @@ def _channels_in(proto: onnx.NodeProto) -> int:
 
 
 def _own_block() -> int:
-    """How many channels onnxruntime takes to a block on this machine: what vectors of it hold, at most 16 numbers."""
+    """The number of channels in a block that onnxruntime uses on this machine: its vector width, at most 16."""
     facts = host_facts()
     return _SMALL if facts.arch == "x86_64" and "avx512f" not in facts.features else _LARGE

@@ -1,6 +1,6 @@
-"""Conversion to the types that tensors lack: integers of 2 and 4 bits, floats of 4 and 8 (`frontend/onnx/carried.py`).
+"""Conversion to types that relay lacks: 2- and 4-bit integers, 4- and 8-bit floats (`frontend/onnx/carried.py`).
 
-A number is rounded to the nearest one of the type, and held by the type that carries it.
+A number is rounded to the nearest number of the type, and stored in its carrier.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ _EXPONENT: dict[str, tuple[str, int]] = {
     "float32": ("int32", 0x7F800000),
     "float64": ("int64", 0x7FF0000000000000),
 }
-"""Float type → the integer type of its size, and the bits of the exponent."""
+"""Float type → the integer type of its size, and the mask of the exponent."""
 
 
 @dataclass(frozen=True)
 class _Floats:
-    """The numbers of a float type: the greatest, the least normal one, and the distance from 1 to the next."""
+    """The limits of a float type: the greatest number, the least normal number, and the distance from 1 to the next."""
 
     greatest: float
     least_normal: float
@@ -40,12 +40,12 @@ class _Floats:
 
 
 def is_rounded_to(dtype: np.dtype[Any]) -> bool:
-    """Whether `carried_cast` converts to `dtype`."""
+    """Returns whether `carried_cast` converts to `dtype`."""
     return carrier_of(dtype) is not None and dtype.name != "float8_e8m0fnu"
 
 
 def carried_dtype(number: int) -> np.dtype[Any] | None:
-    """The dtype of ONNX's element type `number` if `carried_cast` converts to it, else None."""
+    """Returns the dtype of ONNX's element type `number` if `carried_cast` converts to it, else None."""
     try:
         dtype = np.dtype(onnx.helper.tensor_dtype_to_np_dtype(number))
     except KeyError:
@@ -54,7 +54,7 @@ def carried_dtype(number: int) -> np.dtype[Any] | None:
 
 
 def carried_cast(node: NodeView, value: SSAValue, dtype: np.dtype[Any], *, saturate: bool = True) -> SSAValue:
-    """ONNX's Cast to `dtype`, which tensors lack; with `saturate` numbers beyond a float type become its greatest."""
+    """ONNX's Cast to `dtype`, which relay lacks; `saturate` clamps numbers beyond the range of a float type."""
     carrier = carrier_of(dtype)
     if carrier is None or not is_rounded_to(dtype):
         raise node.error(f"numbers are not rounded to {dtype}", help="cast them outside of the model")
@@ -65,7 +65,7 @@ def carried_cast(node: NodeView, value: SSAValue, dtype: np.dtype[Any], *, satur
 
 
 def _low_bits(node: NodeView, value: SSAValue, dtype: np.dtype[Any]) -> SSAValue:
-    """The low bits of integers of 8 bits, of a signed type in two's complement."""
+    """The low bits of 8-bit integers, sign-extended for a signed type."""
     bits = iinfo(dtype).bits
     if not iinfo(dtype).min:
         return node.emit("bitwise_and", value, node.scalar(2**bits - 1, value))
@@ -74,7 +74,7 @@ def _low_bits(node: NodeView, value: SSAValue, dtype: np.dtype[Any]) -> SSAValue
 
 
 def _rounded(node: NodeView, value: SSAValue, dtype: np.dtype[Any], saturate: bool) -> SSAValue:
-    """The nearest numbers of `dtype`, the even one of two, in f32; in f64 for values of f64."""
+    """The nearest numbers of `dtype`, ties to even, in f32, or in f64 for f64 values."""
     wide = "float64" if numpy_dtype(element_type_of(value.type)) == np.float64 else "float32"
     x, floats = node.emit("cast", value, dtype=wide), _Floats.of(dtype)
     saturates = saturate or not _has(np.nan, dtype)
@@ -84,7 +84,7 @@ def _rounded(node: NodeView, value: SSAValue, dtype: np.dtype[Any], saturate: bo
     if not _has(np.nan, dtype):
         near = node.emit("where", node.emit("isnan", x), node.scalar(0, x), near)
     elif not saturate and _has(np.inf, dtype):
-        # Numbers beyond the greatest one are infinite in f16, too.
+        # Numbers beyond the greatest are infinite in f16, too.
         near = node.emit("where", node.emit("isinf", x), x, near)
     elif not saturate:
         is_held = node.emit("less_equal", node.emit("abs", near), node.scalar(floats.greatest, x))
@@ -95,7 +95,7 @@ def _rounded(node: NodeView, value: SSAValue, dtype: np.dtype[Any], saturate: bo
 
 
 def _distance(node: NodeView, x: SSAValue, floats: _Floats) -> SSAValue:
-    """The distance of the floats around each `x`, a power of two; infinite if `x` is infinite or no number."""
+    """The spacing of the floats at each `x`, a power of two; infinite or NaN if `x` is."""
     wide = numpy_dtype(element_type_of(x.type)).name
     integer, mask = _EXPONENT[wide]
     bits = node.emit("reinterpret", x, dtype=integer)

@@ -1,4 +1,4 @@
-"""`ceil_mode` of the pools: a last window may stick out of the padded data, but no window starts in the end padding."""
+"""`ceil_mode` of pools: the last window may extend past the padded data, but no window starts in the end padding."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FIRST_SPATIAL = 2
 
 
 def rounds_up(node: NodeView, window: Sequence[WindowAxis[int]]) -> bool:
-    """Whether the attribute `ceil_mode` may add a window along some axis of input 0."""
+    """Returns whether the attribute `ceil_mode` may add a window along some axis of input 0."""
     if not node.attribute_int("ceil_mode", 0, check=lambda value: value in (0, 1)):
         return False
     extents = node.shape(0)[_FIRST_SPATIAL:]
@@ -27,7 +27,7 @@ def rounds_up(node: NodeView, window: Sequence[WindowAxis[int]]) -> bool:
 
 
 def without_empty_windows(node: NodeView, pooled: SSAValue, window: Sequence[WindowAxis[int]]) -> SSAValue:
-    """Removes from `pooled` the windows that start in the end padding, which Relay's `ceil_mode` includes.
+    """Returns `pooled` without the windows that start in the end padding, which Relay's `ceil_mode` includes.
 
     `pooled` is the pool of input 0 with `ceil_mode`. A window starts in the end padding only if the padding and the
     stride together exceed the reach of the window.
@@ -50,6 +50,6 @@ def without_empty_windows(node: NodeView, pooled: SSAValue, window: Sequence[Win
 
 
 def _starts_before_end(numbers: Numbers, data: SSAValue, number: int, axis: WindowAxis[int]) -> Number:
-    """The number of places of a window, one stride apart, that start before the end of axis `number` of `data`."""
+    """The number of window positions, one stride apart, that start before the end of axis `number` of `data`."""
     extent = numbers.of("add", numbers.extent(data, number), axis.before + axis.stride - 1)
     return numbers.of("floor_divide", extent, axis.stride)

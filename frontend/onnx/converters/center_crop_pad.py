@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.tensors import check_size
 
 @converts("CenterCropPad", since=18, attributes=("axes",))
 def convert_center_crop_pad(node: NodeView) -> SSAValue:
-    """The middle of axes that are too long, zeros around those that are too short; an odd one more behind."""
+    """Crops long axes around their centre, and pads short ones; an odd element is cut or added at the end."""
     rank = len(node.shape(0))
     named = node.attribute_ints("axes")
     axes = known_axes(node, tuple(range(rank)) if named is None else named, rank)
@@ -47,7 +47,7 @@ def _known(node: NodeView, axes: Sequence[int], found: Sequence[int], wanted: Se
 
 
 def _computed(node: NodeView, axes: Sequence[int]) -> SSAValue:
-    """`dyn.strided_slice` and `dyn.nn.pad`, by arithmetic on the extents of all axes."""
+    """`dyn.strided_slice` and `dyn.nn.pad`, with bounds computed from the extents of all axes."""
     rank = len(node.shape(0))
     shape = node.emit("shape_of", node.input(0))
     joined = node.make_tuple([shape, node.emit("cast", node.input(1), dtype="int64")])

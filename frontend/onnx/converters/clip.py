@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("Clip", since=6, until=10, attributes=("min", "max"))
 def convert_clip_attributes(node: NodeView) -> SSAValue:
-    """`clip` with its bounds as attributes; the defaults are the limits of f32, which f16 does not reach."""
+    """`clip` with bounds in attributes; the defaults are the limits of f32, which exceed f16."""
     largest = float(np.finfo(np.float32).max)
     low, high = node.attribute_float("min", -largest), node.attribute_float("max", largest)
     if low <= high:
@@ -24,7 +24,7 @@ def convert_clip_attributes(node: NodeView) -> SSAValue:
 
 @converts("Clip", since=11)
 def convert_clip_inputs(node: NodeView) -> SSAValue:
-    """`clip` where the bounds, either of which may be absent, are constants that a float holds; else two operators."""
+    """`clip` if each bound is absent or a constant that f64 represents exactly; else `maximum` and `minimum`."""
     bounds = [node.optional_input(index) for index in (1, 2)]
     numbers = [_exact_float(bound, default) for bound, default in zip(bounds, (-np.inf, np.inf), strict=True)]
     low, high = numbers
@@ -39,7 +39,7 @@ def convert_clip_inputs(node: NodeView) -> SSAValue:
 
 
 def _exact_float(bound: SSAValue | None, default: float) -> float | None:
-    """The bound as the f64 that `relay.clip` has for it; `None` where it is computed, or where a float rounds it."""
+    """The bound as the f64 attribute of `relay.clip`; `None` if it is computed, or not exact in f64."""
     if bound is None:
         return default
     value: Array | None = constant_value(bound)
@@ -50,7 +50,7 @@ def _exact_float(bound: SSAValue | None, default: float) -> float | None:
 
 
 def _as_scalar(node: NodeView, bound: SSAValue, index: int) -> SSAValue:
-    """The bound as a tensor of rank 0, which ONNX requires; exporters also write one of one element."""
+    """The bound as a tensor of rank 0, which ONNX requires; exporters also write tensors of one element."""
     if constant_value(bound) is not None:
         return node.emit_constant(node.required_scalar(index, ("", "min", "max")[index]))
     return bound

@@ -1,4 +1,4 @@
-"""Col2Im: blocks of an image are added up at their places."""
+"""Col2Im: the sum of the blocks of an image at their positions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @dataclass(frozen=True)
 class _Axis:
-    """Along an axis: the extents of the image and of a block, how many blocks there are, and the attributes."""
+    """The parameters of an axis: extents of the image and of a block, number of blocks, and attributes."""
 
     image: Number
     block: Number
@@ -31,9 +31,9 @@ class _Axis:
 @converts("Col2Im", since=18, attributes=("dilations", "pads", "strides"), limits="shapes of known length")
 @rounded_once
 def convert_col2im(node: NodeView, x: SSAValue) -> SSAValue:
-    """Each element of a block is added to the element of the image that it stands for; the pads are dropped.
+    """Adds each element of a block to its element of the image; the padding is dropped.
 
-    The elements are the rows of a matrix, which `scatter_nd` adds to the rows of the image; row 0 takes the pads.
+    The elements are the rows of a matrix, which `scatter_nd` adds to the rows of the image; row 0 collects the padding.
     """
     numbers, axes = Numbers(node), _axes(node)
     if len(shape_of(x.type)) != 3:
@@ -53,7 +53,7 @@ def convert_col2im(node: NodeView, x: SSAValue) -> SSAValue:
 
 
 def _axes(node: NodeView) -> list[_Axis]:
-    """What inputs and attributes say of each axis."""
+    """The parameters of each axis, from inputs and attributes."""
     numbers = Numbers(node)
     images, blocks = numbers.input(1), numbers.input(2)
     if not images or blocks is None or len(blocks) != len(images):
@@ -79,7 +79,7 @@ def _axes(node: NodeView) -> list[_Axis]:
 
 
 def _places(node: NodeView, axes: Sequence[_Axis]) -> SSAValue:
-    """The row of the image for each element of each block, as one list: first all blocks of the first element."""
+    """The image row of each element of each block, as a list ordered by element, then by block."""
     numbers, rank = Numbers(node), 2 * len(axes)
     total, is_outside = numbers.value(0), node.emit_constant(np.array(False))
     for number, axis in enumerate(axes):
@@ -95,7 +95,7 @@ def _places(node: NodeView, axes: Sequence[_Axis]) -> SSAValue:
 
 
 def _along(node: NodeView, count: Number, step: int, rank: int) -> SSAValue:
-    """0, `step`, … of so many numbers along the first axis of a tensor of that rank."""
+    """The `count` numbers 0, `step`, … along the first axis of a tensor of rank `rank`."""
     numbers = Numbers(node)
     found = node.emit("multiply", numbers.arange(0, count), numbers.value(step))
     return node.emit("expand_dims", found, axis=1, num_newaxis=rank - 1) if rank > 1 else found

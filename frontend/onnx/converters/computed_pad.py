@@ -1,4 +1,4 @@
-"""Pad, by widths or along axes that only the run tells."""
+"""Pad with widths or axes that are known only at run time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from xrelay.index_algebra.dims import shape_text
 
 
 def padded_at_run_time(node: NodeView, value: SSAValue, mode: str) -> SSAValue:
-    """`dyn.nn.pad` by widths put together axis by axis; of mode "wrap" elements at places that begin anew.
+    """`dyn.nn.pad` with the widths of every axis; for mode "wrap" a `take` of indices that wrap around.
 
-    An axis that is not named has widths of 0; a number that is no axis is an index out of range when it runs.
+    An axis that is not named has widths of 0; an invalid axis is an index out of range at run time.
     """
     rank, pads = len(node.shape(0)), node.emit("cast", node.input(1), dtype=i64)
     axes = range(rank) if node.optional_input(3) is None else node.known_ints(3)
@@ -35,7 +35,7 @@ def padded_at_run_time(node: NodeView, value: SSAValue, mode: str) -> SSAValue:
 
 
 def _axis_count(node: NodeView) -> int:
-    """How many axes are named by numbers that only the run tells."""
+    """The number of named axes, which are known only at run time."""
     shape = node.shape(3)
     if len(shape) != 1 or not isinstance(shape[0], int):
         raise node.error(f"axes of shape {shape_text(shape)}: a list of known length is expected")
@@ -43,7 +43,7 @@ def _axis_count(node: NodeView) -> int:
 
 
 def _of_every_axis(node: NodeView, pads: SSAValue, first: int, axes: Sequence[int], rank: int) -> SSAValue:
-    """The widths on one side of each axis, of which those of `axes` are the pads from `first` on."""
+    """The widths on one side of every axis, 0 except for `axes`, whose widths are the pads from `first` on."""
     places = np.full(rank, 2 * len(axes), np.int64)
     places[list(axes)] = first + np.arange(len(axes))
     filled = node.emit("concatenate", node.make_tuple([pads, node.emit_constant(np.zeros(1, np.int64))]), axis=0)
@@ -51,14 +51,14 @@ def _of_every_axis(node: NodeView, pads: SSAValue, first: int, axes: Sequence[in
 
 
 def _scattered(node: NodeView, pads: SSAValue, first: int, count: int, rank: int) -> SSAValue:
-    """The widths on one side of each axis, where the `count` pads from `first` on belong to computed axes."""
+    """The widths on one side of every axis; the `count` pads from `first` on belong to computed axes."""
     given = node.emit("strided_slice", pads, begin=(first,), end=(first + count,))
     nothing = node.emit_constant(np.zeros(rank, np.int64), "widths")
     return node.emit("scatter_elements", nothing, node.emit("cast", node.input(3), dtype=i64), given, axis=0)
 
 
 def _wrapped(node: NodeView, before: SSAValue, behind: SSAValue) -> SSAValue:
-    """The data again and again along each axis: from as many places before its beginning to as many behind its end."""
+    """The data repeated along each axis, from `before` elements before its start to `behind` elements after its end."""
     extents, data = extents_of(node), node.input(0)
     ends = node.emit("add", extents, behind)
     starts = node.emit("subtract", integer(node, 0), before)

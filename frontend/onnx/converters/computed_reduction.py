@@ -1,7 +1,7 @@
-"""Reductions over axes that only the run tells.
+"""Reductions over axes that are known only at run time.
 
-Each axis becomes two, one of which has extent 1: the second has the elements where the axis is named, the first where
-it stays. The reduction is over all second ones then, and reads its data where they are.
+Each axis is split in two, one of which has extent 1: the second has the elements if the axis is reduced, the first if
+it is kept. The reduction is then over all second axes, and the data stays in place.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from xrelay.frontend.onnx.converters.computed_axes import (
 from xrelay.frontend.onnx.node import NodeView
 
 ReduceAxes = Callable[[SSAValue, tuple[int, ...]], SSAValue]
-"""Reduces a value over axes, which vanish."""
+"""Reduces a value over axes and removes them."""
 
 
 def reduced_at_run_time(node: NodeView, reduce: ReduceAxes, *, keepdims: bool) -> SSAValue:
-    """Input 0 reduced over the axes that input 1 names, a list of known length that is not empty.
+    """Input 0 reduced over the axes in input 1, a non-empty list of known length.
 
-    An axis that the data does not have is an index out of range when it runs, and so is one that is named twice
-    where the axes are not kept: the rank of the result is the data's less the number of axes.
+    An invalid axis is an index out of range at run time, and so is a duplicate axis unless the axes are kept: the rank
+    of the result is the data's minus the number of axes.
     """
     rank, extents = len(node.shape(0)), extents_of(node)
     named, one = named_axes(node, rank), integer(node, 1)

@@ -1,4 +1,4 @@
-"""Slice, at bounds that only the run tells."""
+"""Slice with bounds that are known only at run time."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.index_algebra.dims import certainly_differ
 
 
 def computed_slice(node: NodeView) -> SSAValue:
-    """`dyn.strided_slice`; each list of bounds is filled up for the axes in front of the last one that it names."""
+    """`dyn.strided_slice`, with each list of bounds completed for all axes up to the last named one."""
     count = node.shape(1)[0] if len(node.shape(1)) == 1 else None
     if not isinstance(count, int):
         raise node.error(f"starts are {node.input(1).type}, a list of known length is expected")
@@ -38,7 +38,7 @@ def computed_slice(node: NodeView) -> SSAValue:
 
 
 def _along_computed_axes(node: NodeView, count: int) -> SSAValue:
-    """The bounds that are said are put to the places of their axes; a number that is no axis is an index error."""
+    """Scatters the bounds to their axes; an invalid axis is an index out of range at run time."""
     if node.shape(3) != (count,):
         raise node.error(f"{count} starts and axes {node.input(3).type}; one of each is expected")
     rank, axes = len(node.shape(0)), node.emit("cast", node.input(3), dtype="int64")
@@ -53,7 +53,7 @@ def _along_computed_axes(node: NodeView, count: int) -> SSAValue:
 
 
 def _whole_axis(node: NodeView) -> Mapping[int, Array]:
-    """For the input of each bound its value for an axis that is taken whole, as a list."""
+    """For the input of each bound, the value that selects the whole axis, as a list."""
     dtype = numpy_dtype(node.element_type(1))
     if dtype.kind not in "iu":
         raise node.error(f"starts are {node.input(1).type}, integers are expected")
@@ -61,7 +61,7 @@ def _whole_axis(node: NodeView) -> Mapping[int, Array]:
 
 
 def _of_every_axis(node: NodeView, index: int, axes: Sequence[int], rest: Array) -> SSAValue:
-    """The bounds that input `index` says of `axes`, and `rest` for the others in front of the last of those."""
+    """The bounds in input `index` for `axes`, and `rest` for the other axes before the last of them."""
     given, count = node.optional_input(index), max(axes, default=-1) + 1
     if given is None:
         return node.emit_constant(np.repeat(rest, count), "bounds")

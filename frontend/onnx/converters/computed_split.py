@@ -1,4 +1,4 @@
-"""Split, into parts whose sizes only the run tells: a slice for each."""
+"""Split into parts whose sizes are known only at run time: a slice for each part."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from xrelay.frontend.onnx.converters.extents import extent_value, known_axis
 from xrelay.frontend.onnx.node import NodeView
 
 LAST = np.iinfo(np.int64).max
-"""The end of an axis that is taken whole."""
+"""The end of a whole axis."""
 
 
 def split_at_run_time(node: NodeView) -> list[SSAValue]:
-    """The parts of the sizes that are an input, of which none may be negative, and which must fill the axis."""
+    """Parts whose sizes are an input; they must not be negative, and must add up to the extent of the axis."""
     parts, axis = len(node.proto.output), known_axis(node, node.attribute_int("axis", 0), len(node.shape(0)))
     if node.shape(1) != (parts,) or not parts:
         raise node.error(f"sizes are {node.input(1).type}, a list of {parts} is expected, one for each output")
@@ -21,9 +21,9 @@ def split_at_run_time(node: NodeView) -> list[SSAValue]:
 
 
 def even_split_at_run_time(node: NodeView, axis: int) -> list[SSAValue]:
-    """Parts of one size along an axis of open extent; from opset 18 on the last one is smaller where they do not fit.
+    """Equal parts of an axis of dynamic extent; from opset 18 on the last part may be smaller.
 
-    Before, an extent that does not divide is an error when it runs.
+    Before opset 18, an extent that is not divisible is an error at run time.
     """
     parts, extent = len(node.proto.output), extent_value(node, node.input(0), axis)
     others, count = node.emit_constant(np.array(parts - 1)), node.emit_constant(np.array(parts))
@@ -35,7 +35,7 @@ def even_split_at_run_time(node: NodeView, axis: int) -> list[SSAValue]:
 
 
 def _parts(node: NodeView, axis: int, sizes: SSAValue) -> list[SSAValue]:
-    """`dyn.strided_slice` between sums of the sizes."""
+    """A `dyn.strided_slice` between consecutive sums of the sizes, for each part."""
     parts = len(node.proto.output)
     ends = node.emit("cumsum", sizes, axis=0)
     starts = node.emit("subtract", ends, sizes)
@@ -45,7 +45,7 @@ def _parts(node: NodeView, axis: int, sizes: SSAValue) -> list[SSAValue]:
 
 
 def _places(node: NodeView, sizes: SSAValue, axis: int, parts: int) -> SSAValue:
-    """The numbers of the parts; where the sizes do not divide the axis no index is right."""
+    """The indices of the parts; invalid indices if the sizes do not fill the axis."""
     extents = node.emit("shape_of", node.input(0), dtype="int64")
     extent = node.emit("take", extents, node.emit_constant(np.array(axis)), axis=0, mode="fast")
     is_whole = node.emit("equal", node.emit("sum", sizes, axis=(0,)), extent)
@@ -56,7 +56,7 @@ def _places(node: NodeView, sizes: SSAValue, axis: int, parts: int) -> SSAValue:
 
 
 def _part(node: NodeView, axis: int, number: int, starts: SSAValue, ends: SSAValue) -> SSAValue:
-    """The part of this number: whole along the axes in front of the one that is split."""
+    """Part `number`: whole along the axes before the split axis."""
     bounds = [
         _behind(node, rest, axis, node.emit("strided_slice", each, begin=(number,), end=(number + 1,)))
         for rest, each in ((0, starts), (LAST, ends))
@@ -65,7 +65,7 @@ def _part(node: NodeView, axis: int, number: int, starts: SSAValue, ends: SSAVal
 
 
 def _behind(node: NodeView, rest: int, count: int, bound: SSAValue) -> SSAValue:
-    """A bound behind `count` others, all of them `rest`."""
+    """`bound` preceded by `count` bounds that are all `rest`."""
     if not count:
         return bound
     others = node.emit_constant(np.full(count, rest, np.int64))

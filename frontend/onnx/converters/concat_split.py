@@ -26,13 +26,13 @@ def convert_concat(node: NodeView) -> SSAValue:
 
 @converts("Split", since=2, until=12, attributes=("axis", "split"))
 def convert_split_attribute(node: NodeView) -> list[SSAValue]:
-    """`split` with the parts' sizes as an attribute."""
+    """`split` with the sizes of the parts as an attribute."""
     return _split(node, node.attribute_ints("split"))
 
 
 @converts("Split", since=13, attributes=("axis", "num_outputs"))
 def convert_split_input(node: NodeView) -> list[SSAValue]:
-    """`split` with the parts' sizes as an input, which may be computed."""
+    """`split` with the sizes of the parts as an input, which may be computed."""
     if node.attribute_int("num_outputs", len(node.proto.output)) != len(node.proto.output):
         raise node.error(f"attribute 'num_outputs' differs from the number of outputs, {len(node.proto.output)}")
     sizes = None
@@ -59,7 +59,7 @@ def _split(node: NodeView, sizes: tuple[int, ...] | None) -> list[SSAValue]:
 
 
 def _even_sizes(node: NodeView, extent: int, parts: int) -> tuple[int, ...]:
-    """Parts of one size; from opset 18 on the last one is smaller where the extent does not divide."""
+    """Equal parts; from opset 18 on the last part is smaller if the extent is not divisible."""
     if extent % parts and node.opset < 18:
         raise node.error(f"extent {extent} does not divide into {parts} equal parts")
     size = -(-extent // parts)

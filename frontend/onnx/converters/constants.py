@@ -20,7 +20,7 @@ def _constant_refusal(node: NodeView) -> str | None:
 
 @converts("Constant", attributes=_CONSTANT_FORMS, supports=_constant_refusal, limits="numbers, no strings")
 def convert_constant(node: NodeView) -> SSAValue:
-    """A constant written into the model."""
+    """A constant in the model."""
     (name,) = node.attribute_names
     if name == "value":
         tensor = node.attribute_tensor(name)
@@ -37,7 +37,7 @@ def convert_constant(node: NodeView) -> SSAValue:
 
 @converts("ConstantOfShape", since=9, attributes=("value",), limits="shape of known length")
 def convert_constant_of_shape(node: NodeView) -> SSAValue:
-    """A constant of one value where the shape is known, else `dyn.full`."""
+    """A constant filled with one value if the shape is known, else `dyn.full`."""
     value = node.attribute_tensor("value")
     filler = np.zeros(1, np.float32) if value is None else value
     if filler.size != 1:

@@ -1,4 +1,4 @@
-"""If, Loop and Scan: nodes with graphs inside, which become regions."""
+"""If, Loop and Scan: nodes with graphs in attributes, which become regions."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from xrelay.index_algebra.dims import AnyDim
 
 BRANCHES = ("then_branch", "else_branch")
 ENDLESS = np.iinfo(np.int64).max
-"""A trip count that models write where the condition alone ends a loop."""
+"""The trip count that models write if only the condition ends a loop."""
 
 
 @converts("If", since=1, attributes=("then_branch", "else_branch"), limits="branches of several element types")
 def convert_if(node: NodeView) -> Sequence[SSAValue]:
-    """`relay.if`; of a condition that is known the branch that it takes.
+    """`relay.if`, or the selected branch if the condition is known.
 
-    Raises `BranchRanksError` for results that differ in rank: the importer moves their users into the branches.
+    Raises `BranchRanksError` if results differ in rank: the importer then moves their users into the branches.
     """
     condition = _scalar(node, node.input(0), i1, "condition")
     known = constant_value(condition)
@@ -49,7 +49,7 @@ def convert_if(node: NodeView) -> Sequence[SSAValue]:
 
 
 def _branch(node: NodeView, name: str) -> Branch:
-    """The branch `name`; one with a node that does not fit the types there has no values."""
+    """The branch `name`, with a problem if one of its nodes does not fit its types."""
     inner = node.inside(Block())
     try:
         return Branch(name, inner, convert_body(inner, name, []))
@@ -59,7 +59,7 @@ def _branch(node: NodeView, name: str) -> Branch:
 
 
 def _check_results(node: NodeView, branches: Sequence[Branch]) -> None:
-    """Refuses branches that differ in more than extents; an `OutputRanksError` if they differ in rank alone."""
+    """Refuse branches that differ in more than extents; raise `OutputRanksError` if they differ only in rank."""
     counts = [len(branch.values) for branch in branches]
     if len(set(counts)) > 1:
         raise node.error(f"the branches have {' and '.join(map(str, counts))} outputs")
@@ -71,7 +71,7 @@ def _check_results(node: NodeView, branches: Sequence[Branch]) -> None:
 
 @converts("Loop", since=1, attributes=("body",), limits="carried values that change in more than extents")
 def convert_loop(node: NodeView) -> Sequence[SSAValue]:
-    """`relay.loop`; in the body the condition is true, or the body would not run."""
+    """`relay.loop`; the condition is true inside the body, which would not run otherwise."""
     trip_count, condition = (node.optional_input(index) for index in (0, 1))
     if trip_count is None and condition is None:
         raise node.error("neither a trip count nor a condition is given: the loop would not end")
@@ -94,7 +94,7 @@ def convert_loop(node: NodeView) -> Sequence[SSAValue]:
 
 @converts("Scan", since=8, until=8, attributes=("body", "num_scan_inputs", "directions"), limits="sequence_lens")
 def convert_scan_8(node: NodeView) -> Sequence[SSAValue]:
-    """For each entry of the batch, the first axis of everything, a loop over the second axis of the scanned inputs."""
+    """For each entry of the batch (the first axis of all values), a loop over the second axis of the scanned inputs."""
     if node.optional_input(0) is not None:
         raise node.unsupported("sequence_lens are not supported")
     inputs = [node.input(index) for index in range(1, len(node.inputs))]
@@ -116,14 +116,14 @@ SCAN = ("body", "num_scan_inputs", "scan_input_axes", "scan_input_directions", "
 
 @converts("Scan", since=9, attributes=SCAN)
 def convert_scan(node: NodeView) -> Sequence[SSAValue]:
-    """A loop over an axis of each scanned input; what it stacks is turned to the axes that the node asks for."""
+    """A loop over an axis of each scanned input; the stacked results are transposed to the requested axes."""
     inputs = [node.input(index) for index in range(len(node.inputs))]
     return _Scan.of(node, inputs, "scan_input_directions").emit(node, inputs)
 
 
 @dataclass(frozen=True)
 class _Scan:
-    """What a Scan says of the axes and directions of its scanned inputs and of its stacks."""
+    """The axes and directions of the scanned inputs and the stacked results of a Scan."""
 
     axes: Sequence[int]
     reversed_inputs: Sequence[bool]
@@ -132,7 +132,7 @@ class _Scan:
 
     @staticmethod
     def of(node: NodeView, inputs: Sequence[SSAValue], directions: str) -> _Scan:
-        """The attributes of `node`, checked against the number of its inputs, and of the outputs of its body."""
+        """Returns the attributes of `node`, checked against the number of its inputs and of the outputs of its body."""
         count = node.attribute_int("num_scan_inputs", 0, check=lambda value: 1 <= value <= len(inputs))
         states = len(inputs) - count
         stacks = len(node.attribute_graph("body").output) - states
@@ -146,7 +146,7 @@ class _Scan:
         )
 
     def emit(self, node: NodeView, inputs: Sequence[SSAValue]) -> list[SSAValue]:
-        """Returns the states in the end and the stacks, of a loop at `node`."""
+        """Returns the final states and the stacked results of a loop at `node`."""
         states, scanned = inputs[: -len(self.axes)], inputs[-len(self.axes) :]
         axes = [
             known_axis(node, axis, len(shape_of(value.type))) for axis, value in zip(self.axes, scanned, strict=True)
@@ -170,7 +170,7 @@ class _Scan:
 
 
 def _as_long(node: NodeView, value: SSAValue, axis: int, first: SSAValue, first_axis: int) -> SSAValue:
-    """A scanned input, which has to be as long as the first one."""
+    """A scanned input, checked to be as long as the first one."""
     extent, wanted = shape_of(value.type)[axis], shape_of(first.type)[first_axis]
     if value is first or (not isinstance(extent, AnyDim) and extent == wanted):
         return value
@@ -179,14 +179,14 @@ def _as_long(node: NodeView, value: SSAValue, axis: int, first: SSAValue, first_
 
 
 def _part(node: NodeView, value: SSAValue, place: SSAValue, axis: int) -> SSAValue:
-    """The part of a scanned input at `place`; where there may be none, a body that takes one never runs."""
+    """The slice of a scanned input at `place`; for an empty axis it is never evaluated, since the body does not run."""
     extent = shape_of(value.type)[axis]
     is_there = isinstance(extent, int) and extent > 0
     return node.emit("take", value, place, axis=axis, mode="clip" if is_there else "raise")
 
 
 def _turned(node: NodeView, stack: SSAValue, axis: int, is_reversed: bool) -> SSAValue:
-    """`stack` with its leading axis at `axis`, and the last iteration's value first where it `is_reversed`."""
+    """`stack` with its leading axis moved to `axis`, and reversed if `is_reversed`."""
     if is_reversed:
         stack = node.emit("reverse", stack, axis=0)
     rank = len(shape_of(stack.type))
@@ -197,7 +197,7 @@ def _turned(node: NodeView, stack: SSAValue, axis: int, is_reversed: bool) -> SS
 
 
 def _listed(node: NodeView, name: str, count: int, legal: Sequence[int] | None = None) -> tuple[int, ...]:
-    """A list attribute with an entry for each of `count` values; zeros where it is left out."""
+    """A list attribute with an entry for each of `count` values; zeros if it is absent."""
     values = node.attribute_ints(name, (0,) * count) or ()
     if len(values) != count or (legal is not None and not set(values) <= set(legal)):
         raise node.illegal(name, list(values), f"it needs {count} entries")
@@ -205,7 +205,7 @@ def _listed(node: NodeView, name: str, count: int, legal: Sequence[int] | None =
 
 
 def _scalar(node: NodeView, value: SSAValue, element: Attribute, what: str) -> SSAValue:
-    """A number or truth value as a tensor of rank 0; models also write tensors of one element."""
+    """A number or boolean as a tensor of rank 0; models also write tensors of one element."""
     if element_type_of(value.type) != element:
         raise node.error(f"the {what} must be one {element}, found {value.type}")
     if shape_of(value.type) == ():

@@ -32,12 +32,12 @@ from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 @converts("Conv", attributes=(*WINDOW_ATTRIBUTES, "group"), supports=unsupported_rank, limits="1 to 3 spatial axes")
 def convert_conv(node: NodeView) -> SSAValue:
-    """The convolution of the first input with the second, plus the third."""
+    """The convolution of inputs 0 and 1, plus input 2."""
     return convolution(node)
 
 
 def convolution(node: NodeView) -> SSAValue:
-    """`nn.conv1d`, `nn.conv2d` or `nn.conv3d`, then `nn.bias_add` where the node has a bias."""
+    """`nn.conv1d`, `nn.conv2d` or `nn.conv3d`, then `nn.bias_add` if the node has a bias."""
     kernel = weight_kernel(node)
     if padding_is_computed(node, kernel):
         zero = node.scalar(0, node.input(0))
@@ -63,12 +63,12 @@ def convolution(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_conv_transpose(node: NodeView) -> SSAValue:
-    """`nn.conv1d_transpose` to `3d`, then `nn.bias_add` where the node has a bias."""
+    """`nn.conv1d_transpose` to `3d`, then `nn.bias_add` if the node has a bias."""
     return transposed_convolution(node)
 
 
 def transposed_convolution(node: NodeView) -> SSAValue:
-    """The transposed convolution of the first two inputs, and the sum with the third where there is one."""
+    """The transposed convolution of inputs 0 and 1, plus input 2 if present."""
     kernel = weight_kernel(node)
     window, extra = unpadded_window(node, kernel), _output_padding(node, len(kernel))
     stated = _output_shape(node, len(kernel))
@@ -105,9 +105,9 @@ def _output_shape(node: NodeView, rank: int) -> tuple[int, ...] | None:
 def _padded_window(
     node: NodeView, window: tuple[WindowAxis[int], ...], stated: Sequence[int] | None, extra: Sequence[int]
 ) -> tuple[tuple[WindowAxis[int], ...], Sequence[int]] | None:
-    """Returns the window with its padding, and the zeros after each axis; None if open extents decide the padding.
+    """Returns the padded window, and the zeros after each axis; None if the padding depends on dynamic extents.
 
-    With `output_shape`, or SAME, which wants extent times stride, the padding is the surplus of the whole result.
+    With `output_shape`, or SAME, for which the result is extent times stride, the padding is the surplus of the result.
     """
     rank, mode = len(window), auto_pad(node)
     if stated is None and mode in ("NOTSET", "VALID"):
@@ -128,6 +128,6 @@ def _padded_window(
 
 
 def add_bias(node: NodeView, result: SSAValue) -> SSAValue:
-    """`result` with the bias of the node, its third input, where there is one."""
+    """Returns `result` plus the bias of the node, its input 2, if present."""
     bias = node.optional_input(2)
     return result if bias is None else node.emit("nn.bias_add", result, bias, axis=1)

@@ -1,4 +1,4 @@
-"""Parts of tensors between constant bounds, as Slice, Pad and Shape take them."""
+"""Slices of tensors between constant bounds, for Slice, Pad and Shape."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ Bounds = tuple[int, int, int]
 """Start, end and step along an axis."""
 
 LAST = np.iinfo(np.int64).max
-"""The end of an axis that is taken to its end."""
+"""The end of a whole axis."""
 
 
 def cut(node: NodeView, value: SSAValue, places: dict[int, range]) -> SSAValue:
-    """The elements at these places of each axis that is named, an axis of known extent."""
+    """Returns the elements at `places` of each key of it, an axis of known extent."""
     shape = shape_of(value.type)
     extents = {axis: extent for axis in places if isinstance(extent := shape[axis], int)}
     chosen = {axis: each for axis, each in places.items() if each != range(extents[axis])}
     if not chosen:
         return value
-    # Backwards to the first place ends before it, which as a bound is behind the end counted from there.
+    # A backward slice to element 0 ends before it; such a bound is written as extent + 1, counted from the end.
     ends = [each.stop if each.stop >= 0 else -extents[axis] - 1 for axis, each in chosen.items()]
     return node.emit(
         "strided_slice",
@@ -40,9 +40,9 @@ def cut(node: NodeView, value: SSAValue, places: dict[int, range]) -> SSAValue:
 
 
 def cut_open(node: NodeView, value: SSAValue, bounds: Mapping[int, Bounds]) -> SSAValue:
-    """What is between constant bounds of axes whose extents only the run tells.
+    """Returns the elements between constant bounds, along axes of dynamic extent.
 
-    `strided_slice` where it says how much is left of each, else `dyn.strided_slice`, which also counts from the end.
+    `strided_slice` if its result type is known, else `dyn.strided_slice`, which also counts from the end.
     """
     bounds = {axis: bound for axis, bound in bounds.items() if bound != (0, LAST, 1)}
     if not bounds:
@@ -58,9 +58,9 @@ def cut_open(node: NodeView, value: SSAValue, bounds: Mapping[int, Bounds]) -> S
 
 
 def slice_between(node: NodeView, value: SSAValue, begin: SSAValue, end: SSAValue, step: SSAValue) -> SSAValue:
-    """`dyn.strided_slice`, which backwards begins at the first element where ONNX's `begin` lies before that.
+    """`dyn.strided_slice`, with ONNX's meaning of a backward slice whose `begin` is before the axis.
 
-    Numpy and Relay take nothing there.
+    ONNX starts at the first element, while numpy and Relay return an empty slice.
     """
     dtype, known, steps = numpy_dtype(element_type_of(begin.type)), *map(node.graph.elements.of, (begin, step))
     near = known is not None and all(isinstance(place, int) and place >= -1 for place in known)

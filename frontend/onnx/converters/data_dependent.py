@@ -1,4 +1,4 @@
-"""NonZero, Compress and Unique: results whose length the data decides."""
+"""NonZero, Compress and Unique: results whose length depends on the data."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 @converts("NonZero", since=9)
 def convert_nonzero(node: NodeView) -> SSAValue:
-    """`argwhere`, with a column for each element instead of a row."""
+    """`argwhere`, transposed to one column per element."""
     rows = node.emit("argwhere", node.input(0))
     return node.emit("cast", node.emit("transpose", rows, axes=(1, 0)), dtype="int64")
 
 
 @converts("Compress", since=9, attributes=("axis",))
 def convert_compress(node: NodeView) -> SSAValue:
-    """`compress`, without an axis of the flattened data; a constant condition is a `take`."""
+    """`compress`, of the flattened data if there is no axis; a `take` if the condition is constant."""
     data, axis = node.input(0), 0
     if "axis" in node.attribute_names:
         axis = axis_attribute(node, 0)
@@ -38,7 +38,7 @@ def convert_compress(node: NodeView) -> SSAValue:
 
 @converts("Unique", since=11, attributes=("axis", "sorted"))
 def convert_unique(node: NodeView) -> Sequence[SSAValue]:
-    """`unique`, its lists cut to what is found; slices along an axis are told apart by their ranks."""
+    """`unique`, with its results cut to their valid length; slices along an axis are compared by their ranks."""
     is_sorted = bool(node.attribute_int("sorted", 1, check=lambda value: value in (0, 1)))
     rank, axis = len(node.shape(0)), axis_attribute(node, 0) if "axis" in node.attribute_names else None
     wants_counts = len(node.outputs) > 3
@@ -59,14 +59,14 @@ def convert_unique(node: NodeView) -> Sequence[SSAValue]:
 
 @converts("Unique", domain=MICROSOFT)
 def convert_unique_in_order(node: NodeView) -> Sequence[SSAValue]:
-    """`unique` of a list, in the order in which the elements come first: they, which of them each is, and counts."""
+    """`unique` of a list in order of first occurrence: the elements, the index of each input in them, and counts."""
     lists = node.emit("unique", node.input(0), is_sorted=False, return_counts=True)
     inverse, counts = (node.emit("cast", node.tuple_field(lists, field), dtype="int64") for field in (2, 4))
     return [_cut(node, node.tuple_field(lists, 0), lists), inverse, _cut(node, counts, lists)]
 
 
 def _ranks(node: NodeView, slices: SSAValue) -> SSAValue:
-    """The ranks of slices along the first axis, each laid out as a row."""
+    """The ranks of slices along the first axis, each flattened to a row."""
     extents = shape_of(slices.type)
     known = [extent for extent in extents if isinstance(extent, int)]
     if len(known) == len(extents):
@@ -75,7 +75,7 @@ def _ranks(node: NodeView, slices: SSAValue) -> SSAValue:
 
 
 def _cut(node: NodeView, values: SSAValue, lists: SSAValue) -> SSAValue:
-    """As much of `values` along the first axis as `unique` found, whose results are `lists`."""
+    """The valid part of `values` along the first axis, of the length in `lists`, the result of `unique`."""
     number = node.emit("cast", node.tuple_field(lists, 3), dtype="int64")
     begin, step = (node.emit_ints([value], name) for value, name in ((0, "begin"), (1, "step")))
     return node.emit("dyn.strided_slice", values, begin, number, step)

@@ -1,4 +1,4 @@
-"""DeformConv: a convolution whose window is sampled at places that an input moves."""
+"""DeformConv: a convolution whose window is sampled at offsets that are an input."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ATTRIBUTES = ("dilations", "group", "kernel_shape", "offset_group", "pads", "st
 
 @converts("DeformConv", since=19, attributes=_ATTRIBUTES, limits="weights of known extents")
 def convert_deform_conv(node: NodeView) -> SSAValue:
-    """`image.grid_sample` at the window's places, zeros outside, and one product with the weights for each group."""
+    """`image.grid_sample` at the moved positions of the window, then a product with each group of weights."""
     weight, numbers = _checked_weight(node), Numbers(node)
     (filters, depth, rows, columns), group, parts = weight, _positive(node, "group"), _positive(node, "offset_group")
     n, height, width = (numbers.extent(node.input(2), axis) for axis in (0, 2, 3))
@@ -41,7 +41,7 @@ def convert_deform_conv(node: NodeView) -> SSAValue:
 
 
 def _checked_weight(node: NodeView) -> tuple[int, int, int, int]:
-    """The extents of the weight; an error if those of data and offsets do not fit."""
+    """Returns the extents of the weight; an error if data and offsets do not match them."""
     shape, weight, moved = node.shape(0), static_shape(node, node.input(1)), node.shape(2)
     group, parts = _positive(node, "group"), _positive(node, "offset_group")
     if not len(shape) == len(weight) == len(moved) == 4:
@@ -55,9 +55,9 @@ def _checked_weight(node: NodeView) -> tuple[int, int, int, int]:
 
 
 def _with_an_edge(node: NodeView, numbers: Numbers) -> tuple[SSAValue, SSAValue]:
-    """The data, and how far its outermost elements lie apart along rows and columns, beside the axes of the places.
+    """The data, and the distance between its first and last elements along rows and columns, for a grid of positions.
 
-    Between the outermost elements of one row or column there would be no way: a zero follows, as outside.
+    A single row or column would have distance 0: a row or column of zeros is added, the value outside.
     """
     extents = [numbers.extent(node.input(0), axis) for axis in (2, 3)]
     edges = [int(not isinstance(extent, int) or extent == 1) for extent in extents]
@@ -69,7 +69,7 @@ def _with_an_edge(node: NodeView, numbers: Numbers) -> tuple[SSAValue, SSAValue]
 
 
 def _grid(node: NodeView, places: SSAValue, sizes: SSAValue) -> SSAValue:
-    """The places of elements as those of `image.grid_sample`, whose -1 and 1 are the outermost elements."""
+    """The positions of elements as coordinates of `image.grid_sample`, which are -1 and 1 at the ends."""
     grid = node.emit("divide", node.emit("multiply", places, node.scalar(2, places)), sizes)
     grid = node.emit("subtract", grid, node.scalar(1, places))
     backwards = node.emit_constant(np.array([1, 0]), "backwards")
@@ -81,7 +81,7 @@ def _positive(node: NodeView, name: str) -> int:
 
 
 def _places(node: NodeView, numbers: Numbers, window: tuple[int, int], extents: tuple[Number, Number]) -> SSAValue:
-    """Row and column of each tap at each place of the window, before they are moved: (1, taps, 2, height, width)."""
+    """Row and column of each tap at each position of the window, before offsets: (1, taps, 2, height, width)."""
     pads = node.attribute_ints("pads", (0, 0, 0, 0)) or ()
     strides, dilations = (node.attribute_ints(name, (1, 1)) or () for name in ("strides", "dilations"))
     if (len(pads), len(strides), len(dilations)) != (4, 2, 2):

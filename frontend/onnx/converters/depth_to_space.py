@@ -9,12 +9,12 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 _SPLIT = -4
-"""In a new shape of `reshape`: an axis becomes two, of the extents that follow."""
+"""In the new shape of `reshape`: splits an axis into the two extents that follow."""
 
 
 @converts("DepthToSpace", attributes=("blocksize", "mode"))
 def convert_depth_to_space(node: NodeView) -> SSAValue:
-    """Channels become blocks of pixels (`mode` CRD is the pixel shuffle)."""
+    """Converts channels to blocks of pixels (`mode` CRD is the pixel shuffle)."""
     block = node.attribute_int("blocksize", 0, check=lambda size: size >= 1)
     mode = node.attribute_string("mode", "DCR", ("DCR", "CRD"))
     return node.emit("nn.depth_to_space", node.input(0), block_size=block, mode=mode)
@@ -22,7 +22,7 @@ def convert_depth_to_space(node: NodeView) -> SSAValue:
 
 @converts("SpaceToDepth", attributes=("blocksize", "mode"))
 def convert_space_to_depth(node: NodeView) -> SSAValue:
-    """Blocks of pixels become channels, before those that there are (`mode` DCR) or after each."""
+    """Converts blocks of pixels to channels, before the existing channels (`mode` DCR) or after each of them."""
     block = node.attribute_int("blocksize", 0, check=lambda size: size >= 1)
     if node.attribute_string("mode", "DCR", ("DCR", "CRD")) == "DCR":
         return node.emit("nn.space_to_depth", node.input(0), block_size=block)

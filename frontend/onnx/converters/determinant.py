@@ -1,4 +1,4 @@
-"""Det: determinants of square matrices, by elimination with the greatest pivot of each column."""
+"""Det: determinants of square matrices, by Gaussian elimination with partial pivoting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.index_algebra.dims import AnyDim, certainly_differ
 @converts("Det", since=11)
 @rounded_once
 def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
-    """The product of the pivots, with its sign turned by each exchange of rows; 1 of a matrix without rows."""
+    """The product of the pivots, negated for each exchange of rows; 1 for a matrix without rows."""
     rank, stack = len(shape_of(x.type)), square_stack(node, x)
     if shape_of(x.type)[-1] == 0:
         return node.emit("prod", x, axis=(rank - 2, rank - 1))
@@ -35,9 +35,9 @@ def convert_det(node: NodeView, x: SSAValue) -> SSAValue:
 
 
 def square_stack(node: NodeView, x: SSAValue) -> SSAValue:
-    """`x`, required to be square matrices, with an axis in front where it is one alone.
+    """Returns `x`, which must be square matrices, with a batch axis added for a single matrix.
 
-    That rows and columns are as many is checked where the program runs, unless their extents say it.
+    Unless the extents are known to be equal, this is checked at run time.
     """
     shape = shape_of(x.type)
     if len(shape) < 2 or certainly_differ(shape[-2], shape[-1]):
@@ -70,13 +70,13 @@ def _eliminated(
 
 
 def row_at(node: NodeView, matrices: SSAValue, is_chosen: SSAValue, batch: int) -> SSAValue:
-    """The row of each matrix for which `is_chosen` is true."""
+    """Returns the row of each matrix for which `is_chosen` is true."""
     mask = node.emit("expand_dims", is_chosen, axis=batch + 1)
     return node.emit("sum", node.emit("where", mask, matrices, node.scalar(0.0, matrices)), axis=(batch,))
 
 
 def with_row(node: NodeView, matrices: SSAValue, places: SSAValue, row: SSAValue, batch: int) -> SSAValue:
-    """The matrices with `row` in the rows of `places`."""
+    """Returns the matrices with `row` in the rows for which `places` is true."""
     mask = node.emit("expand_dims", places, axis=len(shape_of(places.type)))
     return node.emit("where", mask, node.emit("expand_dims", row, axis=batch), matrices)
 
@@ -84,9 +84,9 @@ def with_row(node: NodeView, matrices: SSAValue, places: SSAValue, row: SSAValue
 def _subtracted(
     node: NodeView, matrices: SSAValue, step: SSAValue, rows: SSAValue, row: SSAValue, pivot: SSAValue, batch: int
 ) -> SSAValue:
-    """The matrices less such multiples of the pivot's row that its column is zero below it.
+    """The matrices minus multiples of the pivot's row, with zeros below the pivot in its column.
 
-    Where the pivot is zero so is all that is below, and nothing is subtracted.
+    If the pivot is zero, so are all elements below it, and nothing is subtracted.
     """
     column = node.emit("take", matrices, step, axis=batch + 1, mode="fast")
     pivot = node.emit("expand_dims", pivot, axis=batch)

@@ -1,4 +1,4 @@
-"""Einsum: a matrix product where it is one, else `relay.einsum`."""
+"""Einsum: a matrix product if the equation is one, else `relay.einsum`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.index_algebra.dims import certainly_differ
 
 @converts("Einsum", since=12, attributes=("equation",))
 def convert_einsum(node: NodeView) -> SSAValue:
-    """`nn.batch_matmul` on transposed operands, or the op that takes every equation."""
+    """`nn.batch_matmul` of transposed operands, or `relay.einsum`."""
     text = node.attribute_text("equation")
     inputs = [node.input(index) for index in range(len(node.inputs))]
     if not inputs:
@@ -29,7 +29,7 @@ def convert_einsum(node: NodeView) -> SSAValue:
 
 
 def _matrix_product(node: NodeView, equation: Equation, inputs: Sequence[SSAValue]) -> SSAValue | None:
-    """The product of two stacks of matrices, where each has at most one axis of rows or columns and one is summed."""
+    """The product of two stacks of matrices, if each operand has one unshared axis, and one axis is summed."""
     if len(inputs) != 2 or len(equation.summed) != 1:
         return None
     left, right = equation.operands
@@ -46,7 +46,7 @@ def _matrix_product(node: NodeView, equation: Equation, inputs: Sequence[SSAValu
 
 
 def _broadcasts(equation: Equation, inputs: Sequence[SSAValue]) -> bool:
-    """Whether the extents of a label differ, which an axis that is summed may not in a matrix product."""
+    """Whether the extents of a label differ, which a matrix product does not support."""
     extents = [
         dict(zip(labels, shape_of(value.type), strict=True))
         for labels, value in zip(equation.operands, inputs, strict=True)
@@ -55,6 +55,6 @@ def _broadcasts(equation: Equation, inputs: Sequence[SSAValue]) -> bool:
 
 
 def _ordered(node: NodeView, value: SSAValue, labels: Sequence[str], wanted: Sequence[str]) -> SSAValue:
-    """`value`, whose axes are `labels`, with its axes in the order of `wanted`."""
+    """`value`, whose axes are `labels`, transposed to the order of `wanted`."""
     order = tuple(labels.index(label) for label in wanted)
     return value if order == tuple(range(len(order))) else node.emit("transpose", value, axes=order)

@@ -1,4 +1,4 @@
-"""Arithmetic and comparisons, element by element; Where, Identity, Cast and CastLike."""
+"""Elementwise arithmetic and comparisons; Where, Identity, Cast and CastLike."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _UNARY = {
 
 
 def unary(relay_name: str) -> ConvertFunction:
-    """The relay op on the only input."""
+    """Returns a converter to a relay op on the only input."""
 
     def convert(node: NodeView) -> SSAValue:
         return node.emit(relay_name, node.input(0))
@@ -40,7 +40,7 @@ def unary(relay_name: str) -> ConvertFunction:
 
 
 for _op_type, _relay_name in _UNARY.items():
-    # Erf alone admits integers; `consumed_inputs` is a hint of opset 1.
+    # Only Erf admits integers; `consumed_inputs` is an optimisation hint of opset 1.
     _limits = "floats" if _op_type == "Erf" else ""
     converts(_op_type, attributes=("consumed_inputs",), limits=_limits)(unary(_relay_name))
 
@@ -55,11 +55,11 @@ BINARY = {
     "LessOrEqual": ("less_equal", 12),
     "GreaterOrEqual": ("greater_equal", 12),
 }
-"""ONNX's name → Relay's, and the first opset with this meaning."""
+"""ONNX name → relay name, and the first opset with this meaning."""
 
 
 def binary(relay_name: str) -> ConvertFunction:
-    """The relay op on two inputs, which broadcast."""
+    """Returns a converter to a relay op on two inputs, which broadcast."""
 
     def convert(node: NodeView) -> SSAValue:
         return node.emit(relay_name, node.input(0), node.input(1))
@@ -72,7 +72,7 @@ for _op_type, (_relay_name, _since) in BINARY.items():
 
 
 def _joined(node: NodeView, relay_name: str, operands: Sequence[SSAValue]) -> SSAValue:
-    """The operands joined one after the other; from opset 8 on they broadcast."""
+    """The left-associative combination of the operands; from opset 8 on they broadcast."""
     if not operands:
         raise node.error(f"{node.proto.op_type} has no inputs")
     total = operands[0]
@@ -97,7 +97,7 @@ for _op_type, _relay_name in {"Max": "maximum", "Min": "minimum"}.items():
 
 
 def _sum(node: NodeView) -> SSAValue:
-    """The sum of the operands, of 16-bit floats in f32."""
+    """The sum of the operands, accumulated in f32 for 16-bit floats."""
     operands = _all_inputs(node)
     if len(operands) > 2 and is_half(node.element_type(0)):
         operands = [node.emit("cast", operand, dtype="float32") for operand in operands]
@@ -118,17 +118,17 @@ def convert_mean(node: NodeView) -> SSAValue:
 
 
 def _as_input(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value` in the element type of the first input."""
+    """`value` in the element type of input 0."""
     dtype = numpy_dtype(node.element_type(0))
     return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
 
 
 @converts("Pow", since=7)
 def convert_pow(node: NodeView) -> SSAValue:
-    """`power`, or products for a small whole exponent of integers and for the square.
+    """`power`; products for the square, and for small integer exponents of integers.
 
-    The exponent may have another element type; the base's is the result's. Powers of integers by integers are exact
-    and wrap around; by floats they are computed in float64, as in onnxruntime.
+    The exponent may have another element type; the result has the base's. Integer powers with integer exponents are
+    exact and wrap around; with float exponents they are computed in float64, as in onnxruntime.
     """
     base, dtype = node.input(0), numpy_dtype(node.element_type(0))
     whole = _whole_exponent(node)
@@ -145,10 +145,11 @@ def convert_pow(node: NodeView) -> SSAValue:
 
 
 def _type_of_powers(node: NodeView) -> np.dtype:
-    """The base's dtype where it is a float and holds the exponent, else the exponent's or float64.
+    """The base's dtype if it is a float that represents the exponent, else the exponent's or float64.
 
-    An odd exponent that becomes even, or infinite, as it is rounded gives the power of a negative base another sign.
-    Two integers get the dtype that holds both; for an exponent of uint64 the base wraps around, which changes no power.
+    Rounding an odd exponent to an even or infinite one would change the sign of powers of a negative base. Two integers
+    get their common dtype; if the exponent is uint64, the base wraps around, which does not change the result modulo
+    2^64.
     """
     base, exponent = (numpy_dtype(node.element_type(index)) for index in (0, 1))
     value = node.constant(1)
@@ -163,11 +164,11 @@ def _type_of_powers(node: NodeView) -> np.dtype:
 
 
 _MAX_PRODUCT = 64
-"""Greater powers of an integer other than -1, 0 and 1 do not fit 64 bits."""
+"""Greater powers of an integer other than -1, 0 and 1 overflow 64 bits."""
 
 
 def _whole_exponent(node: NodeView) -> int | None:
-    """The exponent where it is a constant of rank 0 and a whole number."""
+    """The exponent if it is a constant integer of rank 0, else None."""
     value = node.constant(1)
     if value is None or value.shape != ():
         return None
@@ -176,7 +177,7 @@ def _whole_exponent(node: NodeView) -> int | None:
 
 
 def _product(node: NodeView, base: SSAValue, exponent: int) -> SSAValue:
-    """`base` multiplied by itself, in about log(exponent) products."""
+    """The power by repeated squaring, in about log(exponent) products."""
     result = base
     for bit in bin(exponent)[3:]:
         result = node.emit("multiply", result, result)
@@ -204,14 +205,14 @@ def convert_identity(node: NodeView) -> SSAValue:
     limits="no strings; to numbers of 2 and 4 bits and floats of 8 only where the model converts them back",
 )
 def convert_cast(node: NodeView) -> SSAValue:
-    """`cast`, or `carried_cast` to a type that tensors lack; `saturate` concerns floats of 8 bits alone."""
+    """`cast`, or `carried_cast` to a type that relay lacks; `saturate` applies to 8-bit floats only."""
     target = node.attribute_int("to", 0, check=lambda value: value in onnx.TensorProto.DataType.values())
     return _cast(node, carried_dtype(target) or asked_dtype(node, "to", target))
 
 
 @converts("CastLike", since=15, attributes=("saturate", "round_mode"))
 def convert_cast_like(node: NodeView) -> SSAValue:
-    """`convert_cast` to the element type of the second input."""
+    """`convert_cast` to the element type of input 1."""
     return _cast(node, node.graph.carried.of(node.input(1)) or numpy_dtype(node.element_type(1)))
 
 

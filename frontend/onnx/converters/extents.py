@@ -1,4 +1,4 @@
-"""Extents and axes of a node's operands, checked."""
+"""Checked extents and axes of a node's operands."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Shape, shape_text
 
 _REST, _PRODUCT = -2, -3
-"""In a new shape of `reshape`: the axes that are left, and two axes as one."""
+"""In the new shape of `reshape`: the remaining axes, and the product of two axes."""
 
 
 def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
-    """The extents of `value`, required to be known."""
+    """Returns the extents of `value`, which must be known."""
     shape: Shape = shape_of(value.type)
     known = tuple(extent for extent in shape if isinstance(extent, int))
     if len(known) != len(shape):
@@ -28,7 +28,7 @@ def static_shape(node: NodeView, value: SSAValue) -> tuple[int, ...]:
 
 
 def known_extent(node: NodeView, value: SSAValue, axis: int) -> int:
-    """The extent of an axis of `value`, required to be there and to be known."""
+    """Returns the extent of an axis of `value`, which must exist and be known."""
     shape: Shape = shape_of(value.type)
     if not -len(shape) <= axis < len(shape):
         raise node.error(f"{value.type} has no axis {axis}")
@@ -42,7 +42,7 @@ def known_extent(node: NodeView, value: SSAValue, axis: int) -> int:
 
 
 def covers(factors: Shape, axes: Shape) -> bool:
-    """Whether factors have an element for each of the axes; a known extent other than 1 tells one that is open."""
+    """Returns whether `factors` have the extents of `axes`; a known extent other than 1 matches a dynamic one."""
     told = (
         own == extent or (own != 1 and not isinstance(extent, int)) for own, extent in zip(factors, axes, strict=False)
     )
@@ -50,14 +50,14 @@ def covers(factors: Shape, axes: Shape) -> bool:
 
 
 def known_axis(node: NodeView, axis: int, rank: int) -> int:
-    """Returns `axis` counted from the front; an error where a tensor of rank `rank` has none such."""
+    """Returns `axis` as a nonnegative number; raises an error if it is out of range for `rank`."""
     if not -rank <= axis < rank:
         raise node.illegal("axis", axis, f"axes of a tensor of rank {rank} lie in [-{rank}, {rank - 1}]")
     return axis % rank
 
 
 def known_axes(node: NodeView, axes: Sequence[int], rank: int) -> list[int]:
-    """Returns `axes` counted from the front; an error where a tensor of `rank` axes has none such or one is twice."""
+    """Returns `axes` as nonnegative numbers; raises an error for duplicates and axes out of range."""
     found = [axis % rank for axis in axes if -rank <= axis < rank]
     if len(set(found)) != len(axes):
         raise node.illegal("axes", list(axes), f"distinct axes of a tensor of rank {rank} are expected")
@@ -65,17 +65,17 @@ def known_axes(node: NodeView, axes: Sequence[int], rank: int) -> list[int]:
 
 
 def axis_attribute(node: NodeView, default: int) -> int:
-    """The attribute `axis`, an axis of the first input, counted from the front."""
+    """Returns the attribute `axis`, an axis of input 0, as a nonnegative number."""
     return known_axis(node, node.attribute_int("axis", default), len(node.shape(0)))
 
 
 def joined_axes(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
-    """`value` with the axes from `axis` on as one."""
+    """Returns `value` with the axes from `axis` on merged into one."""
     return merged_axes(node, value, axis, len(shape_of(value.type)))
 
 
 def merged_axes(node: NodeView, value: SSAValue, first: int, last: int) -> SSAValue:
-    """`value` with the axes from `first` to before `last` as one, of extent 1 where there are none."""
+    """Returns `value` with the axes in `[first, last)` merged into one, of extent 1 if there are none."""
     shape = shape_of(value.type)
     if last == first + 1:
         return value
@@ -90,7 +90,7 @@ def merged_axes(node: NodeView, value: SSAValue, first: int, last: int) -> SSAVa
 
 
 def extent_value(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
-    """An extent of `value` as a number that the program has; an error where it has no such axis."""
+    """Returns an extent of `value` as a value of the program; raises an error if the axis does not exist."""
     shape = shape_of(value.type)
     if axis >= len(shape):
         raise node.error(f"{value.type} has no axis {axis}")

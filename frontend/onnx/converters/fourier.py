@@ -1,4 +1,4 @@
-"""DFT and STFT: products with the table of a transform."""
+"""DFT and STFT: products with the matrix of a transform."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("DFT", since=17, until=19, attributes=("axis", "inverse", "onesided"))
 def convert_dft_attribute(node: NodeView) -> SSAValue:
-    """The axis as an attribute."""
+    """DFT along the axis in an attribute."""
     return _along_known_axis(node, node.attribute_int("axis", 1))
 
 
 @converts("DFT", since=20, attributes=("inverse", "onesided"))
 def convert_dft_input(node: NodeView) -> SSAValue:
-    """The axis as an input."""
+    """DFT along the axis in an input."""
     if node.optional_input(2) is None:
         return _along_known_axis(node, -2)
     if node.constant(2) is None and node.known_ints(2) is None:
@@ -31,7 +31,7 @@ def convert_dft_input(node: NodeView) -> SSAValue:
 
 
 def _along_known_axis(node: NodeView, named: int) -> SSAValue:
-    """The axis in front of the last, which has the real and the imaginary part, transformed."""
+    """The transform along a known axis; the last axis has the real and imaginary parts."""
     rank, _ = _rank_and_parts(node)
     axis = known_axis(node, named, rank)
     if axis == rank - 1:
@@ -44,9 +44,9 @@ def _along_known_axis(node: NodeView, named: int) -> SSAValue:
 
 
 def _along_computed_axis(node: NodeView) -> SSAValue:
-    """The axes in front of the one that the run names as one, and those behind it.
+    """The transform along an axis that is known only at run time: the axes before and after it are merged.
 
-    An axis that is none, or the last, is an index out of range when it runs.
+    An axis out of range, or the last one, is an index out of range at run time.
     """
     (rank, parts), extents = _rank_and_parts(node), extents_of(node)
     places = node.emit_constant(np.arange(rank), "places")
@@ -70,7 +70,7 @@ def _along_computed_axis(node: NodeView) -> SSAValue:
 
 
 def _rank_and_parts(node: NodeView) -> tuple[int, int]:
-    """The rank of the data, whose last axis has one or two parts."""
+    """The rank of the data, and the extent of its last axis: 1 (real) or 2 (complex)."""
     shape = node.shape(0)
     parts = shape[-1] if len(shape) > 1 else None
     if not isinstance(parts, int) or parts not in (1, 2):
@@ -79,7 +79,7 @@ def _rank_and_parts(node: NodeView) -> tuple[int, int]:
 
 
 def _along_last(node: NodeView, data: SSAValue) -> SSAValue:
-    """The axis in front of the last transformed, cut or filled up with zeros where a length is given."""
+    """The transform along the second-to-last axis, cut or zero-padded to the given length, if any."""
     inverse, onesided = (
         bool(node.attribute_int(name, 0, check=lambda v: v in (0, 1))) for name in ("inverse", "onesided")
     )
@@ -92,7 +92,7 @@ def _along_last(node: NodeView, data: SSAValue) -> SSAValue:
 
 
 def _length(node: NodeView, data: SSAValue, *, half: bool) -> Number:
-    """The length of the transform: the one that is given, or that of the signal that the data are."""
+    """The length of the transform: the given one, or the extent of the data's signal."""
     if node.optional_input(1) is not None:
         return _checked(node, _number(node, 1, "dft_length"))
     numbers = Numbers(node)
@@ -107,7 +107,7 @@ def _checked(node: NodeView, length: Number) -> Number:
 
 
 def _number(node: NodeView, index: int, what: str) -> Number:
-    """Input `index`, one number: as the import knows it, or as a value of rank 0."""
+    """Input `index`, one number: a constant if it is known, else a value of rank 0."""
     if node.shape(index) not in ((), (1,)):
         raise node.error(f"{what} is {node.input(index).type}; it must be one number")
     known = node.known_ints(index)
@@ -120,7 +120,7 @@ def _number(node: NodeView, index: int, what: str) -> Number:
 
 
 def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSAValue:
-    """The data cut along an axis; where the import knows both extents also filled up with zeros."""
+    """The data cut along an axis, or zero-padded if both extents are known at import."""
     rank, found = len(shape_of(data.type)), shape_of(data.type)[axis]
     if not isinstance(found, int) or not isinstance(extent, int):
         numbers = Numbers(node)
@@ -135,10 +135,9 @@ def _of_extent(node: NodeView, data: SSAValue, axis: int, extent: Number) -> SSA
 
 @converts("STFT", since=17, attributes=("onesided",))
 def convert_stft(node: NodeView) -> SSAValue:
-    """Frames of the signal, which overlap, times the window, each transformed.
+    """Overlapping frames of the signal, multiplied by the window, each transformed.
 
-    A signal that is shorter than a frame has none, as has a step that is not positive; where the import knows that
-    it refuses it.
+    A signal shorter than a frame and a step that is not positive have no frames; they are an error if known at import.
     """
     shape = node.shape(0)
     if len(shape) not in (2, 3) or (len(shape) == 3 and shape[2] not in (1, 2)):
@@ -153,7 +152,7 @@ def convert_stft(node: NodeView) -> SSAValue:
 
 
 def _places(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
-    """For each frame the places of its elements, of which the first is a step behind that of the frame before."""
+    """The indices of the elements of each frame; frames start a step apart."""
     length, step = shape_of(signal.type)[1], _number(node, 1, "frame_step")
     if isinstance(size, int) and not (size >= 1 and (not isinstance(length, int) or size <= length)):
         raise node.error(f"frames of {size} elements of a signal of {length}")
@@ -164,7 +163,7 @@ def _places(node: NodeView, signal: SSAValue, size: Number) -> SSAValue:
 
 
 def _frame_length(node: NodeView) -> Number:
-    """The elements of a frame: those of the window, where one is given."""
+    """The number of elements of a frame: that of the window, if given."""
     if node.optional_input(2) is None:
         if node.optional_input(3) is None:
             raise node.error("neither a window nor a frame_length is given")

@@ -1,4 +1,4 @@
-"""Gather, GatherElements, GatherND and OneHot: elements at indices that may be computed."""
+"""Gather, GatherElements and GatherND: elements at indices that may be computed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 @converts("Gather", attributes=("axis",))
 def convert_gather(node: NodeView) -> SSAValue:
-    """Slices at indices; constant ones are checked here, and an even row of them is a part of the data."""
+    """Slices at indices; constant indices are checked here, and evenly spaced ones become a strided slice."""
     shape = node.shape(0)
     axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
     indices, extent = node.constant(1), shape[axis]
@@ -35,7 +35,7 @@ def convert_gather(node: NodeView) -> SSAValue:
 
 
 def _as_range(indices: Sequence[int]) -> range | None:
-    """The indices as a range where they ascend or descend evenly; `None` otherwise."""
+    """The indices as a range if they are evenly spaced; `None` otherwise."""
     if len(indices) < 2:
         return range(indices[0], indices[0] + 1) if indices else range(0)
     step = indices[1] - indices[0]
@@ -44,19 +44,19 @@ def _as_range(indices: Sequence[int]) -> range | None:
 
 
 def _checked(node: NodeView, indices: Array, axis: int, extent: int) -> Array:
-    """Constant indices, counted from the front; an error where one is out of range."""
+    """Constant indices as nonnegative numbers; raises an error if one is out of range."""
     if indices.dtype.kind not in "iu":
         raise node.error(f"input #1 (indices) must be integers, found {indices.dtype}{list(indices.shape)}")
     wrong = indices[(indices < -extent) | (indices >= extent)]
     if wrong.size:
         raise node.error(f"index {wrong[0]} of axis {axis}, of extent {extent}, is out of range")
-    # A narrow type may not hold the extent.
+    # A narrow type may not represent the extent.
     return np.where(indices < 0, indices.astype(np.int64) + extent, indices) if (indices < 0).any() else indices
 
 
 @converts("GatherElements", since=11, attributes=("axis",))
 def convert_gather_elements(node: NodeView) -> SSAValue:
-    """Elements at indices along one axis and at their own along the others."""
+    """Elements at indices along one axis, and at their own positions along the others."""
     axis = axis_attribute(node, 0)
     return node.emit("gather", node.input(0), node.input(1), axis=axis)
 
@@ -65,13 +65,13 @@ def convert_gather_elements(node: NodeView) -> SSAValue:
 @converts("GatherND", since=12, attributes=("batch_dims",))
 @converts("GatherND", domain=MICROSOFT)
 def convert_gather_nd(node: NodeView) -> SSAValue:
-    """Slices at tuples of indices, which Relay has along the first axis and ONNX along the last."""
+    """Slices at tuples of indices, which are along the first axis in Relay and along the last in ONNX."""
     batch = node.attribute_int("batch_dims", 0)
     return node.emit("gather_nd", node.input(0), tuples_first(node), batch_dims=batch)
 
 
 def tuples_first(node: NodeView) -> SSAValue:
-    """The indices, input #1, with the parts of an index along the first axis."""
+    """Returns input 1, the indices, with the components of an index along the first axis."""
     rank = len(node.shape(1))
     if rank == 0:
         raise node.error("input #1 (indices) must have an axis for the parts of an index, found a scalar")

@@ -15,7 +15,7 @@ _METHODS = {
     "bicubic": "bicubic",
     "cubic": "bicubic",
 }
-"""Words of opset 16 and of opset 20."""
+"""Method names of opset 16 and of opset 20 → relay's."""
 
 
 _ATTRIBUTES = ("align_corners", "mode", "padding_mode")
@@ -24,10 +24,10 @@ _ATTRIBUTES = ("align_corners", "mode", "padding_mode")
 @converts("GridSample", since=16, attributes=_ATTRIBUTES, limits="images and volumes")
 @converts("GridSample", domain=MICROSOFT, attributes=_ATTRIBUTES)
 def convert_grid_sample(node: NodeView) -> SSAValue:
-    """`image.grid_sample`, whose grid has the places of an element along the second axis.
+    """`image.grid_sample`, with the coordinates along axis 1 of the grid.
 
-    Cubic places beyond a border stay there, as in PyTorch, where such nodes come from, and onnxruntime; the reference
-    of onnx brings them to the border.
+    Cubic sampling does not clamp coordinates beyond a border, as in PyTorch, which exports such nodes, and in
+    onnxruntime; onnx's reference implementation clamps them.
     """
     rank = len(node.shape(0))
     if rank not in (4, 5) or len(node.shape(1)) != rank:

@@ -1,4 +1,4 @@
-"""Floats of 16 bits, which are computed in f32."""
+"""16-bit floats, which are computed in f32."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ from xrelay.frontend.onnx.node import NodeView
 
 
 def in_f32(node: NodeView, value: SSAValue) -> SSAValue:
-    """A value, of 16-bit floats in f32."""
+    """Returns `value`, cast to f32 if its elements are 16-bit floats."""
     return node.emit("cast", value, dtype="float32") if is_half(element_type_of(value.type)) else value

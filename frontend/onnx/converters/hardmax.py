@@ -13,7 +13,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("Hardmax", until=12, attributes=("axis",))
 def convert_hardmax_1(node: NodeView) -> SSAValue:
-    """As later ones, of the axes from `axis` on as one."""
+    """Hardmax of the axes from `axis` on, merged into one."""
     x, rank = node.input(0), len(node.shape(0))
     axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value < rank) % max(rank, 1)
     if axis == rank - 1:
@@ -23,7 +23,7 @@ def convert_hardmax_1(node: NodeView) -> SSAValue:
 
 @converts("Hardmax", since=13, attributes=("axis",))
 def convert_hardmax(node: NodeView) -> SSAValue:
-    """1 at the first of the greatest elements along the axis, 0 elsewhere."""
+    """1 at the first maximum along the axis, 0 elsewhere."""
     return _hardmax(node, node.input(0), axis_attribute(node, -1))
 
 

@@ -1,4 +1,4 @@
-"""MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: integers less their zero points are multiplied in i32."""
+"""MatMulInteger, ConvInteger, QLinearMatMul and QLinearConv: i32 products of integers minus their zero points."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def convert_matmul_integer(node: NodeView) -> SSAValue:
 
 @converts("QLinearMatMul", since=10)
 def convert_qlinear_matmul(node: NodeView) -> SSAValue:
-    """The product in i32, times the scales of the operands, over that of the result."""
+    """The i32 product, times the scales of the operands, divided by the scale of the result."""
     left, right = distances(node, 0, 2, is_left=True), distances(node, 3, 5, is_left=False)
     scales = beside_matrix(node, 1, node.input(0), is_left=True), beside_matrix(node, 4, node.input(3), is_left=False)
     return _requantized(node, matrix_product(node.with_inputs([left, right])), scales)
@@ -41,7 +41,7 @@ def convert_qlinear_matmul(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_conv_integer(node: NodeView) -> SSAValue:
-    """The convolution in i32: what is padded is at distance 0 from the zero point."""
+    """The i32 convolution; padding is 0, that is, the zero point."""
     return convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 1, 3)]))
 
 
@@ -53,7 +53,7 @@ def convert_conv_integer(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_qlinear_conv(node: NodeView) -> SSAValue:
-    """QLinearConv of images whose channels come first."""
+    """QLinearConv of images with channels first."""
     return _quantized_convolution(node)
 
 
@@ -65,7 +65,7 @@ def convert_qlinear_conv(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
-    """QLinearConv of images whose channels come first or last."""
+    """QLinearConv of images with channels first or last."""
     rank = len(node.shape(0))
     if not node.attribute_int("channels_last", 0, check=lambda value: value in (0, 1)):
         return _quantized_convolution(node)
@@ -75,14 +75,14 @@ def convert_qlinear_conv_of_last_channels(node: NodeView) -> SSAValue:
 
 
 def _quantized_convolution(node: NodeView) -> SSAValue:
-    """The convolution and the bias in i32, times the scales of the operands, over that of the result."""
+    """The i32 convolution plus bias, times the scales of the operands, divided by the scale of the result."""
     total = convolution(node.with_inputs([_image(node, 0, 2), _filters(node, 3, 5), node.optional_input(8)]))
     scale = _of_each_filter(node, 4, node.shape(3)[0], axes_behind=len(node.shape(0)) - 2)
     return _requantized(node, total, (_number(node, 1), scale))
 
 
 def _requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAValue]) -> SSAValue:
-    """A sum of products in the scale and type of the result, inputs 6 and 7."""
+    """A sum of products, converted to the scale and type of the result, inputs 6 and 7."""
     left, right, own = (converted(node, scale, _FLOAT32) for scale in (*scales, _number(node, 6)))
     factor = node.emit("divide", node.emit("multiply", left, right), own)
     value = node.emit("multiply", converted(node, total, _FLOAT32), factor)
@@ -90,7 +90,7 @@ def _requantized(node: NodeView, total: SSAValue, scales: tuple[SSAValue, SSAVal
 
 
 def distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAValue:
-    """Input `index` less its zero point, where there is one: for each row of a left matrix, each column of a right."""
+    """Input `index` minus its zero point, if any: one per row of the left matrix, or per column of the right one."""
     value = converted(node, node.input(index), _INT32)
     if node.optional_input(zero) is None:
         return value
@@ -98,7 +98,7 @@ def distances(node: NodeView, index: int, zero: int, *, is_left: bool) -> SSAVal
 
 
 def beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool) -> SSAValue:
-    """Input `index`, a number, one for each row or column, or of the rank of the stack, so that it broadcasts."""
+    """Input `index` in a shape that broadcasts: one number, one per row or column, or a tensor of the same rank."""
     single = one_number(node, index)
     if single is not None:
         return single
@@ -115,7 +115,7 @@ def beside_matrix(node: NodeView, index: int, matrix: SSAValue, *, is_left: bool
 
 
 def _image(node: NodeView, index: int, zero: int) -> SSAValue:
-    """Input `index` less its zero point, one number."""
+    """Input `index` minus its zero point, one number."""
     if len(node.shape(index)) < 3:
         raise node.error(
             f"input #{index} has the shape {shape_text(node.shape(index))}: an image or a volume is expected"
@@ -127,7 +127,7 @@ def _image(node: NodeView, index: int, zero: int) -> SSAValue:
 
 
 def _filters(node: NodeView, index: int, zero: int) -> SSAValue:
-    """The weight less its zero point, one number or one for each filter."""
+    """The weight minus its zero point, one number or one per filter."""
     if len(node.shape(index)) < 3:
         raise node.error(f"input #{index} has the shape {shape_text(node.shape(index))}: filters are expected")
     value = converted(node, node.input(index), _INT32)
@@ -139,7 +139,7 @@ def _filters(node: NodeView, index: int, zero: int) -> SSAValue:
 
 
 def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: int) -> SSAValue:
-    """Input `index`, a number or one for each filter, with axes of extent 1 behind."""
+    """Input `index`, one number or one per filter, with trailing axes of extent 1."""
     single = one_number(node, index)
     if single is not None:
         return single
@@ -150,7 +150,7 @@ def _of_each_filter(node: NodeView, index: int, filters: Dim, *, axes_behind: in
 
 
 def _number(node: NodeView, index: int) -> SSAValue:
-    """Input `index`, required to be one number."""
+    """Input `index`, which must be one number."""
     single = one_number(node, index)
     if single is None:
         raise node.error(f"input #{index} has the shape {shape_text(node.shape(index))}: one number is expected")

@@ -1,4 +1,4 @@
-"""Normalisations by the statistics of the data: LayerNormalization, GroupNormalization and their kin."""
+"""Normalisation by statistics of the data: LayerNormalization, GroupNormalization and similar ops."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _LAST_AXES = ("axis", "epsilon", "stash_type")
 _STASHED: dict[int, str] = {TensorProto.FLOAT: "float32", TensorProto.BFLOAT16: "bfloat16"}
-"""The types of the statistics."""
+"""The element types of the statistics."""
 
 
 @converts("LayerNormalization", attributes=_LAST_AXES)
 def convert_layer_normalization(node: NodeView) -> list[SSAValue]:
-    """`nn.layer_norm` over the last axes as one, and the statistics if read; onnxruntime writes it before opset 17."""
+    """`nn.layer_norm` over the merged last axes, and the statistics if used; onnxruntime writes it before opset 17."""
     result = _over_last_axes(node, "nn.layer_norm", vectors=2)
     return [result, *_statistics(node)] if any(node.outputs[1:]) else [result]
 
@@ -32,12 +32,12 @@ def convert_layer_normalization(node: NodeView) -> list[SSAValue]:
 @converts("SimplifiedLayerNormalization", attributes=_LAST_AXES)
 @converts("SimplifiedLayerNormalization", domain=MICROSOFT, attributes=_LAST_AXES)
 def convert_rms_normalization(node: NodeView) -> SSAValue:
-    """`nn.rms_norm` over the last axes as one; the other name is onnxruntime's."""
+    """`nn.rms_norm` over the merged last axes; the other op names are onnxruntime's."""
     return _over_last_axes(node, "nn.rms_norm", vectors=1)
 
 
 def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
-    """`op` along the axes from `axis` on, taken as one, with scale and bias as its vectors.
+    """`op` over the merged axes from `axis` on, with scale and bias as its vectors.
 
     A scale or bias that broadcasts to these axes is applied afterwards.
     """
@@ -58,7 +58,7 @@ def _over_last_axes(node: NodeView, op: str, *, vectors: int) -> SSAValue:
 
 
 def _statistics(node: NodeView) -> list[SSAValue]:
-    """The mean and the reciprocal of the deviation, in the type that `stash_type` says."""
+    """The mean and the reciprocal standard deviation, in the type of `stash_type`."""
     stash = node.attribute_int("stash_type", TensorProto.FLOAT, check=lambda number: number in _STASHED)
     x, axes = node.input(0), tuple(range(axis_attribute(node, -1), len(node.shape(0))))
     x = node.emit("cast", x, dtype="float32") if is_half(node.element_type(0)) else x
@@ -70,7 +70,7 @@ def _statistics(node: NodeView) -> list[SSAValue]:
 
 @converts("InstanceNormalization", attributes=("epsilon", "consumed_inputs"))
 def convert_instance_normalization(node: NodeView) -> SSAValue:
-    """`nn.instance_norm` over all axes but 0 and 1."""
+    """`nn.instance_norm` over all axes except 0 and 1."""
     epsilon = node.attribute_float("epsilon", 1e-5)
     return node.emit("nn.instance_norm", node.input(0), node.input(1), node.input(2), epsilon=epsilon)
 
@@ -78,7 +78,7 @@ def convert_instance_normalization(node: NodeView) -> SSAValue:
 @converts("GroupNormalization", since=18, until=20, attributes=("epsilon", "num_groups"))
 @converts("GroupNormalization", since=21, attributes=("epsilon", "num_groups", "stash_type"))
 def convert_group_normalization(node: NodeView) -> SSAValue:
-    """`nn.group_norm`; before opset 21 scale and bias have an element for each group, which its channels share."""
+    """`nn.group_norm`; before opset 21, scale and bias have one element per group, repeated for its channels."""
     groups = node.attribute_int("num_groups", 0, check=lambda number: number >= 1)
     vectors = [node.input(1), node.input(2)]
     if node.opset < 21:
@@ -92,7 +92,7 @@ def convert_group_normalization(node: NodeView) -> SSAValue:
 @converts("LpNormalization", attributes=("axis", "p"))
 @rounded_once
 def convert_lp_normalization(node: NodeView, x: SSAValue) -> SSAValue:
-    """`nn.l2_normalize`, or x over the sum of its absolute values; a vector of zeros stays as it is."""
+    """`nn.l2_normalize`, or x divided by the sum of its absolute values; a zero vector is unchanged."""
     axis = axis_attribute(node, -1)
     if not isinstance(element_type_of(x.type), AnyFloat):
         raise node.error(f"the element type must be a float, found {element_type_of(x.type)}")
@@ -106,7 +106,7 @@ def convert_lp_normalization(node: NodeView, x: SSAValue) -> SSAValue:
 @converts("MeanVarianceNormalization", since=9, attributes=("axes",))
 @rounded_once
 def convert_mean_variance_normalization(node: NodeView, x: SSAValue) -> SSAValue:
-    """(x - mean) / (deviation + 1e-9) over the axes."""
+    """(x - mean) / (standard deviation + 1e-9) over the axes."""
     axes = node.attribute_ints("axes", (0, 2, 3)) or ()
     mean = node.emit("mean", x, axis=axes, keepdims=True)
     deviation = node.emit("sqrt", node.emit("variance", x, mean, axis=axes, keepdims=True))

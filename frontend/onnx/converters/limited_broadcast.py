@@ -1,4 +1,4 @@
-"""Arithmetic, comparison and logic before opset 7: the second operand is broadcast only where an attribute says so."""
+"""Arithmetic, comparison and logic before opset 7: operand 1 broadcasts only if the attribute `broadcast` is set."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from xrelay.index_algebra.dims import certainly_differ, shape_text
 
 def _convert(relay_name: str) -> ConvertFunction:
     def convert(node: NodeView) -> SSAValue:
-        """The relay op; the result has the shape of the first operand."""
+        """Returns the relay op; the result has the shape of operand 0."""
         return node.emit(relay_name, node.input(0), _aligned(node))
 
     return convert
 
 
 for _op_type, (_relay_name, _since) in {**elementwise.BINARY, **logic.BINARY, "Pow": ("power", 7)}.items():
-    if _since == 7:  # the others came later, and broadcast from the beginning
+    if _since == 7:  # the others were added later, and always broadcast
         converts(_op_type, until=6, attributes=("axis", "broadcast", "consumed_inputs"))(_convert(_relay_name))
 
 
 def _aligned(node: NodeView) -> SSAValue:
-    """The second operand with axes of extent 1 behind it, so that its own lie at `axis` of the first, or at the end."""
+    """Operand 1 with trailing axes of extent 1, which align its own axes with `axis` of operand 0, or with its end."""
     data, other = node.shape(0), node.shape(1)
     axis = node.attribute_int("axis", -1)
     behind = 0

@@ -20,7 +20,7 @@ def convert_gemm(node: NodeView) -> SSAValue:
 
 @converts("Gemm", until=6, attributes=("alpha", "beta", "transA", "transB", "broadcast"))
 def convert_gemm_1(node: NodeView) -> SSAValue:
-    """As later ones; `broadcast` says of C what broadcasting finds out by itself."""
+    """Gemm of old opsets; `broadcast` is redundant, since C always broadcasts."""
     node.attribute_int("broadcast", 0, check=lambda value: value in (0, 1))
     return gemm(node)
 
@@ -50,12 +50,12 @@ def gemm(node: NodeView) -> SSAValue:
 
 @converts("MatMul")
 def convert_matmul(node: NodeView) -> SSAValue:
-    """The product of two matrices, or of stacks of them."""
+    """The product of two matrices, or of stacks of matrices."""
     return matrix_product(node)
 
 
 def matrix_product(node: NodeView) -> SSAValue:
-    """`nn.dense` or `nn.matmul` by one matrix, `nn.batch_matmul` by a stack; a vector is one row or column."""
+    """`nn.dense` or `nn.matmul` for one right matrix, `nn.batch_matmul` for a stack; a vector is one row or column."""
     left, right = node.input(0), node.input(1)
     ranks = len(node.shape(0)), len(node.shape(1))
     if min(ranks) == 0:
@@ -74,14 +74,14 @@ def matrix_product(node: NodeView) -> SSAValue:
 def _product(
     node: NodeView, left: SSAValue, right: SSAValue, *, transpose_a: bool = False, transpose_b: bool = False
 ) -> SSAValue:
-    """The product by one matrix: `nn.dense` where that is a layer's weight, which is constant, else `nn.matmul`."""
+    """The product with one right matrix: `nn.dense` if it is a constant weight, else `nn.matmul`."""
     if transpose_a or not _is_weight(right):
         return node.emit("nn.matmul", left, right, transpose_a=transpose_a, transpose_b=transpose_b)
     return node.emit("nn.dense", left, right if transpose_b else node.emit("transpose", right, axes=(1, 0)))
 
 
 def _is_weight(value: SSAValue) -> bool:
-    """Whether a value is a constant, or one in another shape or type, which the constant folder evaluates later."""
+    """Whether a value is a constant, possibly reshaped or cast by ops that constant folding evaluates later."""
     while isinstance(value, OpResult) and isinstance(op := value.op, RelayOp) and len(op.operands) == 1:
         if not (op.RESHAPE_ONLY or isinstance(op, TransposeOp | CastOp)):
             break

@@ -1,6 +1,6 @@
-"""Logic, bits, remainders, rounding, questions about floats, and trigonometric functions.
+"""Logic, bit operations, remainders, rounding, float predicates, and trigonometric functions.
 
-Source of the meanings: ONNX Operators (onnx/docs/Operators.md).
+Source of the semantics: ONNX Operators (onnx/docs/Operators.md).
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ BINARY = {
     "BitwiseOr": ("bitwise_or", 18),
     "BitwiseXor": ("bitwise_xor", 18),
 }
-"""ONNX's name → Relay's, and the first opset with this meaning."""
+"""ONNX name → relay name, and the first opset with this meaning."""
 
 for _op_type, (_relay_name, _since) in _UNARY.items():
     converts(_op_type, since=_since, attributes=("consumed_inputs",) if _since == 1 else ())(unary(_relay_name))
@@ -52,14 +52,14 @@ for _op_type, (_relay_name, _since) in BINARY.items():
 
 @converts("BitShift", since=11, attributes=("direction",))
 def convert_bit_shift(node: NodeView) -> SSAValue:
-    """A shift of unsigned numbers in the direction that the attribute says."""
+    """A shift of unsigned integers in the direction of the attribute."""
     direction = node.attribute_string("direction", "", ("LEFT", "RIGHT"))
     return node.emit(f"{direction.lower()}_shift", node.input(0), node.input(1))
 
 
 @converts("Mod", since=10, attributes=("fmod",))
 def convert_mod(node: NodeView) -> SSAValue:
-    """The remainder with the sign of the divisor, with `fmod` of the dividend: before opset 28 of floats only."""
+    """The remainder with the divisor's sign, or the dividend's with `fmod` (required for floats before opset 28)."""
     truncated, element = node.attribute_int("fmod", 0, check=lambda value: value in (0, 1)), node.element_type(0)
     if isinstance(element, AnyFloat) and not truncated and node.opset < 28:
         raise node.error(f"attribute 'fmod' must be 1 for {element}")
@@ -71,13 +71,13 @@ def convert_mod(node: NodeView) -> SSAValue:
 
 @converts("IsInf", since=10, attributes=("detect_negative", "detect_positive"))
 def convert_is_inf(node: NodeView) -> SSAValue:
-    """Whether an element is infinite, with one of the attributes 0 only where it has the other sign."""
+    """Whether an element is infinite; the attributes restrict the sign."""
     negative, positive = (
         bool(node.attribute_int(name, 1, check=lambda value: value in (0, 1)))
         for name in ("detect_negative", "detect_positive")
     )
     if negative and positive:
         return node.emit("isinf", node.input(0))
-    # Nothing equals what is not a number: neither sign is asked for.
+    # NaN equals nothing: neither sign is detected.
     wanted = inf if positive else -inf if negative else nan
     return node.emit("equal", node.input(0), node.scalar_like(wanted, 0))

@@ -9,7 +9,7 @@ from xrelay.frontend.onnx.registry import converts
 
 
 def _refusal(node: NodeView) -> str | None:
-    """The window is no property with a default."""
+    """The reason if `size`, which has no default, is missing."""
     return None if "size" in node.attribute_names else "attribute 'size' is missing; ONNX requires it"
 
 

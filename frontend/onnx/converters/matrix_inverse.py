@@ -1,4 +1,4 @@
-"""Inverse: the inverses of square matrices, by elimination with the greatest pivot of each column."""
+"""Inverse: the inverses of square matrices, by Gauss-Jordan elimination with partial pivoting."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 @converts("Inverse", domain=MICROSOFT)
 @rounded_once
 def convert_inverse(node: NodeView, x: SSAValue) -> SSAValue:
-    """What the steps that lead from the matrix to the unit matrix make of that; infinite or NaN of a singular one."""
+    """The unit matrix after the row operations that reduce `x` to it; infinite or NaN for a singular matrix."""
     rank, stack = len(shape_of(x.type)), square_stack(node, x)
     if shape_of(x.type)[-1] == 0:
         return x
@@ -39,7 +39,7 @@ def convert_inverse(node: NodeView, x: SSAValue) -> SSAValue:
 def _eliminated(
     node: NodeView, step: SSAValue, rows: SSAValue, batch: int, carried: Sequence[SSAValue]
 ) -> list[SSAValue]:
-    """Both with the pivot's row in row `step`, divided by the pivot, and column `step` of the first zero elsewhere."""
+    """Both matrices after step `step`: its row is the pivot's divided by the pivot, and its column is cleared."""
     column = node.emit("take", carried[0], step, axis=batch + 1, mode="fast")
     ahead = node.emit("less", rows, step)
     sizes = node.emit("where", ahead, node.scalar(-1.0, column), node.emit("abs", column))
@@ -60,6 +60,6 @@ def _eliminated(
 
 
 def _swapped(node: NodeView, matrices: SSAValue, step: SSAValue, is_chosen: SSAValue, batch: int) -> SSAValue:
-    """The matrices with row `step` in the place of the pivot's."""
+    """The matrices with row `step` written over the pivot's row."""
     row = node.emit("take", matrices, step, axis=batch, mode="fast")
     return with_row(node, matrices, is_chosen, row, batch)

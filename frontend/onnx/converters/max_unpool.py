@@ -1,4 +1,4 @@
-"""MaxUnpool: maxima go back to the places that they came from."""
+"""MaxUnpool: writes maxima to the positions they were pooled from."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from xrelay.index_algebra.dims import shape_text
 
 @converts("MaxUnpool", since=9, attributes=("kernel_shape", "pads", "strides"))
 def convert_max_unpool(node: NodeView) -> SSAValue:
-    """Zeros of the pooled data's shape, and the maxima at their numbers among its elements.
+    """Zeros in the shape of the pooled data's input, with the maxima at their flat indices.
 
-    An `output_shape` that is larger has zeros after it, along each axis.
+    A larger `output_shape` adds zeros at the end of each axis.
     """
     numbers = Numbers(node)
     whole = _pooled_shape(node, numbers)
@@ -34,7 +34,7 @@ def convert_max_unpool(node: NodeView) -> SSAValue:
 
 
 def _pooled_shape(node: NodeView, numbers: Numbers) -> list[Number]:
-    """The extents of the data from which the maxima come."""
+    """The extents of the data that was pooled."""
     rank = len(node.shape(0)) - 2
     kernel = node.attribute_ints("kernel_shape") or ()
     strides = node.attribute_ints("strides", (1,) * rank) or ()
@@ -55,7 +55,7 @@ def _pooled_shape(node: NodeView, numbers: Numbers) -> list[Number]:
 
 
 def _enlarged(node: NodeView, numbers: Numbers, value: SSAValue, shape: Sequence[Number]) -> SSAValue:
-    """The value with zeros after it up to `output_shape`."""
+    """The value with trailing zeros up to `output_shape`."""
     if node.shape(2) != (len(shape),):
         raise node.error(f"{len(shape)} extents are expected, found {node.input(2).type}")
     wanted, found = node.known_ints(2), [extent for extent in shape if isinstance(extent, int)]

@@ -1,4 +1,4 @@
-"""MelWeightMatrix: bands of the mel scale over the bins of a spectrum."""
+"""MelWeightMatrix: the weights of mel bands over the bins of a spectrum."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 _NAMES = ("num_mel_bins", "dft_length", "sample_rate", "lower_edge_hertz", "upper_edge_hertz")
 _DECADE = 2595 / np.log(10)
-"""The mel scale grows by so much where `_BREAK` hertz and the frequency together grow by the factor e."""
+"""The mel scale is `_DECADE * log(1 + hertz / _BREAK)`."""
 
 _BREAK = 700
-"""The hertz about which the scale turns from linear to logarithmic; below minus those it has no places."""
+"""The frequency in hertz about which the scale turns logarithmic; it is undefined from `-_BREAK` down."""
 
 _FAR = 2.0**53
-"""Hertz above any spectrum; what is higher is taken for that."""
+"""The upper limit of frequencies in hertz, above any spectrum."""
 
 _MOST_BANDS = 1 << 16
-"""More bands than this, which the importer computes one by one, are refused."""
+"""The maximum number of bands, which the importer computes one by one."""
 
 
 @converts("MelWeightMatrix", since=17, attributes=("output_datatype",))
 def convert_mel_weights(node: NodeView) -> SSAValue:
-    """A matrix that takes the bins of a spectrum to bands of the mel scale: triangles between neighbouring edges."""
+    """A matrix from the bins of a spectrum to mel bands: triangles between neighbouring edges."""
     for index, name in enumerate(_NAMES):
         if node.shape(index) not in ((), (1,)):
             raise node.error(f"{name} is {node.input(index).type}; it must be one number")
@@ -53,7 +53,7 @@ def convert_mel_weights(node: NodeView) -> SSAValue:
 
 
 def _edges(count: int, length: int, rate: int, low: float, high: float) -> Sequence[int]:
-    """The bins of the spectrum at so many edges of bands, equally far apart on the mel scale."""
+    """The bins of `count` band edges, equally spaced on the mel scale."""
     low_mel, high_mel = (_DECADE * np.log1p(hertz / _BREAK) for hertz in (low, high))
     mels = low_mel + np.arange(count) * ((high_mel - low_mel) / count)
     hertz = _BREAK * np.expm1(mels / _DECADE)
@@ -61,7 +61,7 @@ def _edges(count: int, length: int, rate: int, low: float, high: float) -> Seque
 
 
 def _triangles(edges: Sequence[int], shape: tuple[int, int]) -> Array:
-    """For each band the weights that rise from its lower edge to its centre and fall to its upper edge."""
+    """For each band, weights that rise from its lower edge to its centre and fall to its upper edge."""
     weights = np.zeros(shape)
     for band in range(shape[1]):
         lower, centre, upper = edges[band : band + 3]
@@ -72,7 +72,7 @@ def _triangles(edges: Sequence[int], shape: tuple[int, int]) -> Array:
 
 
 def _computed(node: NodeView) -> SSAValue:
-    """The same in f64 of numbers that the run tells; a length or a rate that is not positive stops it."""
+    """The same in f64 for inputs known only at run time; a length or rate that is not positive fails there."""
     bands, length, rate = (_number(node, index, "int64") for index in range(3))
     one, zero = integer(node, 1), integer(node, 0)
     wrong = node.emit("logical_or", node.emit("less", length, one), node.emit("less", rate, one))
@@ -92,7 +92,7 @@ def _computed(node: NodeView) -> SSAValue:
 
 
 def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSAValue) -> SSAValue:
-    """The bins at the edges of the bands, as integers."""
+    """The bins of the band edges, as integers."""
     count = node.emit("add", bands, integer(node, 2))
     low, high = (_mel(node, _number(node, index, "float64")) for index in (3, 4))
     number = node.emit("cast", count, dtype="float64")
@@ -107,13 +107,13 @@ def _computed_edges(node: NodeView, bands: SSAValue, length: SSAValue, rate: SSA
 
 
 def _mel(node: NodeView, hertz: SSAValue) -> SSAValue:
-    """The place of a frequency on the mel scale."""
+    """The mel value of a frequency."""
     factor = node.emit("add", node.emit("divide", hertz, node.scalar(_BREAK, hertz)), node.scalar(1, hertz))
     return node.emit("multiply", node.emit("log", factor), node.scalar(_DECADE, hertz))
 
 
 def _share(node: NodeView, places: SSAValue, outer: SSAValue, centre: SSAValue) -> SSAValue:
-    """How far each place is on the way from the outer edge to the centre: 0 before it, and where there is no way."""
+    """The fraction of the way from the outer edge to the centre at each place, at least 0; 0 if the two coincide."""
     way = node.emit("subtract", centre, outer)
     done = node.emit("multiply", node.emit("subtract", places, outer), node.emit("sign", way))
     way = node.emit("cast", node.emit("maximum", node.emit("abs", way), integer(node, 1)), dtype="float64")

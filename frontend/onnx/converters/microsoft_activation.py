@@ -1,4 +1,4 @@
-"""Activations that onnxruntime writes in the domain com.microsoft, alone or behind sums, products and convolutions."""
+"""Activations in the domain com.microsoft, alone or fused with sums, products and convolutions."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ def convert_bias_gelu(node: NodeView) -> SSAValue:
 
 @converts("FastGelu", domain=MICROSOFT)
 def convert_fast_gelu(node: NodeView) -> SSAValue:
-    """`nn.gelu` by way of tanh, of the sum where there is a bias."""
+    """`nn.gelu` with the tanh approximation, of the sum if there is a bias."""
     return _gelu_of_sum(node, "tanh")
 
 
 def _gelu_of_sum(node: NodeView, approximate: str) -> SSAValue:
-    """The sum of 16-bit floats is not rounded before the activation."""
+    """`nn.gelu` of the sum, which is not rounded to 16 bits before the activation."""
     x, bias, element = node.input(0), node.optional_input(1), node.element_type(0)
     if bias is None:
         return node.emit("nn.gelu", x, approximate=approximate)
@@ -75,12 +75,12 @@ def convert_fused_gemm(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_fused_conv(node: NodeView) -> SSAValue:
-    """A convolution, the sum with the fourth input where there is one, then an activation."""
+    """A convolution, plus input 3 if present, then an activation."""
     return fused_convolution(node)
 
 
 def fused_convolution(node: NodeView) -> SSAValue:
-    """What FusedConv computes."""
+    """Returns the result of FusedConv."""
     result = convolution(node)
     if node.optional_input(3) is not None:
         result = node.emit("add", result, node.input(3))
@@ -88,11 +88,11 @@ def fused_convolution(node: NodeView) -> SSAValue:
 
 
 _FIXED = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
-"""Activations without numbers; those with some have converters of their own, which tell the defaults."""
+"""Activations without parameters; those with parameters have their own converters, with default values."""
 
 
 def _activated(node: NodeView, value: SSAValue, numbers: Sequence[float]) -> SSAValue:
-    """`value` after the activation that the node names, if it names one."""
+    """`value` after the activation of the node, if any."""
     name = node.attribute_string("activation", "", ("", *_FIXED, *ACTIVATIONS, "Clip"))
     if not name:
         return value

@@ -37,7 +37,7 @@ class Heads:
     limits="rotary embedding, shared buffers, masks of rank 4",
 )
 def convert_attention(node: NodeView) -> list[SSAValue]:
-    """The projections to queries, keys and values are one product, which is split."""
+    """Attention; the projections to queries, keys and values are one product, which is split."""
     _refuse_buffers(node)
     _require_ranks(node)
     projected = matrix_product(node.with_inputs([node.input(0), node.input(1)]))
@@ -56,7 +56,7 @@ def convert_attention(node: NodeView) -> list[SSAValue]:
     limits="rotary embedding, shared buffers, masks of rank 4",
 )
 def convert_quantized_attention(node: NodeView) -> list[SSAValue]:
-    """Attention whose projections are a product in i32, times the scales of data and weights."""
+    """Attention whose projections are an i32 product, times the scales of data and weights."""
     _refuse_buffers(node)
     _require_ranks(node)
     left, right = distances(node, 0, 6, is_left=True), distances(node, 1, 7, is_left=False)
@@ -72,7 +72,7 @@ def _refuse_buffers(node: NodeView) -> None:
 
 
 def _require_ranks(node: NodeView) -> None:
-    """Demand data (batch, places, elements) and weights of one matrix."""
+    """Require data of (batch, places, elements) and weights of one matrix."""
     node.require_rank(0, 3)
     node.require_rank(1, 2)
 
@@ -80,7 +80,7 @@ def _require_ranks(node: NodeView) -> None:
 def _projected_attention(
     node: NodeView, projected: SSAValue, *, past: int, mask: int, bias: int | None
 ) -> list[SSAValue]:
-    """Attention of queries, keys and values in one tensor; the inputs of the past, the mask and the bias are told."""
+    """Attention of queries, keys and values in one tensor; `past`, `mask` and `bias` are the indices of inputs."""
     sizes = _sizes(node, shape_of(projected.type)[-1])
     cut = node.emit("split", projected, indices_or_sections=(sizes[0], sizes[0] + sizes[1]), axis=2)
     heads = Heads(*(_split_heads(node, node.tuple_field(cut, index)) for index in range(3)))
@@ -101,7 +101,7 @@ def _place(node: NodeView, number: int) -> SSAValue:
 
 
 def _sizes(node: NodeView, total: Dim) -> tuple[int, ...]:
-    """The elements of queries, keys and values, which are a third each unless the node says otherwise."""
+    """The numbers of elements of queries, keys and values; a third each unless an attribute specifies them."""
     if not isinstance(total, int):
         raise node.error(f"the weights have {total} columns; their number must be known")
     sizes = node.attribute_ints("qkv_hidden_sizes") or (total // 3,) * 3
@@ -124,7 +124,7 @@ def _split_heads(node: NodeView, value: SSAValue) -> SSAValue:
 
 
 def _behind(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
-    """The places of `own` behind those of the past."""
+    """The places of `past` followed by those of `own`."""
     return node.emit("concatenate", node.make_tuple([past, own]), axis=2)
 
 
@@ -135,7 +135,7 @@ def _behind(node: NodeView, past: SSAValue, own: SSAValue) -> SSAValue:
     limits="shared buffers, beams, scores as output",
 )
 def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
-    """Queries, keys and values come apart, packed by heads, or as the keys and values of an encoder."""
+    """MultiHeadAttention; queries, keys and values are separate, packed by heads, or keys and values of an encoder."""
     return _multi_head(node)
 
 
@@ -146,7 +146,7 @@ def convert_multi_head_attention(node: NodeView) -> list[SSAValue]:
     limits="beams, scores as output",
 )
 def convert_decoder_attention(node: NodeView) -> list[SSAValue]:
-    """MultiHeadAttention of one new place, whose inputs stand in another order."""
+    """MultiHeadAttention of one new place, with the inputs in another order."""
     if node.optional_input(9) is not None or any(node.outputs[3:]):
         raise node.unsupported("beams and the scores as an output are not supported")
     order = (0, 1, 2, 10, 3, 4, 5, 6)
@@ -157,7 +157,7 @@ def convert_decoder_attention(node: NodeView) -> list[SSAValue]:
 
 
 def _in_buffers(node: NodeView, past: SSAValue) -> list[SSAValue]:
-    """The new key and value stand in buffers behind `past` others, and no place behind those is seen."""
+    """Write the new key and value at index `past` of the buffers, and attend to the places up to it."""
     numbers, heads, buffers = Numbers(node), _given_heads(node), list[SSAValue]()
     for index, new in ((6, heads.key), (7, heads.value)):
         buffer = node.input(index)
@@ -182,7 +182,7 @@ def _multi_head(node: NodeView) -> list[SSAValue]:
 
 
 def _given_heads(node: NodeView) -> Heads:
-    """The three, with the bias of their projection added."""
+    """The three tensors, with the projection bias added."""
     if len(node.shape(0)) == 5:
         return _packed(node, node.input(0), 3)
     if len(node.shape(1)) == 5:
@@ -198,7 +198,7 @@ def _given_heads(node: NodeView) -> Heads:
 
 
 def _biased(node: NodeView, value: SSAValue, start: int, index: int) -> SSAValue:
-    """The sum with that part of the bias that belongs to input `index`."""
+    """The sum with the part of the bias that belongs to input `index`."""
     bias = node.optional_input(3)
     if bias is None:
         return value
@@ -209,7 +209,7 @@ def _biased(node: NodeView, value: SSAValue, start: int, index: int) -> SSAValue
 
 
 def _packed(node: NodeView, value: SSAValue, count: int) -> Heads:
-    """(batch, places, heads, `count`, elements) as heads, of which the query is left out where only two are packed."""
+    """(batch, places, heads, `count`, elements) as heads; if only two are packed, these are keys and values."""
     if node.optional_input(3) is not None:
         raise node.error("packed heads have no bias")
     parts = [node.emit("take", value, _place(node, part), axis=3, mode="fast") for part in range(count)]
@@ -220,15 +220,15 @@ def _packed(node: NodeView, value: SSAValue, count: int) -> Heads:
 def attend(node: NodeView, heads: Heads, past: Number, *, mask: int, bias: int | None) -> SSAValue:
     """The values weighted by the softmax of products of queries and keys: (batch, places, heads * elements).
 
-    Input `mask` says which keys are masked, input `bias` is added to the products; the first `past` keys come before
-    all queries. 16-bit floats are computed in f32.
+    Input `mask` masks keys, and input `bias` is added to the products; the first `past` keys precede all queries.
+    16-bit floats are computed in f32.
     """
     element = element_type_of(heads.query.type)
     query, key, value = (in_f32(node, each) for each in (heads.query, heads.key, heads.value))
     width = shape_of(query.type)[-1]
     if not isinstance(width, int) or width < 1:
         raise node.error(f"heads of {width} elements; a number of 1 and more must be known")
-    # onnxruntime takes a scale of 0 for none.
+    # onnxruntime treats a scale of 0 as absent.
     scores = node.emit("nn.batch_matmul", query, key, transpose_b=True)
     scale = node.attribute_float("scale", 0.0) or float(width) ** -0.5
     scores = node.emit("multiply", scores, node.scalar(scale, scores))

@@ -1,6 +1,6 @@
-"""onnxruntime's operators on images whose channels lie in blocks, which it writes into models that it saves.
+"""onnxruntime's operators on images in blocked layout, which it writes into models that it saves.
 
-Here such an image is one whose channels come first, padded to whole blocks: only the filters are stored in blocks.
+Here such an image has channels first, padded to whole blocks; only the filters are stored in blocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _PLACES = ("asymmetric", "align_corners", "half_pixel")
 
 @converts("ReorderInput", domain=NCHWC, attributes=("channels_last",), limits="a known number of channels")
 def convert_reorder_input(node: NodeView) -> SSAValue:
-    """The channels in front, and channels of zeros behind them until blocks are whole."""
+    """Moves the channels first, and pads them with zeros to whole blocks."""
     rank = _rank(node)
     data = node.input(0)
     if _channels_last(node):
@@ -44,7 +44,7 @@ def convert_reorder_input(node: NodeView) -> SSAValue:
 
 @converts("ReorderOutput", domain=NCHWC, attributes=("channels", "channels_last"))
 def convert_reorder_output(node: NodeView) -> SSAValue:
-    """The channels that are no padding, in front or behind."""
+    """Removes the padding channels, and moves the channels last if required."""
     rank, channels = _rank(node), node.attribute_int("channels", 0)
     if not 1 <= channels <= known_extent(node, node.input(0), 1):
         raise node.illegal("channels", channels, f"the image has {shape_of(node.input(0).type)[1]}")
@@ -60,7 +60,7 @@ def convert_reorder_output(node: NodeView) -> SSAValue:
     limits="constant filters, 1 to 3 spatial axes",
 )
 def convert_blocked_conv(node: NodeView) -> SSAValue:
-    """FusedConv with the filters in ONNX's order."""
+    """FusedConv with the filters in ONNX's layout."""
     return fused_convolution(node.with_inputs([node.input(0), in_order(node), *node.inputs[2:]]))
 
 
@@ -94,7 +94,7 @@ converts("GlobalMaxPool", domain=NCHWC)(convert_global_max_pool)
 
 @converts("Upsample", domain=NCHWC, attributes=("coordinate_transformation_mode", "mode", "scales"))
 def convert_blocked_upsample(node: NodeView) -> SSAValue:
-    """Resize by whole factors; the nearest element is the one that is repeated."""
+    """Resize by integer factors; mode "nearest" repeats elements."""
     factors = node.emit_constant(np.array(node.attribute_ints("scales") or (), np.float32), "scales")
     proto = onnx.NodeProto(name=node.name, op_type="Resize", output=node.proto.output)
     mode = node.attribute_string("mode", "nearest", ("nearest", "linear"))

@@ -1,4 +1,4 @@
-"""Weights of 2, 4 or 8 bits in blocks, each with a scale of its own: MatMulNBits, MatMulBnb4, GatherBlockQuantized."""
+"""Weights of 2, 4 or 8 bits in blocks with a scale each: MatMulNBits, MatMulBnb4, GatherBlockQuantized."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TABLES = (
         *(0.44070982933044434, 0.5626170039176941, 0.7229568362236023, 1.0),
     ),
 )
-"""The sixteen numbers of the types FP4 and NF4 of bitsandbytes: a float of 4 bits, and quantiles of a normal one."""
+"""The 16 numbers of bitsandbytes' FP4 and NF4: a 4-bit float, and quantiles of a normal distribution."""
 
 
 @converts(
@@ -32,7 +32,7 @@ _TABLES = (
     limits="bits other than 2, 4 and 8, g_idx, prepacked weights",
 )
 def convert_matmul_n_bits(node: NodeView) -> SSAValue:
-    """`nn.dense` by `(number - zero point) * scale`, in f32; `accuracy_level` allows less and asks for nothing."""
+    """`nn.dense` with weights `(number - zero point) * scale` in f32, which every `accuracy_level` permits."""
     if node.optional_input(4) is not None or node.attribute_int("weight_prepacked", 0):
         raise node.unsupported("g_idx and weights in a layout of one processor are not supported")
     node.attribute_int("accuracy_level", 0)
@@ -58,7 +58,7 @@ def convert_matmul_n_bits(node: NodeView) -> SSAValue:
     limits="rows of bytes, in blocks along the last axis",
 )
 def convert_gather_block_quantized(node: NodeView) -> SSAValue:
-    """Rows that indices choose, dequantised after they are chosen; an index that is none is an error of the run."""
+    """Selects rows by indices, then dequantises them; an index out of range is an error at run time."""
     rank, bits, size = len(node.shape(0)), weight_bits(node), weight_block_size(node)
     axes = tuple(node.attribute_int(name, default) for name, default in (("gather_axis", 0), ("quantize_axis", 1)))
     if rank != 2 or axes not in ((0, 1), (0, -1), (-2, 1), (-2, -1)):
@@ -91,7 +91,7 @@ def convert_gather_block_quantized(node: NodeView) -> SSAValue:
     limits="weights that stand the other way",
 )
 def convert_matmul_bnb4(node: NodeView) -> SSAValue:
-    """`nn.dense` by numbers of a table that 4 bits choose, the upper ones first, times the largest of their block."""
+    """`nn.dense` with weights from a table, by 4-bit indices (upper bits first), times the largest of each block."""
     if node.attribute_int("transB", 1) != 1:
         raise node.unsupported("weights that stand the other way are not supported")
     node.attribute_int("training_mode", 0)
@@ -116,7 +116,7 @@ def convert_matmul_bnb4(node: NodeView) -> SSAValue:
 
 
 def unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:
-    """Bytes along the last axis as the numbers of so many bits that are in them, the lowest bits first."""
+    """Returns the `bits`-bit numbers in the bytes along the last axis, lowest bits first."""
     if bits == _BYTE:
         return packed
     mask, rank = node.scalar(2**bits - 1, packed), _rank(packed)
@@ -127,7 +127,7 @@ def unpacked(node: NodeView, packed: SSAValue, bits: int) -> SSAValue:
 
 
 def _zero_points(node: NodeView, shape: tuple[int, int], bits: int) -> SSAValue:
-    """The zero point of each block, with an axis behind: the middle of the numbers, packed like them, or floats."""
+    """The zero point of each block, with a trailing axis: packed like the numbers, floats, or by default the middle."""
     rows, blocks = shape
     if node.optional_input(3) is None:
         return node.scalar_like(2 ** (bits - 1), 1)
@@ -138,7 +138,7 @@ def _zero_points(node: NodeView, shape: tuple[int, int], bits: int) -> SSAValue:
 
 
 def dequantized(node: NodeView, values: SSAValue, scales: SSAValue, zero: SSAValue) -> SSAValue:
-    """`(values - zero) * scales`, in f32."""
+    """Returns `(values - zero) * scales`, in f32."""
     return node.emit("multiply", node.emit("subtract", float32(node, values), float32(node, zero)), scales)
 
 
@@ -147,7 +147,7 @@ def _rows(node: NodeView, value: SSAValue) -> SSAValue:
 
 
 def first_of_last_axis(node: NodeView, value: SSAValue, count: int) -> SSAValue:
-    """The first elements along the last axis."""
+    """Returns the first `count` elements along the last axis."""
     axis = _rank(value) - 1
     if shape_of(value.type)[axis] == count:
         return value
@@ -159,12 +159,12 @@ def _rank(value: SSAValue) -> int:
 
 
 def float32(node: NodeView, value: SSAValue) -> SSAValue:
-    """`value` in f32."""
+    """Returns `value` in f32."""
     return node.emit("cast", value, dtype="float32")
 
 
 def weight_bits(node: NodeView, name: str = "bits") -> int:
-    """How many bits a weight has, as the attribute `name` says."""
+    """Returns the number of bits of a weight, from the attribute `name`."""
     bits = node.attribute_int(name, 4)
     if bits not in _BITS:
         raise node.unsupported(f"weights of {bits} bits; {', '.join(map(str, _BITS))} are known")
@@ -172,5 +172,5 @@ def weight_bits(node: NodeView, name: str = "bits") -> int:
 
 
 def weight_block_size(node: NodeView) -> int:
-    """The numbers of a block: a power of two of at least 16."""
+    """Returns the numbers in a block: a power of two of at least 16."""
     return node.attribute_int("block_size", 128, check=lambda value: value >= 16 and value & (value - 1) == 0)
