@@ -89,7 +89,7 @@ def converts(
 
 
 def find_converter(op_type: str, domain: str, opset: int) -> Converter | None:
-    """Returns the converter for a node; `None` if there is none for its opset."""
+    """Returns the converter for a node; `None` if its op and opset have no converter."""
     return next((c for c in _CONVERTERS.get((domain, op_type), []) if c.covers(opset)), None)
 
 

@@ -75,7 +75,7 @@ def joined_axes(node: NodeView, value: SSAValue, axis: int) -> SSAValue:
 
 
 def merged_axes(node: NodeView, value: SSAValue, first: int, last: int) -> SSAValue:
-    """Returns `value` with the axes in `[first, last)` merged into one, of extent 1 if there are none."""
+    """Returns `value` with the axes in `[first, last)` merged into one; an empty range becomes an axis of extent 1."""
     shape = shape_of(value.type)
     if last == first + 1:
         return value

@@ -1,4 +1,4 @@
-"""The layers of MoE and QMoE: a matrix for each expert, in floats or in bytes, and the activation between the two."""
+"""The layers of MoE and QMoE: a weight matrix per expert, of floats or packed integers, with activations."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ _BYTE = 8
 _ACTIVATIONS = ("relu", "gelu", "silu", "swiglu", "identity")
 
 Take = Callable[[NodeView, SSAValue], SSAValue]
-"""Emits the matrix of the expert of a number at a node, rows by columns, in f32."""
+"""Emits the f32 weight matrix (rows, columns) of an expert, given its index."""
 
 
 @dataclass(frozen=True)
 class ExpertLayer:
-    """A linear layer of every expert: how many experts, rows and columns; the weights; the biases, if any."""
+    """A linear layer of every expert: `shape` is (experts, rows, columns)."""
 
     shape: tuple[int, int, int]
     take: Take
     bias: SSAValue | None
 
     def apply(self, node: NodeView, x: SSAValue, expert: SSAValue) -> SSAValue:
-        """`x` by the transposed weights of `expert`, plus its bias."""
+        """Returns `x` times the transposed weights of `expert`, plus its bias."""
         y = node.emit("nn.dense", x, self.take(node, expert))
         return y if self.bias is None else node.emit("add", y, _taken(node, self.bias, expert))
 
 
 def float_layer(node: NodeView, weights: int, bias: int) -> ExpertLayer | None:
-    """The layer whose weights are input `weights`; `None` where that is left out."""
+    """Returns the layer with weights in input `weights`; `None` if that is absent."""
     value = node.optional_input(weights)
     if value is None:
         return None
@@ -49,7 +49,7 @@ def float_layer(node: NodeView, weights: int, bias: int) -> ExpertLayer | None:
 
 
 def byte_layer(node: NodeView, number: int) -> ExpertLayer | None:
-    """Layer `number` of QMoE, of bytes, scales, biases and zero points; `None` where it is left out."""
+    """Returns layer `number` of QMoE, with packed weights, scales, biases and zero points; `None` if it is absent."""
     index, bits = 2 + 3 * number, _bits(node, number)
     weights, points = node.optional_input(index), node.optional_input(11 + number)
     if weights is None:
@@ -75,14 +75,14 @@ def byte_layer(node: NodeView, number: int) -> ExpertLayer | None:
 
 
 def _zero_points(node: NodeView, packed: SSAValue, bits: int, shape: tuple[int, int]) -> SSAValue:
-    """The zero points of the blocks of all rows: the bytes are those of a row, or of all rows where each is a block."""
+    """The zero points of the blocks of all rows: one list of bytes, or one per row if rows have several blocks."""
     rows, blocks = shape
     count = blocks if len(shape_of(packed.type)) == 2 else rows
     return node.reshape(first_of_last_axis(node, unpacked(node, packed, bits), count), (rows, blocks, 1))
 
 
 def _layer(node: NodeView, weights: int, bias: int, take: Take, *, columns_in_byte: int = 1) -> ExpertLayer:
-    """A layer, once the shapes of weights and biases are found to fit."""
+    """A layer whose shapes of weights and biases have been checked."""
     shape = static_shape(node, node.input(weights))
     if len(shape) != 3:
         raise node.error(f"input #{weights} is {node.input(weights).type}: experts, rows and columns are expected")
@@ -105,7 +105,7 @@ def _bits(node: NodeView, number: int) -> int:
 
 @dataclass(frozen=True)
 class GatedLayer:
-    """The first layer with its activation, in a gated one times what another layer, or its own other half, gives."""
+    """The first layer with its activation, optionally multiplied by a gate: another layer, or half of its outputs."""
 
     first: ExpertLayer
     gate: ExpertLayer | None
@@ -117,7 +117,7 @@ class GatedLayer:
 
     @staticmethod
     def of(node: NodeView, first: ExpertLayer, gate: ExpertLayer | None) -> GatedLayer:
-        """As the attributes of `node` say."""
+        """Returns the layer with the attributes of `node`."""
         kind = node.attribute_string("activation_type", "relu", (*_ACTIVATIONS, "relu2", "geglu"))
         if kind not in _ACTIVATIONS or node.attribute_int("swiglu_limit_after_activation", 0):
             raise node.unsupported("relu2, geglu and limits behind the activation are not supported")
@@ -130,11 +130,11 @@ class GatedLayer:
 
     @property
     def width(self) -> int:
-        """How many numbers it gives for a token."""
+        """The number of outputs per token."""
         return self.first.shape[1] // (2 if self.kind == "swiglu" and self.gate is None else 1)
 
     def apply(self, node: NodeView, x: SSAValue, expert: SSAValue) -> SSAValue:
-        """What `expert` makes of `x`."""
+        """Returns the outputs of `expert` for `x`."""
         y = self.first.apply(node, x, expert)
         if self.kind == "swiglu":
             return self._swish_gated(node, *self._halves(node, x, y, expert))
@@ -142,7 +142,7 @@ class GatedLayer:
         return y if self.gate is None else node.emit("multiply", y, self.gate.apply(node, x, expert))
 
     def _halves(self, node: NodeView, x: SSAValue, y: SSAValue, expert: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The part that is activated and the linear part: of two layers, by turns in one, or one behind the other."""
+        """The gate and the linear part: two layers, or one layer, interleaved or concatenated."""
         if self.gate is not None:
             return y, self.gate.apply(node, x, expert)
         if self.fusion == 1:
@@ -155,7 +155,7 @@ class GatedLayer:
         return node.tuple_field(both, 0), node.tuple_field(both, 1)
 
     def _swish_gated(self, node: NodeView, gate: SSAValue, linear: SSAValue) -> SSAValue:
-        """`G * sigmoid(alpha * G) * (L + beta)`, with the gate G and the linear part L within the limit."""
+        """`G * sigmoid(alpha * G) * (L + beta)`, with the gate G and the linear part L clamped to the limit."""
         if self.limit is not None:
             gate = node.emit("minimum", gate, node.scalar(self.limit, gate))
             linear = node.emit("clip", linear, a_min=-self.limit, a_max=self.limit)

@@ -1,7 +1,7 @@
 """Mixtures of experts: MoE, and QMoE, whose weights are small integers.
 
-Every token is given the sum of what its `k` experts make of it, weighted by the router. A loop over the experts
-computes each for all tokens if any has chosen it: of a decoder, which has a token at a time, `k` experts run.
+The output of a token is the sum of the outputs of its `k` experts, weighted by the router. A loop over the experts
+computes an expert for all tokens if any token uses it: in a decoder, which has one token at a time, `k` experts run.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ _ATTRIBUTES = (
 )
 _BITS = ("expert_weight_bits", "fc1_expert_weight_bits", "fc2_expert_weight_bits", "fc3_expert_weight_bits")
 _ROUTER_WEIGHTS = 14
-"""The input of QMoE that says what weights the chosen experts have."""
+"""The input of QMoE with the weights of the selected experts."""
 
 
 @dataclass(frozen=True)
 class _Routing:
-    """The numbers of the experts of each token, and what weights these have in the sum; both are (tokens, k)."""
+    """The selected experts of each token, and their weights in the sum; both are (tokens, k)."""
 
     experts: SSAValue
     weights: SSAValue
@@ -45,7 +45,7 @@ class _Routing:
     limits="relu2, geglu, sparse mixers, limits behind the activation",
 )
 def convert_moe(node: NodeView) -> SSAValue:
-    """A token keeps the `k` largest of the softmax over all experts."""
+    """MoE; a token uses the `k` largest weights of the softmax over all experts."""
     mixture = _Mixture.of(node, [float_layer(node, index, index + 1) for index in (2, 4, 6)])
     values, experts = mixture.largest(node, node.emit("nn.softmax", mixture.scores(node, 1), axis=1))
     return mixture.summed(node, _Routing(experts, _normalized(node, values)))
@@ -58,7 +58,7 @@ def convert_moe(node: NodeView) -> SSAValue:
     limits="weights that are floats, prepacked or of 3 bits, and what MoE lacks",
 )
 def convert_qmoe(node: NodeView) -> SSAValue:
-    """The weights are the softmax over the `k` experts that a token keeps, or stand in `router_weights`."""
+    """QMoE; the weights are the softmax over the `k` selected experts, or come from `router_weights`."""
     if node.attribute_string("quant_type", "int", ("int", "fp4", "nvfp4", "fp8", "wfp4afp8")) != "int":
         raise node.unsupported("weights that are floats of 4 or 8 bits are not supported")
     if node.attribute_int("weights_prepacked", -1, check=lambda value: value in (-1, 0, 1)) == 1:
@@ -73,7 +73,7 @@ def convert_qmoe(node: NodeView) -> SSAValue:
 
 
 def _normalized(node: NodeView, weights: SSAValue) -> SSAValue:
-    """The weights of each token, over their sum where the node asks for that."""
+    """The weights of each token, divided by their sum if the node requires it."""
     if not node.attribute_int("normalize_routing_weights", 0, check=lambda value: value in (0, 1)):
         return weights
     return node.emit("divide", weights, node.emit("sum", weights, axis=(1,), keepdims=True))
@@ -81,14 +81,14 @@ def _normalized(node: NodeView, weights: SSAValue) -> SSAValue:
 
 @dataclass(frozen=True)
 class _Mixture:
-    """The experts of a node: two layers with the activation between them."""
+    """The experts of a node: two layers with an activation between them."""
 
     inner: GatedLayer
     outer: ExpertLayer
 
     @staticmethod
     def of(node: NodeView, layers: Sequence[ExpertLayer | None]) -> _Mixture:
-        """The layers FC1 and FC2, and FC3 where there is one, once their shapes are found to fit."""
+        """Returns the layers FC1, FC2 and optionally FC3, after checks of their shapes."""
         first, second, third = layers
         if node.attribute_int("use_sparse_mixer", 0, check=lambda value: value in (0, 1)):
             raise node.unsupported("sparse mixers are not supported")
@@ -105,18 +105,18 @@ class _Mixture:
         return _Mixture(inner, second)
 
     def scores(self, node: NodeView, index: int) -> SSAValue:
-        """Input `index`, a number for each token and expert, in f32; as many tokens as the input has are demanded."""
+        """Returns input `index`, a number per token and expert, in f32; checks the number of tokens."""
         if len(node.shape(index)) != 2:
             raise node.error(f"input #{index} is {node.input(index).type}: tokens and experts are expected")
         given, rows = float32(node, node.input(index)), {"lhs_begin": 0, "lhs_end": 1, "rhs_begin": 0, "rhs_end": 1}
         return node.emit("reshape_like", given, self.tokens(node), **rows)
 
     def tokens(self, node: NodeView) -> SSAValue:
-        """The rows of the input, in f32."""
+        """Returns the rows of the input in f32."""
         return node.emit("reshape", float32(node, node.input(0)), newshape=(-1, self.outer.shape[1]))
 
     def largest(self, node: NodeView, scores: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The `k` largest scores of each token, and whose they are."""
+        """Returns the `k` largest scores of each token, and their experts."""
         k, experts = node.attribute_int("k", 1), self.outer.shape[0]
         if not 1 <= k <= experts:
             raise node.illegal("k", k, f"a number from 1 to {experts} is expected")
@@ -124,7 +124,7 @@ class _Mixture:
         return node.tuple_field(both, 0), node.tuple_field(both, 1)
 
     def summed(self, node: NodeView, routing: _Routing) -> SSAValue:
-        """The sums of all tokens, in the shape and type of the input."""
+        """Returns the weighted sums of all tokens, in the shape and type of the input."""
         experts = self.outer.shape[0]
         tokens = self.tokens(node)
 
@@ -148,7 +148,7 @@ class _Mixture:
 
 
 def _if(node: NodeView, condition: SSAValue, make: Callable[[NodeView], SSAValue], otherwise: SSAValue) -> SSAValue:
-    """What `make` gives where `condition` holds, else `otherwise`."""
+    """The result of `make` if `condition` holds, else `otherwise`."""
     branches = [node.inside(Block()) for _ in range(2)]
     for branch, value in zip(branches, (make(branches[0]), otherwise), strict=True):
         branch.graph.insert(YieldOp(value), node.name)

@@ -1,4 +1,4 @@
-"""Gates that onnxruntime joins for recurrent attention and for layers of experts: all is computed in f32."""
+"""Gates of recurrent attention and of expert layers that onnxruntime fuses; they are computed in f32."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _GATES = {"silu": "nn.swish", "swish": "nn.swish", "sigmoid": "sigmoid"}
 
 @converts("GatedRMSNorm", domain=MICROSOFT, attributes=("activation", "epsilon"))
 def convert_gated_rms_norm(node: NodeView) -> SSAValue:
-    """`nn.rms_norm` of as many elements as there are scales, times the gate through its activation."""
+    """`nn.rms_norm` of groups of as many elements as there are scales, times the activated gate."""
     x, scale, gate = (_wide(node, node.input(index)) for index in range(3))
     name = node.attribute_string("activation", "silu", tuple(_GATES))
     last = len(shape_of(x.type)) - 1
@@ -30,7 +30,7 @@ def convert_gated_rms_norm(node: NodeView) -> SSAValue:
 
 @converts("GatedAdd", domain=MICROSOFT, limits="projected gates")
 def convert_gated_add(node: NodeView) -> SSAValue:
-    """X + y * gate, the product being rounded."""
+    """X + y * gate, with the product rounded."""
     if node.optional_input(3) is not None:
         raise node.unsupported("a gate that is projected, input #3, is not supported")
     return node.emit("add", node.input(0), node.emit("multiply", node.input(1), node.input(2)))
@@ -38,7 +38,7 @@ def convert_gated_add(node: NodeView) -> SSAValue:
 
 @converts("ScaledSiLU", domain=MICROSOFT, attributes=("alpha",))
 def convert_scaled_silu(node: NodeView) -> SSAValue:
-    """The product with its sigmoid, each rounded to the type of the data."""
+    """The scaled data times its sigmoid, each rounded to the type of the data."""
     x, given = _wide(node, node.input(0)), node.optional_input(1)
     scale = node.scalar(node.attribute_float("alpha", 1.0), x) if given is None else _wide(node, given)
     scaled = _narrow(node, node.emit("multiply", x, scale))
@@ -48,7 +48,7 @@ def convert_scaled_silu(node: NodeView) -> SSAValue:
 
 @converts("LinearAttentionGate", domain=MICROSOFT)
 def convert_linear_attention_gate(node: NodeView) -> list[SSAValue | None]:
-    """The decay, a scale times the softplus of a sum, and the sigmoid of the fourth input."""
+    """The decay, a scale times the softplus of a sum, and the sigmoid of input 3."""
     shifted = node.emit("add", _wide(node, node.input(0)), node.input(1))
     decay = node.emit("multiply", node.emit("nn.softplus", shifted), node.input(2))
     rate = node.optional_input(3)
@@ -58,7 +58,7 @@ def convert_linear_attention_gate(node: NodeView) -> list[SSAValue | None]:
 
 @converts("SwiGLU", domain=MICROSOFT, attributes=("activation_alpha", "activation_beta", "limit", "round_activation"))
 def convert_swiglu(node: NodeView) -> SSAValue:
-    """G * sigmoid(alpha * g) * (l + beta), both between bounds if there is a limit; they may be halves of one input."""
+    """G * sigmoid(alpha * g) * (l + beta), clamped if there is a limit; g and l may be halves of one input."""
     gate, linear = _gate_and_linear(node)
     limit = node.attribute_float("limit", 0.0)
     if limit > 0:
@@ -84,10 +84,10 @@ def _gate_and_linear(node: NodeView) -> list[SSAValue]:
 
 
 def _wide(node: NodeView, value: SSAValue) -> SSAValue:
-    """A value in f32."""
+    """`value` in f32."""
     return node.emit("cast", value, dtype="float32")
 
 
 def _narrow(node: NodeView, value: SSAValue) -> SSAValue:
-    """A result in the element type of the node."""
+    """`value` in the element type of the node."""
     return node.emit("cast", value, dtype=numpy_dtype(node.element_type(0)))

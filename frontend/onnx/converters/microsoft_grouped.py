@@ -1,4 +1,4 @@
-"""GroupQueryAttention of the domain com.microsoft: heads of queries share keys and values, which a cache holds."""
+"""GroupQueryAttention of the domain com.microsoft: groups of query heads share keys and values, which a cache holds."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES, _BIAS, _SINKS = 3, 5, 6, 7, 9, 10, 11
-"""Places among the inputs."""
+"""Indices of inputs."""
 
 
 @converts(
@@ -28,9 +28,9 @@ _PAST, _LENGTHS, _TOTAL, _COSINES, _PLACES, _BIAS, _SINKS = 3, 5, 6, 7, 9, 10, 1
     limits="norms, quantised caches, scores as output",
 )
 def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
-    """New keys and values are written into the cache behind those of each entry; a query sees those up to its own.
+    """Appends new keys and values to the cache of each batch entry; a query attends to keys up to its own place.
 
-    The cache that is given out reaches to the longest entry, or as far as the one that is given.
+    The resulting cache is as long as the longest entry or the given cache, whichever is longer.
     """
     _check(node)
     count, shared = (
@@ -52,7 +52,7 @@ def convert_group_query_attention(node: NodeView) -> list[SSAValue]:
 
 
 def _check(node: NodeView) -> None:
-    """Refuse what is not computed."""
+    """Refuse unsupported forms."""
     flags = {name: node.attribute_int(name, usual) for name, usual in (("causal", 1), ("qk_output", 0))}
     quantised = any(
         node.attribute_text(name) != "NONE" for name in ("k_quant_type", "v_quant_type") if name in node.attribute_names
@@ -90,7 +90,7 @@ def _heads(node: NodeView, count: int, shared: int) -> list[SSAValue]:
 
 
 def _past_lengths(node: NodeView, query: SSAValue) -> SSAValue:
-    """How many places each entry of the batch has in the cache, (batch, 1): none where the first prompt comes."""
+    """The number of cached places of each batch entry, (batch, 1); 0 for the first prompt."""
     numbers = Numbers(node)
     places = extent_value(node, query, 1)
     lengths = node.emit("cast", node.input(_LENGTHS), dtype="int64")
@@ -101,12 +101,12 @@ def _past_lengths(node: NodeView, query: SSAValue) -> SSAValue:
 
 
 def _total(node: NodeView) -> SSAValue:
-    """The length of the longest entry with what is new."""
+    """The length of the longest entry, including new places."""
     return node.emit("cast", node.reshape(node.input(_TOTAL), ()), dtype="int64")
 
 
 def _cached(node: NodeView, number: int, new: SSAValue, places: SSAValue) -> SSAValue:
-    """The cache of keys (0) or values (1), (batch, heads, places, elements), with what is new at its places."""
+    """The cache of keys (0) or values (1), (batch, heads, places, elements), with new ones written at `places`."""
     numbers, turned = Numbers(node), node.emit("transpose", new, axes=(0, 2, 1, 3))
     past = node.optional_input(_PAST + number)
     if past is None:
@@ -123,10 +123,10 @@ def _cached(node: NodeView, number: int, new: SSAValue, places: SSAValue) -> SSA
 
 
 def _attended(node: NodeView, query: SSAValue, caches: list[SSAValue], share: int, places: SSAValue) -> SSAValue:
-    """The values weighted for each query: (batch, places, heads, elements)."""
+    """The weighted values for each query: (batch, places, heads, elements)."""
     key, value = (node.emit("repeat", cache, repeats=share, axis=1) if share > 1 else cache for cache in caches)
     width = shape_of(query.type)[-1]
-    # onnxruntime takes a scale of 0 for none.
+    # onnxruntime treats a scale of 0 as absent.
     scale = node.attribute_float("scale", 0.0) or float(width if isinstance(width, int) else 1) ** -0.5
     scores = node.emit("nn.batch_matmul", node.emit("transpose", query, axes=(0, 2, 1, 3)), key, transpose_b=True)
     scores = node.emit("multiply", scores, node.scalar(scale, scores))
@@ -144,7 +144,7 @@ def _attended(node: NodeView, query: SSAValue, caches: list[SSAValue], share: in
 
 
 def _bias(node: NodeView, scores: SSAValue) -> SSAValue:
-    """What is added to the scores, with zeros for places of the cache that are not in use."""
+    """The attention bias, padded with zeros for unused places of the cache."""
     numbers, bias = Numbers(node), node.input(_BIAS)
     if len(shape_of(bias.type)) != 4:
         raise node.error(f"a bias {bias.type}: one number for each batch, head, query and key is expected")
@@ -158,7 +158,7 @@ def _bias(node: NodeView, scores: SSAValue) -> SSAValue:
 
 
 def _weights(node: NodeView, scores: SSAValue) -> SSAValue:
-    """The scores through softmax; each head may have a sink, or one of 0, a key without a value."""
+    """The softmax of the scores; each head may have a sink (by default 0), the score of a key without a value."""
     sinks = node.optional_input(_SINKS)
     if sinks is None and not node.attribute_int("smooth_softmax", 0, check=lambda value: value in (-1, 0, 1)) > 0:
         return node.emit("nn.softmax", scores, axis=-1)
@@ -172,7 +172,7 @@ def _weights(node: NodeView, scores: SSAValue) -> SSAValue:
 
 
 def _seen(node: NodeView, scores: SSAValue, places: SSAValue) -> SSAValue:
-    """True for keys up to the query's own place, and within the window before it: (batch, 1, queries, keys)."""
+    """Mask of keys up to the query's own place and within its window: (batch, 1, queries, keys)."""
     keys = Numbers(node).arange(0, extent_value(node, scores, 3))
     own = node.emit("expand_dims", node.emit("expand_dims", places, axis=1), axis=3)
     seen = node.emit("less_equal", keys, own)

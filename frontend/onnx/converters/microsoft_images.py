@@ -1,4 +1,4 @@
-"""Images and windows of the domain com.microsoft: crops, pools of channels-last images, transposed convolution."""
+"""Image ops of the domain com.microsoft: crops, pools of channels-last images, transposed convolution, windows."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def convert_crop_and_resize(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_nhwc_max_pool(node: NodeView) -> SSAValue:
-    """`nn.max_pool1d` to `3d` of images whose channels come last."""
+    """`nn.max_pool1d` to `3d` of channels-last images."""
     rank = len(node.shape(0))
     if rank < 3:
         raise node.error(f"images of {node.input(0).type}; they have a batch, spatial axes and channels")
@@ -61,7 +61,7 @@ def convert_nhwc_max_pool(node: NodeView) -> SSAValue:
     limits="constant pads, 1 to 3 spatial axes",
 )
 def convert_conv_transpose_with_pads(node: NodeView) -> SSAValue:
-    """ConvTranspose, whose pads are an input in front of the bias."""
+    """ConvTranspose, with the pads as an input before the bias."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     if node.optional_input(2) is not None:
@@ -73,7 +73,7 @@ def convert_conv_transpose_with_pads(node: NodeView) -> SSAValue:
 
 @converts("UnfoldTensor", domain=MICROSOFT, attributes=("dim", "size", "step"))
 def convert_unfold(node: NodeView) -> SSAValue:
-    """All parts of `size` elements along an axis, each `step` behind the one before; their elements come last."""
+    """All windows of `size` elements along an axis, `step` elements apart; their elements are a new last axis."""
     rank = len(node.shape(0))
     axis = known_axis(node, node.attribute_int("dim", -1), rank)
     size, step = (node.attribute_int(name, 1, check=lambda value: value >= 1) for name in ("size", "step"))

@@ -1,4 +1,4 @@
-"""The masks of attention in the domain com.microsoft, which say by flags or by lengths what keys are padding."""
+"""Masks of attention in the domain com.microsoft, which mark padding keys by flags or by lengths."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from xrelay.index_algebra.dims import certainly_differ, certainly_equal
 
 
 def padding_mask(node: NodeView, index: int, scores: SSAValue) -> SSAValue:
-    """What is added to the scores, (batch, heads, queries, keys): `mask_filter_value` where a key is padding, else 0.
+    """Returns the mask to add to scores (batch, heads, queries, keys): `mask_filter_value` for padding, else 0.
 
-    Input `index` has a flag for each key, (batch, keys), or for each pair, (batch, queries, keys), 0 where it is
-    padding; or where the keys end, (batch), or end and begin, (2 * batch).
+    Input `index` has a flag for each key, (batch, keys), or for each pair, (batch, queries, keys), which is 0 for
+    padding; or the end of the keys, (batch), or ends and beginnings, (2 * batch).
     """
     mask, rank = node.input(index), len(node.shape(index))
     if rank == 1:
@@ -31,13 +31,13 @@ def padding_mask(node: NodeView, index: int, scores: SSAValue) -> SSAValue:
 
 
 def _between(node: NodeView, index: int, scores: SSAValue) -> SSAValue:
-    """True for each key before the end, and from the beginning on, of its entry of the batch."""
+    """True for each key in the range of its batch entry, from the beginning to before the end."""
     batch, own = shape_of(scores.type)[0], node.shape(index)[0]
     keys = node.emit("cast", Numbers(node).arange(0, extent_value(node, scores, 3)), dtype="int32")
     if not certainly_differ(own, batch):
         ends = node.input(index)
         if not certainly_equal(own, batch):
-            # Numbers for another batch, of which there may be one, would be broadcast.
+            # Check the batch: a length for a batch of one would broadcast.
             places = {"lhs_begin": 0, "lhs_end": 1, "rhs_begin": 0, "rhs_end": 1}
             ends = node.emit("reshape_like", ends, scores, **places)
         return node.emit("less", keys, _of_entries(node, ends))
@@ -49,14 +49,14 @@ def _between(node: NodeView, index: int, scores: SSAValue) -> SSAValue:
 
 
 def _of_entries(node: NodeView, numbers: SSAValue) -> SSAValue:
-    """Numbers of the entries of the batch, such that they broadcast with the scores."""
+    """A number per batch entry, in a shape that broadcasts with the scores."""
     return node.emit("expand_dims", numbers, axis=1, num_newaxis=3)
 
 
 def causal_mask(node: NodeView, scores: SSAValue, past: Number) -> SSAValue:
-    """The scores, the least number in place of those of keys behind the query; `past` keys are before the first one.
+    """Returns the scores, with the least number for keys after the query; `past` keys precede the first query.
 
-    The last query sees all keys, as in onnxruntime: there may be more of them than queries.
+    The last query attends to all keys, as in onnxruntime, even if there are more keys than queries.
     """
     numbers = Numbers(node)
     queries, keys = (extent_value(node, scores, axis) for axis in (2, 3))

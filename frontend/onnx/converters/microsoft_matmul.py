@@ -1,4 +1,4 @@
-"""FusedMatMul: a product of matrices with transpositions and a factor."""
+"""FusedMatMul: a matrix product with transpositions and a factor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TURNS = ("alpha", "transA", "transB")
 @converts("FusedMatMul", domain=MICROSOFT, attributes=(*_TURNS, "transBatchA", "transBatchB"))
 @converts("TransposeMatMul", domain=MICROSOFT, attributes=_TURNS)
 def convert_fused_matmul(node: NodeView) -> SSAValue:
-    """The product of the operands with their axes in the order that the attributes say, times `alpha`."""
+    """The product of the operands, transposed as the attributes specify, times `alpha`."""
     operands = [_turned(node, node.input(index), letter) for index, letter in enumerate("AB")]
     result = matrix_product(node.with_inputs(operands))
     alpha = node.attribute_float("alpha", 1.0)
@@ -23,7 +23,7 @@ def convert_fused_matmul(node: NodeView) -> SSAValue:
 
 
 def _turned(node: NodeView, value: SSAValue, letter: str) -> SSAValue:
-    """`value` with the first axis behind those of the batch, and then the last two exchanged, as is asked for."""
+    """`value` with the first axis moved after the batch axes, then the last two exchanged, as attributes specify."""
     rank = len(shape_of(value.type))
     order = list(range(rank))
     if rank >= 2:

@@ -1,4 +1,4 @@
-"""Normalisations of sums that onnxruntime writes for transformers: SkipLayerNormalization and its kin, embeddings."""
+"""Normalisations of sums that onnxruntime fuses for transformers: SkipLayerNormalization, embeddings and similar."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def convert_skip_simplified_layer_normalization(node: NodeView) -> list[SSAValue
 def _normalized_sum(
     node: NodeView, bias: SSAValue | None, op: str, gamma: SSAValue, beta: SSAValue | None
 ) -> list[SSAValue | None]:
-    """The normalised sum, two places for statistics, which are not given, and the sum."""
+    """The normalised sum, two absent outputs for statistics, and the sum."""
     if any(node.outputs[1:3]):
         raise node.unsupported("the statistics, outputs #1 and #2, serve training")
     total = node.emit("add", _wide(node, node.input(0)), _wide(node, node.input(1)))
@@ -52,23 +52,23 @@ def _normalized(node: NodeView, op: str, total: SSAValue, gamma: SSAValue, beta:
 
 
 def _wide(node: NodeView, value: SSAValue) -> SSAValue:
-    """A value of 16-bit floats in f32."""
+    """`value`, cast to f32 if the node's elements are 16-bit floats."""
     return node.emit("cast", value, dtype="float32") if is_half(_element(node)) else value
 
 
 def _narrow(node: NodeView, value: SSAValue) -> SSAValue:
-    """A result in the element type of the node."""
+    """`value` in the element type of the node."""
     return node.emit("cast", value, dtype=numpy_dtype(_element(node))) if is_half(_element(node)) else value
 
 
 def _element(node: NodeView) -> Attribute:
-    """The element type of what is normalised; the input #0 of an embedding has words."""
+    """The element type of the normalised data; input 0 of an embedding has word indices."""
     return node.element_type(2 if node.proto.op_type == "EmbedLayerNormalization" else 0)
 
 
 @converts("EmbedLayerNormalization", domain=MICROSOFT, attributes=("epsilon", "mask_index_type"))
 def convert_embed_layer_normalization(node: NodeView) -> list[SSAValue | None]:
-    """The sum of the embeddings of words, positions and segments, normalised; how many words there are; and the sum."""
+    """The normalised sum of the word, position and segment embeddings, the number of words, and the sum."""
 
     def rows(table: int, places: SSAValue) -> SSAValue:
         return node.emit("take", _wide(node, node.input(table)), places, axis=0, mode="raise")
@@ -80,9 +80,9 @@ def convert_embed_layer_normalization(node: NodeView) -> list[SSAValue | None]:
 
 @converts("QEmbedLayerNormalization", domain=MICROSOFT, attributes=("epsilon",))
 def convert_quantised_embed_layer_normalization(node: NodeView) -> list[SSAValue | None]:
-    """As EmbedLayerNormalization of what bytes stand for; only rows that are taken are dequantised.
+    """EmbedLayerNormalization of quantised tables; only the selected rows are dequantised.
 
-    The scales of words, positions, segments, gamma and beta follow behind the mask, and then their zero points.
+    The scales of words, positions, segments, gamma and beta follow the mask, and then their zero points.
     """
 
     def real(table: int, value: SSAValue) -> SSAValue:
@@ -98,7 +98,7 @@ def convert_quantised_embed_layer_normalization(node: NodeView) -> list[SSAValue
 
 
 def _embedded(node: NodeView, rows: Callable[[int, SSAValue], SSAValue], places: SSAValue | None) -> SSAValue:
-    """The sum of the rows of words, of positions, which are `places` or those of the words, and of segments."""
+    """The sum of the rows for words, positions (`places`, or consecutive ones), and segments."""
     if places is None:
         places = Numbers(node).arange(0, extent_value(node, node.input(0), 1))
     total = node.emit("add", rows(2, node.input(0)), rows(3, places))

@@ -1,4 +1,4 @@
-"""What is added to the scores of attention for how far a key is from a query: T5's bins, and the gates of WavLM."""
+"""Biases of attention scores by the distance from query to key: the bins of T5, and the gates of WavLM."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 @converts("RelativePositionBias", domain=MICROSOFT, attributes=("is_bidirectional", "max_distance"))
 def convert_relative_position_bias(node: NodeView) -> SSAValue:
-    """Rows of the table, one for each bin of distances: (1, heads, queries, keys)."""
+    """Rows of the table, by the bin of each distance: (1, heads, queries, keys)."""
     if len(node.shape(0)) != 2:
         raise node.error(f"a table {node.input(0).type}: bins and heads are expected")
     numbers = Numbers(node)
@@ -34,7 +34,7 @@ def _length(node: NodeView, index: int) -> Number:
 
 
 def _bins(node: NodeView, behind: SSAValue, count: int) -> SSAValue:
-    """The bin of how far a key is behind: one each for short distances, wider ones, and one from the greatest on."""
+    """The bin of each distance: one per short distance, logarithmic bins, and one from the maximum distance on."""
     both = node.attribute_int("is_bidirectional", 0, check=lambda value: value in (0, 1))
     count = count // 2 if both else count
     exact, greatest = count // 2, node.attribute_int("max_distance", 0)
@@ -55,7 +55,7 @@ def _bins(node: NodeView, behind: SSAValue, count: int) -> SSAValue:
 
 @converts("GatedRelativePositionBias", domain=MICROSOFT, attributes=("num_heads",), limits="batches without padding")
 def convert_gated_relative_position_bias(node: NodeView) -> SSAValue:
-    """The bias times a number for each query and head, which two gates tell."""
+    """The bias times a factor per query and head, computed from two gates."""
     if node.optional_input(6) is not None:
         raise node.unsupported("batches without padding, token_offset, are not supported")
     count = node.attribute_int("num_heads", 0, check=lambda value: value >= 1)

@@ -1,6 +1,6 @@
-"""Elementwise operators, pools and joins of quantised values in the domain com.microsoft.
+"""Elementwise ops, pools and concatenation of quantised values in the domain com.microsoft.
 
-Each takes the numbers that its operands stand for, computes in f32, and quantises the result.
+Each op dequantises its operands, computes in f32, and quantises the result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ INT32, FLOAT32 = np.dtype(np.int32), np.dtype(np.float32)
 
 
 def number(node: NodeView, index: int) -> SSAValue:
-    """Input `index`, required to be one number."""
+    """Returns input `index`, which must be one number."""
     single = one_number(node, index)
     if single is None:
         raise node.error(f"input #{index} is {node.input(index).type}: one number is expected")
@@ -38,12 +38,12 @@ def number(node: NodeView, index: int) -> SSAValue:
 
 
 def real(node: NodeView, index: int) -> SSAValue:
-    """What the quantised input `index` stands for; its scale and zero point are the inputs behind it."""
+    """Returns the dequantised input `index`; the next two inputs are its scale and zero point."""
     return dequantised_by(node, node.input(index), index + 1, index + 2)
 
 
 def dequantised_by(node: NodeView, value: SSAValue, scale: int, zero: int) -> SSAValue:
-    """What the numbers `value` stand for, in f32; their scale and zero point are the inputs of these numbers."""
+    """Returns `value` dequantised to f32, with the inputs `scale` and `zero`."""
     distance = converted(node, value, INT32)
     if node.optional_input(zero) is not None:
         distance = node.emit("subtract", distance, converted(node, number(node, zero), INT32))
@@ -51,7 +51,7 @@ def dequantised_by(node: NodeView, value: SSAValue, scale: int, zero: int) -> SS
 
 
 def requantized(node: NodeView, value: SSAValue, scale: int) -> SSAValue:
-    """`value` by the scale that is input `scale`, with the zero point behind it, in the type of the first operand."""
+    """Returns `value` quantised with input `scale` and the zero point after it, in the type of the first operand."""
     zero = None if node.optional_input(scale + 1) is None else number(node, scale + 1)
     like = 2 if node.proto.op_type == "QLinearConcat" else 1 if node.proto.op_type == "QLinearWhere" else 0
     return quantized(node, node.emit("divide", value, number(node, scale)), zero, numpy_dtype(node.element_type(like)))
@@ -83,7 +83,7 @@ def convert_qlinear_leaky_relu(node: NodeView) -> SSAValue:
 
 @converts("QLinearSoftmax", domain=MICROSOFT, attributes=("axis", "opset"))
 def convert_qlinear_softmax(node: NodeView) -> SSAValue:
-    """`nn.softmax` along the axis; before opset 13 of ONNX, which `opset` says, along it and those behind it as one."""
+    """`nn.softmax` along the axis; if `opset` is before 13, over the axes from it on, merged into one."""
     inner = node.with_inputs([real(node, 0)])
     inner.opset = node.attribute_int("opset", 13, check=lambda value: value >= 1)
     if inner.opset < 13:
@@ -133,7 +133,7 @@ def _channels_last(node: NodeView) -> bool:
 
 @converts("QLinearConcat", domain=MICROSOFT, attributes=("axis",))
 def convert_qlinear_concat(node: NodeView) -> SSAValue:
-    """What the inputs stand for, joined: each is a tensor, a scale and a zero point."""
+    """The concatenation of the dequantised inputs; each is a tensor, a scale and a zero point."""
     if len(node.inputs) < 5 or len(node.inputs) % 3 != 2:
         raise node.error(f"{len(node.inputs)} inputs: scale and zero point, then three for each part, are expected")
     parts = [real(node, index) for index in range(2, len(node.inputs), 3)]
@@ -150,7 +150,7 @@ def convert_qlinear_where(node: NodeView) -> SSAValue:
 @converts("QuantizeLinear", domain=MICROSOFT, attributes=("axis",))
 @converts("DequantizeLinear", domain=MICROSOFT, attributes=("axis",))
 def convert_linear(node: NodeView) -> SSAValue | Sequence[SSAValue | None]:
-    """As ONNX's own from opset 13 on."""
+    """ONNX's own ops of opset 13."""
     standard = node.with_inputs(node.inputs)
     standard.opset = 13
     is_quantizing = node.proto.op_type == "QuantizeLinear"

@@ -1,4 +1,4 @@
-"""Products of quantised matrices in the domain com.microsoft: summed in i32, scaled once."""
+"""Products of quantised matrices in the domain com.microsoft: accumulated in i32, then scaled."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 @converts("MatMulIntegerToFloat", domain=MICROSOFT)
 def convert_matmul_integer_to_float(node: NodeView) -> SSAValue:
-    """The product in i32, times the scales, plus the bias."""
+    """The i32 product, times the scales, plus the bias."""
     left, right = distances(node, 0, 4, is_left=True), distances(node, 1, 5, is_left=False)
     total = converted(node, matrix_product(node.with_inputs([left, right])), FLOAT32)
     scales = number(node, 2), beside_matrix(node, 3, node.input(1), is_left=False)
@@ -27,7 +27,7 @@ def convert_matmul_integer_to_float(node: NodeView) -> SSAValue:
 
 @converts("DynamicQuantizeMatMul", domain=MICROSOFT)
 def convert_dynamic_quantize_matmul(node: NodeView) -> SSAValue:
-    """The first operand is quantised to bytes by its own range; then as MatMulIntegerToFloat."""
+    """MatMulIntegerToFloat, after quantising operand 0 to u8 by its own range."""
     left, scale = by_range(node, node.input(0))
     total = converted(node, matrix_product(node.with_inputs([left, distances(node, 1, 3, is_left=False)])), FLOAT32)
     factor = node.emit("multiply", scale, beside_matrix(node, 2, node.input(1), is_left=False))
@@ -35,7 +35,7 @@ def convert_dynamic_quantize_matmul(node: NodeView) -> SSAValue:
 
 
 def by_range(node: NodeView, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """`x` quantised to bytes by its own range, which holds 0: the distances from the zero point in i32, the scale."""
+    """Returns `x` quantised to u8 by its own range and 0: the distances from the zero point in i32, and the scale."""
     low = node.emit("minimum", node.emit("min", x), node.scalar(0.0, x))
     high = node.emit("maximum", node.emit("max", x), node.scalar(0.0, x))
     span = node.emit("divide", node.emit("subtract", high, low), node.scalar(255.0, x))
@@ -47,14 +47,14 @@ def by_range(node: NodeView, x: SSAValue) -> tuple[SSAValue, SSAValue]:
 
 
 def _plus(node: NodeView, value: SSAValue, index: int) -> SSAValue:
-    """The sum with input `index`, where there is one."""
+    """The sum with input `index`, if present."""
     bias = node.optional_input(index)
     return value if bias is None else node.emit("add", value, converted(node, bias, FLOAT32))
 
 
 @converts("QGemm", domain=MICROSOFT, attributes=("alpha", "transA", "transB"))
 def convert_qgemm(node: NodeView) -> SSAValue:
-    """The product and the third matrix in i32, times the scales and `alpha`, in f32 or quantised."""
+    """The i32 product plus the third matrix, times the scales and `alpha`, in f32 or quantised."""
     left, right = (_oriented(node, index, name) for index, name in ((0, "transA"), (3, "transB")))
     turned = node.with_inputs([left, None, node.optional_input(2), right, node.input(4), node.optional_input(5)])
     factors = distances(turned, 0, 2, is_left=True), distances(turned, 3, 5, is_left=False)
@@ -73,7 +73,7 @@ def convert_qgemm(node: NodeView) -> SSAValue:
 
 
 def _oriented(node: NodeView, index: int, name: str) -> SSAValue:
-    """Matrix `index`, turned where the attribute `name` says so."""
+    """Matrix `index`, transposed if the attribute `name` is set."""
     if len(node.shape(index)) != 2:
         raise node.error(f"input #{index} is {node.input(index).type}: a matrix is expected")
     turned = node.attribute_int(name, 0, check=lambda value: value in (0, 1))

@@ -1,4 +1,4 @@
-"""DynamicQuantizeLSTM, which onnxruntime's dynamic quantisation makes of LSTMs."""
+"""DynamicQuantizeLSTM, which onnxruntime's dynamic quantisation generates from LSTMs."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 from xrelay.index_algebra.dims import shape_text
 
 _POINTS = {1: 9, 2: 11}
-"""Maps the inputs W and R to the inputs that are their zero points; the input before each is the scale."""
+"""Maps the inputs W and R to the inputs with their zero points; the input before each is the scale."""
 
 
 @converts("DynamicQuantizeLSTM", domain=MICROSOFT, attributes=LSTM_ATTRIBUTES)
 def convert_dynamic_quantize_lstm(node: NodeView) -> list[SSAValue]:
-    """An LSTM whose input, and whose states at every time, are quantised to bytes, as its weights are.
+    """An LSTM whose input, and whose states at every time step, are quantised to u8, as its weights are.
 
-    The range is that of all numbers of the input, or of the states of all sequences that have not ended. Products of
-    the integers are summed in f32, without rounding up to 2^24, and then scaled. W and R have the gates along the last
-    axis.
+    The range covers all elements of the input, or the states of all sequences that have not ended. Integer products are
+    accumulated in f32, which is exact up to 2^24, and then scaled. The gates are along the last axis of W and R.
     """
     weights = [_distances(node, index, point) for index, point in _POINTS.items()]
     scales = {index: _of_gates(node, point - 1, index) for index, point in _POINTS.items()}
@@ -46,7 +45,7 @@ def convert_dynamic_quantize_lstm(node: NodeView) -> list[SSAValue]:
 
 
 def _within_lengths(node: NodeView) -> SSAValue:
-    """The input, with zeros at the times when all sequences have ended."""
+    """The input, with zeros at the time steps after the end of all sequences."""
     x = node.input(0)
     if node.optional_input(4) is None or len(node.shape(0)) != 3:
         return x
@@ -57,14 +56,14 @@ def _within_lengths(node: NodeView) -> SSAValue:
 
 
 def _distances(node: NodeView, index: int, point: int) -> SSAValue:
-    """The distances of W or R from their zero points in f32, with the gates before the last axis, as ONNX has them."""
+    """W or R minus its zero points, in f32, transposed to ONNX's layout with the gates before the last axis."""
     points = _of_gates(node, point, index)
     distances = node.emit("subtract", converted(node, node.input(index), INT32), converted(node, points, INT32))
     return node.emit("transpose", converted(node, distances, FLOAT32), axes=(0, 2, 1))
 
 
 def _of_gates(node: NodeView, index: int, weight: int) -> SSAValue:
-    """Input `index`, a number for each direction or each of its gates, in a shape that broadcasts to input `weight`."""
+    """Input `index`, one number per direction or per gate, in a shape that broadcasts to input `weight`."""
     shape = static_shape(node, node.input(weight))
     if len(shape) != 3:
         raise node.error(f"input #{weight} is {node.input(weight).type}: directions, rows and gates are expected")

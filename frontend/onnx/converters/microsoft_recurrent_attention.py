@@ -1,4 +1,4 @@
-"""Attention that is a recurrence, and the convolutions beside it: onnxruntime had them before the standard."""
+"""Linear attention and causal convolution of the domain com.microsoft, which precede those of the standard."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 _OPSET = 27
-"""That of the standard's definition."""
+"""The opset of the standard's definition."""
 _CONVOLUTION = {
     **{"ndim": 1, "dilation": 1, "channels_last": 0, "state_window": 0, "state_length": 0, "state_channels_last": -1},
     **{"state_update_capacity": 0, "input_channels": 0, "input_channel_offset": 0},
 }
-"""The attributes of forms that are refused, with the values that mean none of them."""
+"""The attributes of unsupported forms, with the values that disable them."""
 
 
 @converts(
@@ -37,7 +37,7 @@ def convert_linear_attention(node: NodeView) -> list[SSAValue | None]:
     limits="one axis, channels in front, no dilation, no windows of states",
 )
 def convert_causal_conv(node: NodeView) -> list[SSAValue]:
-    """Each channel convolved with its own filter, behind what came before, and the end of it all for the next call."""
+    """A causal convolution per channel of the state followed by the data; also returns the new state."""
     node = _plain(node, _CONVOLUTION)
     activation = node.attribute_string("activation", "none", ("none", "silu", "swish"))
     filters = node.shape(1)
@@ -58,7 +58,7 @@ def convert_causal_conv(node: NodeView) -> list[SSAValue]:
 
 
 def _behind_state(node: NodeView, count: int) -> SSAValue:
-    """The data in f32 behind the `count` places of the state, which are zeros where there is none."""
+    """The `count` places of the state, or zeros, followed by the data, in f32."""
     data, state = node.emit("cast", node.input(0), dtype="float32"), node.optional_input(3)
     if state is None:
         return node.emit("nn.pad", data, node.scalar(0.0, data), pad_width=(0, 0, 0, 0, count, 0))
@@ -74,7 +74,7 @@ def _last(node: NodeView, value: SSAValue, count: int) -> SSAValue:
 
 
 def _plain(node: NodeView, usual: dict[str, int]) -> NodeView:
-    """The node without the attributes `usual`, which must have these values."""
+    """The node without the attributes in `usual`, which must have these values."""
     for name, value in usual.items():
         found = node.attribute_int(name, value)
         if found != value:

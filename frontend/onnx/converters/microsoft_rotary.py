@@ -1,4 +1,4 @@
-"""RotaryEmbedding of the domain com.microsoft: pairs of elements turned by an angle that grows with the place."""
+"""RotaryEmbedding of the domain com.microsoft: rotates pairs of elements by an angle that depends on the position."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.index_algebra.dims import shape_text
     limits="packed batches, a scale",
 )
 def convert_rotary_embedding(node: NodeView) -> SSAValue:
-    """Of a head the first elements are turned, each with its neighbour or with that of the second half."""
+    """Rotates the first elements of each head, paired with their neighbours or with the second half."""
     _check(node)
     return _rotated(node, _in_heads(node), _turns(node))
 
@@ -38,12 +38,12 @@ def convert_rotary_embedding(node: NodeView) -> SSAValue:
     limits="packed batches, a scale",
 )
 def convert_rotary_embedding_of_images(node: NodeView) -> SSAValue:
-    """RotaryEmbedding where each pair has an angle for the time, the row or the column of a token."""
+    """RotaryEmbedding in which the angle of a pair depends on the time, the row or the column of a token."""
     _check(node)
     if len(node.shape(1)) != 3:
         raise node.error(f"places {node.input(1).type}: one for each of three axes, batch and token is expected")
     heads, streams = _in_heads(node), _streams(node)
-    # Of each stream: (batch, places, 1, pairs).
+    # Per stream: (batch, places, 1, pairs).
     parts = [
         angles(node, node.emit("take", node.input(1), node.scalar(index, node.input(1)), axis=0, mode="fast"), (2, 3))
         for index in range(3)
@@ -56,7 +56,7 @@ def convert_rotary_embedding_of_images(node: NodeView) -> SSAValue:
 
 
 def _streams(node: NodeView) -> Array:
-    """For each pair which of the three places tells its angle."""
+    """For each pair, the index of the position (of three) that determines its angle."""
     sections, pairs = node.attribute_ints("mrope_section") or (), node.last_extent(2)
     if len(sections) != 3 or min(sections) < 0 or sum(sections) != pairs:
         raise node.illegal("mrope_section", list(sections), f"three numbers are expected that come to {pairs}")
@@ -72,13 +72,13 @@ def _streams(node: NodeView) -> Array:
 
 
 def _check(node: NodeView) -> None:
-    """Refuse what is not computed."""
+    """Refuse unsupported forms."""
     if node.attribute_int("is_packed_batching", 0) or node.attribute_float("scale", 1.0) != 1.0:
         raise node.unsupported("packed batches and a scale are not supported")
 
 
 def _rotated(node: NodeView, heads: SSAValue, turns: list[SSAValue]) -> SSAValue:
-    """The first input, turned, in its shape and type."""
+    """The first input, rotated, in its own shape and type."""
     interleaved = bool(node.attribute_int("interleaved", 0, check=lambda value: value in (0, 1)))
     joined = rotated(node, heads, turns, interleaved=interleaved)
     if is_half(node.element_type(0)):
@@ -89,7 +89,7 @@ def _rotated(node: NodeView, heads: SSAValue, turns: list[SSAValue]) -> SSAValue
 
 
 def rotated(node: NodeView, x: SSAValue, turns: list[SSAValue], *, interleaved: bool) -> SSAValue:
-    """(batch, places, heads, elements) turned by cosines and sines, one for each pair among the first elements."""
+    """Returns (batch, places, heads, elements) rotated by cosines and sines, one per pair among the first elements."""
     half, width = shape_of(turns[0].type)[-1], shape_of(x.type)[-1]
     if not isinstance(half, int) or not isinstance(width, int) or not 0 < 2 * half <= width:
         raise node.error(f"heads of {width} elements, of which {half} pairs are turned")
@@ -126,7 +126,7 @@ def _turns(node: NodeView) -> list[SSAValue]:
 
 
 def angles(node: NodeView, places: SSAValue, tables: tuple[int, int]) -> list[SSAValue]:
-    """Rows of the inputs `tables` at (batch, places), such that they broadcast with heads; 16-bit floats in f32."""
+    """Returns rows of the inputs `tables` at (batch, places), in a shape that broadcasts with heads; at least f32."""
     rows = [node.emit("take", node.input(index), places, axis=0, mode="raise") for index in tables]
     if is_half(node.element_type(0)):
         rows = [node.emit("cast", row, dtype="float32") for row in rows]
@@ -134,7 +134,7 @@ def angles(node: NodeView, places: SSAValue, tables: tuple[int, int]) -> list[SS
 
 
 def _turned(node: NodeView, x: SSAValue, turns: list[SSAValue], half: int, interleaved: bool) -> SSAValue:
-    """The pairs of `x`, neighbours or from both halves, turned."""
+    """The pairs of `x`, neighbours or from both halves, rotated."""
     cosine, sine = turns
     count = shape_of(x.type)[2]
     if not isinstance(count, int):

@@ -1,4 +1,4 @@
-"""Sums that onnxruntime joins with what follows them, for transformers and for networks that make images."""
+"""Sums that onnxruntime fuses with the following ops, for transformers and for image generation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 @converts("BiasSoftmax", domain=MICROSOFT, attributes=("axis", "is_inner_broadcast"))
 def convert_bias_softmax(node: NodeView) -> SSAValue:
-    """`nn.softmax` of the sum, over the axes from `axis` on as one; a bias that is repeated has extents of 1."""
+    """`nn.softmax` of the sum, over the axes from `axis` on, merged into one; the bias broadcasts."""
     rank = len(node.shape(0))
     if len(node.shape(1)) > rank:
         raise node.error(f"a bias {node.input(1).type} of data {node.input(0).type}: one that broadcasts is expected")
@@ -29,14 +29,14 @@ def convert_bias_softmax(node: NodeView) -> SSAValue:
 
 @converts("BiasAdd", domain=MICROSOFT)
 def convert_bias_add(node: NodeView) -> SSAValue:
-    """The sum of data, bias and what skipped a layer."""
+    """The sum of data, bias and residual."""
     data, bias, skipped = (in_f32(node, node.input(index)) for index in range(3))
     return _narrow(node, node.emit("add", node.emit("add", data, bias), skipped))
 
 
 @converts("BiasSplitGelu", domain=MICROSOFT)
 def convert_bias_split_gelu(node: NodeView) -> SSAValue:
-    """The first half of each sum times the Gelu of the second."""
+    """The first half of each sum times the Gelu of the second half."""
     total = node.emit("add", in_f32(node, node.input(0)), in_f32(node, node.input(1)))
     last = len(shape_of(total.type)) - 1
     extent = known_extent(node, total, last) if last >= 0 else 1
@@ -55,7 +55,7 @@ def convert_bias_split_gelu(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_nhwc_conv(node: NodeView) -> SSAValue:
-    """A convolution of images whose channels come last, as do those of the filters."""
+    """A convolution of channels-last images with channels-last filters."""
     first = [_channels_first(node, node.input(index)) for index in range(2)]
     return _channels_last(node, convolution(node.with_inputs([*first, node.optional_input(2)])))
 
@@ -68,7 +68,7 @@ def convert_nhwc_conv(node: NodeView) -> SSAValue:
     limits="1 to 3 spatial axes",
 )
 def convert_nhwc_fused_conv(node: NodeView) -> SSAValue:
-    """FusedConv of images whose channels come last; those of the filters come first."""
+    """FusedConv of channels-last images with channels-first filters."""
     other = node.optional_input(3)
     inputs = [_channels_first(node, node.input(0)), node.input(1), node.optional_input(2)]
     inputs.append(None if other is None else _channels_first(node, other))
@@ -87,6 +87,6 @@ def _channels_last(node: NodeView, value: SSAValue) -> SSAValue:
 
 
 def _narrow(node: NodeView, value: SSAValue) -> SSAValue:
-    """A result in the element type of the node."""
+    """`value` in the element type of the node."""
     element = node.element_type(0)
     return node.emit("cast", value, dtype=numpy_dtype(element)) if is_half(element) else value

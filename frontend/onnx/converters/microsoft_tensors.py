@@ -1,4 +1,4 @@
-"""Tensor operators of the domain com.microsoft that are none of ONNX's own, or were before they came there."""
+"""Tensor ops of the domain com.microsoft that ONNX lacks, or lacked when onnxruntime added them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _METRICS = ("euclidean", "sqeuclidean")
 
 @converts("CDist", domain=MICROSOFT, attributes=("metric",), limits="euclidean and sqeuclidean distances")
 def convert_cdist(node: NodeView) -> SSAValue:
-    """The distance of each row of one matrix from each of another: the root of the sum of squared differences."""
+    """The distance of each row of one matrix from each row of another: the root of the sum of squared differences."""
     if len(node.shape(0)) != 2 or len(node.shape(1)) != 2:
         raise node.error(f"distances of {node.input(0).type} and {node.input(1).type}; matrices are expected")
     metric = node.attribute_string("metric", "sqeuclidean", _METRICS)
@@ -30,20 +30,20 @@ def convert_cdist(node: NodeView) -> SSAValue:
 
 @converts("MatMulInteger16", domain=MICROSOFT)
 def convert_matmul_integer_16(node: NodeView) -> SSAValue:
-    """The product in i32 of integers of 16 bits."""
+    """The i32 product of 16-bit integers."""
     wide = [converted(node, node.input(index), np.dtype(np.int32)) for index in range(2)]
     return matrix_product(node.with_inputs(wide))
 
 
 @converts("GroupNorm", domain=MICROSOFT, attributes=_GROUP_ATTRIBUTES)
 def convert_group_norm(node: NodeView) -> SSAValue:
-    """`nn.group_norm` in f32, of images whose channels come last unless it is said otherwise, then maybe silu."""
+    """`nn.group_norm` in f32, by default of channels-last images, then optionally silu."""
     return _group_norm(node, converted(node, node.input(0), _FLOAT32))
 
 
 @converts("SkipGroupNorm", domain=MICROSOFT, attributes=_GROUP_ATTRIBUTES)
 def convert_skip_group_norm(node: NodeView) -> list[SSAValue]:
-    """The same of a sum with `skip`, which may be one element for each channel of an image, and with a bias."""
+    """GroupNorm of the sum with `skip`, which may have one element per channel of an image, and with a bias."""
     total, skip = (converted(node, node.input(index), _FLOAT32) for index in (0, 3))
     rank, last = len(node.shape(0)), _channels_last(node)
     if len(node.shape(3)) == 2:

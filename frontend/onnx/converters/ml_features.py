@@ -1,4 +1,4 @@
-"""Operators of ai.onnx.ml that prepare features, and ZipMap, which names probabilities."""
+"""Feature preparation ops of ai.onnx.ml, and ZipMap, which names probabilities."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _LOG = logging.getLogger(__name__)
 
 @converts("ArrayFeatureExtractor", domain=TRADITIONAL)
 def convert_array_feature_extractor(node: NodeView) -> SSAValue:
-    """The elements of the last axis at the indices, in rows; of a vector one row."""
+    """The elements of the last axis at the indices, as rows; one row for a vector."""
     rank = len(node.shape(0))
     node.last_extent(0)
     indices = node.emit("reshape", node.input(1), newshape=(-1,))
@@ -39,7 +39,7 @@ def convert_binarizer(node: NodeView) -> SSAValue:
 
 @converts("Scaler", domain=TRADITIONAL, attributes=("offset", "scale"))
 def convert_scaler(node: NodeView) -> SSAValue:
-    """`(x - offset) * scale`, rounded to f32 in the end."""
+    """`(x - offset) * scale`, rounded to f32 at the end."""
     data = node.input(0)
     if element_type_of(data.type) != f64:
         data = as_f32(node, data)
@@ -57,7 +57,7 @@ def _per_feature(node: NodeView, data: SSAValue, name: str) -> SSAValue | None:
 
 
 def _feature_constant(node: NodeView, data: SSAValue, values: Array, name: str) -> SSAValue:
-    """One number for all features, or one for each, in the type of the data."""
+    """One number for all features, or one per feature, in the type of the data."""
     features = known_extent(node, data, -1)
     if len(values) not in (1, features):
         raise node.error(f"attribute {name!r} has {len(values)} elements for {features} features")
@@ -66,7 +66,7 @@ def _feature_constant(node: NodeView, data: SSAValue, values: Array, name: str) 
 
 @converts("Normalizer", domain=TRADITIONAL, attributes=("norm",))
 def convert_normalizer(node: NodeView) -> SSAValue:
-    """Rows divided by their greatest element or norm; a row whose norm is 0 stays as it is."""
+    """Rows divided by their maximum or norm; a row with norm 0 is unchanged."""
     norm = node.attribute_string("norm", "MAX", ("MAX", "L1", "L2"))
     rank, rows = len(node.shape(0)), rows_of_features(node)
     match norm:
@@ -87,7 +87,7 @@ def convert_normalizer(node: NodeView) -> SSAValue:
     attributes=("imputed_value_floats", "imputed_value_int64s", "replaced_value_float", "replaced_value_int64"),
 )
 def convert_imputer(node: NodeView) -> SSAValue:
-    """Elements that equal the replaced value, or are NaN if that is, become the imputed value of their feature."""
+    """Replaces elements that equal the replaced value (NaN matches NaN) by the imputed value of their feature."""
     data, is_float = node.input(0), isinstance(node.element_type(0), AnyFloat)
     name = "imputed_value_floats" if is_float else "imputed_value_int64s"
     values = node.attribute_floats(name) if is_float else node.attribute_ints(name)
@@ -105,7 +105,7 @@ def convert_imputer(node: NodeView) -> SSAValue:
 
 @converts("FeatureVectorizer", domain=TRADITIONAL, attributes=("inputdimensions",))
 def convert_feature_vectorizer(node: NodeView) -> SSAValue:
-    """The inputs side by side in f32, each cut or filled up with zeros to its number of columns."""
+    """The f32 inputs concatenated along axis 1, each cut or zero-padded to its number of columns."""
     sizes = node.attribute_ints("inputdimensions") or ()
     if len(sizes) != len(node.inputs):
         raise node.error(f"inputdimensions has {len(sizes)} elements for {len(node.inputs)} inputs")
@@ -131,7 +131,7 @@ def _of_width(node: NodeView, index: int, size: int) -> SSAValue:
     limits="categories that are numbers",
 )
 def convert_one_hot_encoder(node: NodeView) -> SSAValue:
-    """A last axis with 1 at the element's category; without `zeros` another element fails where the model runs."""
+    """A new last axis with 1 at the element's category; without `zeros`, an unknown element is an error at run time."""
     categories = node.attribute_ints("cats_int64s")
     if not categories:
         raise node.unsupported("categories are strings, tensors hold numbers; encode the strings before the model")
@@ -146,7 +146,7 @@ def convert_one_hot_encoder(node: NodeView) -> SSAValue:
 
 
 def find_keys(node: NodeView, data: SSAValue, keys: Array) -> tuple[SSAValue, SSAValue]:
-    """For each element the place of the key that it equals, the first of several, and whether there is one."""
+    """Returns the index of the first key that each element equals, and whether there is one."""
     ordered, places = np.unique(keys, return_index=True)
     if not len(ordered):
         raise node.error("there are no keys to look for")
@@ -163,7 +163,7 @@ def find_keys(node: NodeView, data: SSAValue, keys: Array) -> tuple[SSAValue, SS
     limits="the result is the matrix of probabilities",
 )
 def convert_zip_map(node: NodeView) -> SSAValue:
-    """The probabilities as they are, a column for each class: tensors have no dictionaries."""
+    """The probabilities unchanged, one column per class, since relay has no dictionaries."""
     names = node.attribute_ints("classlabels_int64s") or node.attribute_strings("classlabels_strings") or ()
     _LOG.warning(
         "%s: %r is a matrix with a column for each of the classes %s, not a list of dictionaries",

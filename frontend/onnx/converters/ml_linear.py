@@ -1,4 +1,4 @@
-"""LinearClassifier and LinearRegressor: a product of features and coefficients."""
+"""LinearClassifier and LinearRegressor: products of features and coefficients."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.frontend.onnx.registry import TRADITIONAL, converts
     attributes=("coefficients", "intercepts", "post_transform", "targets"),
 )
 def convert_linear_regressor(node: NodeView) -> SSAValue:
-    """The products; a single target is transformed by PROBIT alone, as in onnxruntime."""
+    """The scores; for a single target only the transform PROBIT applies, as in onnxruntime."""
     targets = node.attribute_int("targets", 1, check=lambda value: value > 0)
     scores, transform = linear_scores(node, rows_of_features(node), targets), post_transform(node)
     return scores if targets == 1 and transform != "PROBIT" else transformed(node, scores, transform)
@@ -45,9 +45,10 @@ def convert_linear_regressor(node: NodeView) -> SSAValue:
     limits="labels that are numbers",
 )
 def convert_linear_classifier(node: NodeView) -> list[SSAValue]:
-    """The label of the greatest score, and the scores.
+    """The label with the greatest score, and the scores.
 
-    One score decides between two classes by its sign. It is the second score, and the first is computed from it.
+    A single score decides between two classes by its sign. It is the score of the second class, from which that of the
+    first is computed.
     """
     labels = class_labels(node, "classlabels_ints", "classlabels_strings")
     data, transform = rows_of_features(node), post_transform(node)
@@ -68,7 +69,7 @@ def convert_linear_classifier(node: NodeView) -> list[SSAValue]:
 
 
 def linear_scores(node: NodeView, data: SSAValue, count: int) -> SSAValue:
-    """`data · coefficientsᵀ + intercepts` for `count` rows of coefficients."""
+    """Returns `data · coefficientsᵀ + intercepts` for `count` rows of coefficients."""
     coefficients = np.array(node.attribute_floats("coefficients") or (), np.float32)
     intercepts = np.array(node.attribute_floats("intercepts") or (), np.float32)
     features = known_extent(node, data, 1)

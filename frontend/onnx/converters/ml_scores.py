@@ -12,14 +12,14 @@ from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView
 
 TRANSFORMS: Final = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")
-"""The post transforms, with the numbers that `TreeEnsemble` has for them."""
+"""The post transforms, numbered as in `TreeEnsemble`."""
 
 SMALLEST: Final = 1e-7
-"""SOFTMAX_ZERO takes scores up to here for 0."""
+"""SOFTMAX_ZERO treats scores up to this magnitude as 0."""
 
 
 def rows_of_features(node: NodeView, *, keeps_double: bool = False) -> SSAValue:
-    """The first input as a matrix of f32, or with `keeps_double` of f64 if it is; a vector is one row."""
+    """Returns the first input as an f32 matrix, or f64 if it is f64 and `keeps_double`; a vector is one row."""
     value, rank = node.input(0), len(node.shape(0))
     if rank not in (1, 2):
         raise node.error(f"the input has the type {value.type}; a matrix with a row for each sample is expected")
@@ -31,12 +31,12 @@ def rows_of_features(node: NodeView, *, keeps_double: bool = False) -> SSAValue:
 
 
 def post_transform(node: NodeView) -> str:
-    """The attribute of this name."""
+    """Returns the attribute `post_transform`."""
     return node.attribute_string("post_transform", "NONE", TRANSFORMS)
 
 
 def transformed(node: NodeView, scores: SSAValue, transform: str) -> SSAValue:
-    """Scores, a row for each sample, after a post transform."""
+    """Returns the scores (one row per sample) after a post transform."""
     match transform:
         case "SOFTMAX":
             return node.emit("nn.softmax", scores, axis=1)
@@ -51,7 +51,7 @@ def transformed(node: NodeView, scores: SSAValue, transform: str) -> SSAValue:
 
 
 def _softmax_zero(node: NodeView, scores: SSAValue) -> SSAValue:
-    """Softmax of the scores that are not 0; a score of 0 stays about 0, divided by the sum of the others."""
+    """The softmax of non-zero scores; a score of 0 is only divided by their sum."""
     greatest = node.emit("max", scores, axis=(1,), keepdims=True)
     counts = node.emit("greater", node.emit("abs", scores), node.scalar(SMALLEST, scores))
     powers = node.emit("exp", node.emit("subtract", scores, greatest))
@@ -61,7 +61,7 @@ def _softmax_zero(node: NodeView, scores: SSAValue) -> SSAValue:
 
 
 def probit(node: NodeView, scores: SSAValue) -> SSAValue:
-    """The quantile of the normal distribution, by Winitzki's inverse of the error function as in onnxruntime."""
+    """Returns normal quantiles, by Winitzki's inverse of the error function as in onnxruntime."""
 
     def number(value: float) -> SSAValue:
         return node.scalar(value, scores)
@@ -79,7 +79,7 @@ def probit(node: NodeView, scores: SSAValue) -> SSAValue:
 
 
 def class_labels(node: NodeView, ints: str, strings: str) -> list[int]:
-    """The labels of the classes, for strings their numbers; an error if something reads labels that are strings."""
+    """Returns the labels of the classes; for string labels their indices, or an error if the label output is used."""
     texts, numbers = node.attribute_strings(strings), node.attribute_ints(ints)
     if texts and not numbers:
         if node.outputs[0]:
@@ -94,32 +94,32 @@ def class_labels(node: NodeView, ints: str, strings: str) -> list[int]:
 
 
 def chosen_labels(node: NodeView, classes: SSAValue, labels: list[int]) -> SSAValue:
-    """The label of each sample's class, which is numbered."""
+    """Returns the label of each sample's class, given by index."""
     table = node.emit_constant(np.array(labels, np.int64), "labels")
     return node.emit("take", table, classes, axis=0, mode="clip")
 
 
 def best_labels(node: NodeView, scores: SSAValue, labels: list[int]) -> SSAValue:
-    """The label of each sample's greatest score, the first of several."""
+    """Returns the label of each sample's greatest score, the first of equal ones."""
     return chosen_labels(node, node.emit("argmax", scores, axis=(1,)), labels)
 
 
 def labels_above(node: NodeView, scores: SSAValue, bound: float, labels: list[int]) -> SSAValue:
-    """The second label for samples whose only score is greater than `bound`, else the first."""
+    """Returns the second label for samples whose only score is greater than `bound`, else the first."""
     is_second = node.emit("greater", node.emit("squeeze", scores, axis=(1,)), node.scalar(bound, scores))
     return chosen_labels(node, node.emit("cast", is_second, dtype="int64"), labels)
 
 
 def columns(node: NodeView, *scores: SSAValue) -> SSAValue:
-    """Matrices side by side."""
+    """Returns matrices concatenated along axis 1."""
     return node.emit("concatenate", node.make_tuple(scores), axis=1)
 
 
 def as_f32(node: NodeView, value: SSAValue) -> SSAValue:
-    """A tensor in f32."""
+    """Returns `value` in f32."""
     return value if element_type_of(value.type) == f32 else node.emit("cast", value, dtype="float32")
 
 
 def num_columns(value: SSAValue) -> object:
-    """The extent of the second axis."""
+    """Returns the extent of axis 1."""
     return shape_of(value.type)[1]

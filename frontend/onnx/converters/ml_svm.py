@@ -34,7 +34,7 @@ KERNELS = ("LINEAR", "POLY", "RBF", "SIGMOID")
     ),
 )
 def convert_svm_regressor(node: NodeView) -> SSAValue:
-    """The weighted sum of the kernels, for `one_class` 1 or -1 by its sign."""
+    """The weighted sum of the kernels, or its sign as 1 or -1 with `one_class`."""
     if (transform := post_transform(node)) != "NONE":
         raise node.unsupported(f"post_transform {transform} has no meaning for a regressor in onnxruntime; use NONE")
     data, supports = rows_of_features(node), node.attribute_int("n_supports", 0, check=lambda value: value >= 0)
@@ -57,7 +57,7 @@ def convert_svm_regressor(node: NodeView) -> SSAValue:
     limits="labels that are numbers",
 )
 def convert_svm_classifier(node: NodeView) -> list[SSAValue]:
-    """The label and the scores of a machine for each pair of classes, or without support vectors of one per class."""
+    """Labels and scores of one machine per pair of classes, or of one per class without support vectors."""
     labels = class_labels(node, "classlabels_ints", "classlabels_strings")
     per_class = node.attribute_ints("vectors_per_class") or ()
     if not sum(per_class):
@@ -78,7 +78,7 @@ def convert_svm_classifier(node: NodeView) -> list[SSAValue]:
 
 
 def _both_scores(node: NodeView, score: SSAValue, transform: str) -> SSAValue:
-    """The score of one machine as two, as onnxruntime writes them."""
+    """The score of one machine as two columns, as in onnxruntime."""
     match transform:
         case "NONE" | "LOGISTIC":
             return transformed(node, columns(node, node.emit("negative", score), score), transform)
@@ -89,7 +89,7 @@ def _both_scores(node: NodeView, score: SSAValue, transform: str) -> SSAValue:
 
 
 def _one_machine_per_class(node: NodeView, labels: list[int]) -> list[SSAValue]:
-    """As liblinear: the greatest score wins, but of two classes the second if any score is great enough."""
+    """As in liblinear, the greatest score decides; of two classes the second also if any score exceeds a bound."""
     if node.attribute_floats("prob_a"):
         raise node.unsupported("prob_a needs support vectors")
     data = rows_of_features(node)
@@ -108,7 +108,7 @@ def _one_machine_per_class(node: NodeView, labels: list[int]) -> list[SSAValue]:
 
 
 def _of_pairs(node: NodeView, per_class: tuple[int, ...], pairs: list[tuple[int, int]]) -> Array:
-    """A row of coefficients for each pair of classes: those of the vectors of both, against the other class."""
+    """A row of coefficients per pair of classes: those of the vectors of both, against the other class."""
     count = sum(per_class)
     given = _floats(node, "coefficients", (len(per_class) - 1) * count).reshape(-1, count)
     ends = np.cumsum(per_class)
@@ -121,7 +121,7 @@ def _of_pairs(node: NodeView, per_class: tuple[int, ...], pairs: list[tuple[int,
 
 
 def _most_votes(node: NodeView, scores: SSAValue, classes: int, pairs: list[tuple[int, int]]) -> SSAValue:
-    """The class that most pairs decide for, the first of several; a positive score is for the first of a pair."""
+    """The class with the most votes, the first of equal ones; a positive score votes for the first class of a pair."""
     won, lost = np.zeros((2, classes, len(pairs)), np.float32)
     for number, (first, second) in enumerate(pairs):
         won[first, number] = lost[second, number] = 1
@@ -155,7 +155,7 @@ def _kernels(node: NodeView, data: SSAValue, count: int) -> SSAValue:
 
 
 def _floats(node: NodeView, name: str, count: int | None) -> Array:
-    """A list of `count` floats, or of any length but 0."""
+    """An attribute of `count` floats, or of any non-zero length."""
     found = np.array(node.attribute_floats(name) or (), np.float32)
     if not len(found) or len(found) != (len(found) if count is None else count):
         expected = "at least one is expected" if count is None else f"{count} are expected"

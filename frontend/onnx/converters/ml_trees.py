@@ -1,8 +1,8 @@
 """Ensembles of decision trees: TreeEnsembleClassifier, TreeEnsembleRegressor and TreeEnsemble.
 
-`relay.tree_leaves` finds the leaf of each tree, `take` its weights, and a reduction over the trees adds them up. If all
-weights of a tree are for one target, as in gradient boosting, the trees of a target lie side by side and a leaf has one
-number; otherwise, as in a random forest, a leaf has a row of numbers.
+`relay.tree_leaves` finds the leaf of each tree, `take` selects its weights, and a reduction over the trees sums them.
+If all weights of a tree are for one target, as in gradient boosting, the trees of a target are adjacent and a leaf has
+one number; otherwise, as in a random forest, a leaf has a row of numbers.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ from xrelay.frontend.onnx.tree_tables import (
 )
 
 AGGREGATES: Final = ("AVERAGE", "SUM", "MIN", "MAX")
-"""The functions that join the trees' weights, with the numbers that `TreeEnsemble` has for them."""
+"""The functions that combine the weights of trees, numbered as in `TreeEnsemble`."""
 
 MOST_PADDING: Final = 2
-"""How many times the trees may be walked so that each target has as many; else leaves have weights for all targets."""
+"""The maximum growth by padding targets to equally many trees; beyond it, leaves have weights for all targets."""
 
 _NODES: Final = (
     *("nodes_falsenodeids", "nodes_featureids", "nodes_hitrates", "nodes_missing_value_tracks_true", "nodes_modes"),
@@ -65,7 +65,7 @@ _NODES: Final = (
     ),
 )
 def convert_tree_regressor(node: NodeView) -> SSAValue:
-    """The joined weights of the leaves; of one target onnxruntime transforms by PROBIT alone, and so does this."""
+    """The combined weights of the leaves; for a single target only the transform PROBIT applies, as in onnxruntime."""
     data = rows_of_features(node, keeps_double=True)
     dtype = numpy_dtype(element_type_of(data.type))
     targets = node.attribute_int("n_targets", 1, check=lambda value: value > 0)
@@ -87,7 +87,7 @@ def convert_tree_regressor(node: NodeView) -> SSAValue:
     ),
 )
 def convert_tree_ensemble(node: NodeView) -> SSAValue:
-    """The joined weights of the leaves, in the type of the data."""
+    """The combined weights of the leaves, in the type of the data."""
     data = rows_of_features(node, keeps_double=True)
     dtype = numpy_dtype(element_type_of(data.type))
     targets = node.attribute_int("n_targets", 1, check=lambda value: value > 0)
@@ -110,7 +110,7 @@ def convert_tree_ensemble(node: NodeView) -> SSAValue:
     limits="labels that are numbers",
 )
 def convert_tree_classifier(node: NodeView) -> list[SSAValue]:
-    """The label of the greatest score, and the scores; see `_two_classes` for two classes with one score."""
+    """The label with the greatest score, and the scores; see `_two_classes` for two classes with one score."""
     labels = class_labels(node, "classlabels_int64s", "classlabels_strings")
     data = rows_of_features(node, keeps_double=True)
     dtype = numpy_dtype(element_type_of(data.type))
@@ -123,10 +123,11 @@ def convert_tree_classifier(node: NodeView) -> list[SSAValue]:
 
 
 def _two_classes(node: NodeView, data: SSAValue, ensemble: Ensemble, base: Array, labels: list[int]) -> list[SSAValue]:
-    """Labels and scores of two classes if the weights are for one class alone, as in onnxruntime.
+    """Labels and scores of two classes if all weights are for one of them, as in onnxruntime.
 
-    The score is a probability if no weight is negative, and else a margin, which decides for the second class if it is
-    greater than 0. The score of the first class is computed from it; if the weights are for the second class, it is 0.
+    The score is a probability if no weight is negative; otherwise it is a margin, which selects the second class if it
+    is greater than 0. The score of the first class is computed from it; if the weights are for the second class, it is
+    0.
     """
     if len(base) > 1:
         raise node.error(f"{len(base)} base values for the score of one class; one is expected")
@@ -166,7 +167,7 @@ def _with_base(node: NodeView, scores: SSAValue, base: Array, targets: int) -> S
 
 
 def _joined(node: NodeView, data: SSAValue, ensemble: Ensemble, targets: int, aggregate: str) -> SSAValue:
-    """The weights of the leaves that the rows reach, joined over all trees: a row of `targets` numbers each."""
+    """The weights of the leaves that each row reaches, combined over all trees: `targets` numbers per row."""
     trees = len(ensemble.nodes.roots)
     if not trees:
         raise node.error("there are no trees")
@@ -195,7 +196,7 @@ def _joined(node: NodeView, data: SSAValue, ensemble: Ensemble, targets: int, ag
 
 
 def _reduced(node: NodeView, weights: SSAValue, axis: int, trees: int, aggregate: str) -> SSAValue:
-    """Weights joined along the axis of the trees; 0 for a target without weights."""
+    """The weights reduced along the axis of the trees; 0 for a target without weights."""
     if aggregate in ("MIN", "MAX"):
         found = node.emit(aggregate.lower(), weights, axis=(axis,))
         return node.emit("where", node.emit("isinf", found), node.scalar(0, found), found)
@@ -204,9 +205,9 @@ def _reduced(node: NodeView, weights: SSAValue, axis: int, trees: int, aggregate
 
 
 def _grouped(ensemble: Ensemble, targets: int) -> TreeNodes | None:
-    """The nodes with the roots target by target, as many for each; `None` if the trees do not allow that.
+    """The nodes with roots sorted by target, equally many per target; `None` if the trees do not allow it.
 
-    A target with fewer trees gets roots that are the leaf after all others.
+    A target with fewer trees is padded with roots that are an additional leaf.
     """
     owners = trees_of_leaves(ensemble.nodes, ensemble.num_leaves) if targets > 1 else None
     roots = ensemble.nodes.roots
@@ -222,7 +223,7 @@ def _grouped(ensemble: Ensemble, targets: int) -> TreeNodes | None:
 
 
 def _leaves(node: NodeView, data: SSAValue, tables: TreeTables, num_features: int) -> SSAValue:
-    """The number of the leaf for each row and tree."""
+    """The leaf of each row and tree."""
     if (tables.features >= num_features).any():
         least = node.emit("where", node.emit("isnan", data), node.scalar(-np.inf, data), data)
         data = columns(node, data, least)
@@ -239,12 +240,12 @@ def _leaves(node: NodeView, data: SSAValue, tables: TreeTables, num_features: in
 
 
 def _neutral(aggregate: str) -> float:
-    """The weight of a leaf for a target for which it has none."""
+    """The neutral weight, of a leaf for a target without weight there."""
     return {"MIN": np.inf, "MAX": -np.inf}.get(aggregate, 0.0)
 
 
 def _weight_table(ensemble: Ensemble, targets: int, aggregate: str) -> Array:
-    """For each leaf its weight for each target."""
+    """The weight of each leaf for each target."""
     weights = ensemble.weights
     table = np.full((ensemble.num_leaves, targets), _neutral(aggregate), weights.dtype)
     join = {"MIN": np.minimum, "MAX": np.maximum}.get(aggregate, np.add)

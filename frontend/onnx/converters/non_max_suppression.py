@@ -12,15 +12,15 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("NonMaxSuppression", since=10, attributes=("center_point_box",))
 def convert_non_max_suppression(node: NodeView) -> SSAValue:
-    """`vision.all_class_non_max_suppression`, cut to what is selected.
+    """`vision.all_class_non_max_suppression`, cut to the selected boxes.
 
-    Without a limit nothing is selected, without a threshold for overlaps it is 0; without one for scores all are
-    candidates but those that are NaN.
+    By default, the limit of boxes is 0 and the overlap threshold is 0. Without a score threshold all boxes are
+    candidates, except those whose score is NaN.
     """
     from_center = node.attribute_int("center_point_box", 0, check=lambda value: value in (0, 1))
     boxes, scores = _corners(node) if from_center else node.input(0), node.input(1)
     if node.optional_input(4) is None:
-        # A score of -inf is not greater than any threshold; the least finite one is greater than -inf.
+        # A score of -inf exceeds no threshold; the least finite score exceeds -inf.
         scores = node.emit("maximum", scores, node.emit_constant(np.array(np.finfo(np.float32).min), "least"))
     most = _scalar(node, 2, np.array(0, np.int64))
     thresholds = [_scalar(node, 3, np.array(0, np.float32)), _scalar(node, 4, np.array(-np.inf, np.float32))]
@@ -38,7 +38,7 @@ def _scalar(node: NodeView, index: int, default: np.ndarray[tuple[()], np.dtype[
 
 
 def _corners(node: NodeView) -> SSAValue:
-    """Boxes of center, width and height by their corners; a width or height below 0 is none, as 0 is."""
+    """Converts boxes from centre, width and height to corners; a negative width or height is 0."""
     center, size = (
         node.emit("strided_slice", node.input(0), begin=(first,), end=(first + 2,), axes=(2,)) for first in (0, 2)
     )

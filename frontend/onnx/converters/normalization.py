@@ -1,4 +1,4 @@
-"""BatchNormalization and Dropout; the latter at inference alone, since what it drops is random."""
+"""BatchNormalization and Dropout; Dropout only at inference, since the elements it drops are random."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.frontend.onnx.registry import converts
 
 
 def _training_refusal(node: NodeView) -> str | None:
-    """Why a node before opset 14 is refused: which outputs are read says whether it trains, `is_test` did before."""
+    """The reason why a node before opset 14 is refused: it trains if statistics outputs are used, or by `is_test`."""
     if node.opset < 7 and not node.attribute_int("is_test", 0):
         return "attribute 'is_test' = 0: only inference is supported before opset 14"
     read = [output for output in node.outputs[1:] if output]
@@ -23,7 +23,7 @@ def _training_refusal(node: NodeView) -> str | None:
 
 
 def _inference_refusal(node: NodeView) -> str | None:
-    """Why a node from opset 14 on is refused."""
+    """The reason why a node from opset 14 on is refused."""
     return None if node.attribute_int("training_mode", 0) else _training_refusal(node)
 
 
@@ -35,7 +35,7 @@ def _inference_refusal(node: NodeView) -> str | None:
     limits="inference",
 )
 def convert_batch_normalization_1(node: NodeView) -> SSAValue:
-    """As later ones, or, where `spatial` is 0, by statistics for each element of a sample."""
+    """BatchNormalization of old opsets; if `spatial` is 0, with statistics per element of a sample."""
     if node.attribute_int("spatial", 1, check=lambda value: value in (0, 1)):
         return _normalized(node, node.input(0), [node.input(index) for index in range(1, 5)])
     data, scale, bias, mean, variance = _widened(node)
@@ -59,7 +59,7 @@ def convert_batch_normalization_1(node: NodeView) -> SSAValue:
     supports=_inference_refusal,
 )
 def convert_batch_normalization(node: NodeView) -> SSAValue | list[SSAValue]:
-    """`nn.batch_norm` over axis 1; in training by the statistics of the data, with those of the run as outputs."""
+    """`nn.batch_norm` over axis 1; in training with the statistics of the data, and running statistics as outputs."""
     if not node.attribute_int("training_mode", 0):
         return _normalized(node, node.input(0), [node.input(index) for index in range(1, 5)])
     data, scale, bias, running_mean, running_variance = _widened(node)
@@ -83,7 +83,7 @@ def _statistics(node: NodeView, data: SSAValue) -> tuple[SSAValue, SSAValue]:
 
 
 def _normalized(node: NodeView, data: SSAValue, vectors: list[SSAValue]) -> SSAValue:
-    """`nn.batch_norm`, whose operands have one element type, in the type of the node's first input."""
+    """`nn.batch_norm` with operands cast to one element type; the result has the type of the node's first input."""
     if any(element_type_of(vector.type) != element_type_of(data.type) for vector in vectors):
         data, *vectors = _of_one_type(node, [data, *vectors])
     result = node.emit("nn.batch_norm", data, *vectors, axis=1, epsilon=_epsilon(node))
@@ -96,7 +96,7 @@ def _widened(node: NodeView) -> list[SSAValue]:
 
 
 def _of_one_type(node: NodeView, values: list[SSAValue]) -> list[SSAValue]:
-    """The values in f64 where one of them is, else in f32."""
+    """The values in f64 if one of them is, else in f32."""
     elements = [element_type_of(value.type) for value in values]
     if not all(isinstance(element, AnyFloat) for element in elements):
         raise node.error(f"the element types must be floats, found {', '.join(map(str, elements))}")
@@ -120,7 +120,7 @@ def _epsilon(node: NodeView) -> float:
 @converts("Dropout", since=1, until=11, attributes=("ratio", "is_test", "consumed_inputs"), limits="inference")
 @converts("Dropout", since=12, attributes=("seed",), limits="training but at a ratio of 0")
 def convert_dropout(node: NodeView) -> list[SSAValue]:
-    """The data themselves: nothing is dropped at inference, or at a ratio of 0; the mask is all true."""
+    """The data unchanged, as at inference or with a ratio of 0; the mask is all true."""
     trains = node.optional_input(2) is not None and node.required_scalar(2, "training_mode")
     if trains and (node.optional_input(1) is None or float(node.required_scalar(1, "ratio")) != 0):
         raise node.error("input 'training_mode' is true: what is dropped is random, which is not supported")

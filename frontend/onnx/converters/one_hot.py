@@ -1,4 +1,4 @@
-"""OneHot: one of two values, by whether an index is the place along a new axis."""
+"""OneHot: selects between two values by comparing an index with the position along a new axis."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("OneHot", since=9, attributes=("axis",))
 def convert_one_hot(node: NodeView) -> SSAValue:
-    """The second of two values where a new axis counts what the index says, the first elsewhere."""
+    """The second value at the position along the new axis that equals the index, else the first."""
     axis = known_axis(node, node.attribute_int("axis", -1), len(node.shape(0)) + 1)
     if node.shape(1) not in ((), (1,)):
         raise node.error(f"input #1 (depth) must be one number, found {node.input(1).type}")
@@ -26,7 +26,7 @@ def convert_one_hot(node: NodeView) -> SSAValue:
 
 
 def _of_computed_depth(node: NodeView, axis: int, on: SSAValue, off: SSAValue) -> SSAValue:
-    """The indices against the places of an axis as long as only the run tells."""
+    """Comparison of the indices with the positions along an axis whose extent is known only at run time."""
     depth = node.emit("cast", node.reshape(node.input(1), ()), dtype=i64)
     ones = node.emit("dyn.full", _integer(node, 1), node.emit("expand_dims", depth, axis=0))
     places = node.emit("cumsum", ones, axis=0, exclusive=True)
@@ -47,7 +47,7 @@ def _from_the_front(node: NodeView, depth: SSAValue) -> SSAValue:
         indices, element = node.emit("cast", indices, dtype=i64), i64
     if element.signedness.data == Signedness.UNSIGNED or node.opset < 11:
         return indices
-    # A narrow type may not hold the depth.
+    # A narrow type may not represent the depth.
     indices = indices if element == i64 else node.emit("cast", indices, dtype=i64)
     negative = node.emit("less", indices, _integer(node, 0))
     return node.emit("where", negative, node.emit("add", indices, depth), indices)

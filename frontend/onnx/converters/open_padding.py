@@ -1,4 +1,4 @@
-"""Padding that depends on open extents, as of `auto_pad` SAME: the data is padded, or cut, instead of the window."""
+"""Padding that depends on dynamic extents, such as `auto_pad` SAME: the data is padded or cut instead of the window."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.index_algebra.windows import WindowAxis
 
 
 def padding_is_computed(node: NodeView, kernel: Sequence[int]) -> bool:
-    """Whether the node asks for SAME, and how much that is depends on extents that have no number yet."""
+    """Returns whether the node has SAME padding whose size depends on dynamic extents."""
     if auto_pad(node) not in ("SAME_UPPER", "SAME_LOWER"):
         return False
     axes = [WindowAxis[Dim](axis.size, axis.stride, axis.dilation) for axis in unpadded_window(node, kernel)]
@@ -25,7 +25,7 @@ def padding_is_computed(node: NodeView, kernel: Sequence[int]) -> bool:
 
 
 def padded_to_keep(node: NodeView, kernel: Sequence[int], data: SSAValue, filler: SSAValue) -> SSAValue:
-    """`data`, of the shape of input 0, with as many fillers around it as SAME asks for."""
+    """Returns `data`, which has the shape of input 0, with SAME padding of `filler`."""
     numbers, rank = Numbers(node), len(node.shape(0))
     sides: list[tuple[Number, Number]] = [(0, 0)] * (rank - len(kernel))
     for number, axis in enumerate(unpadded_window(node, kernel), start=len(sides)):
@@ -34,7 +34,7 @@ def padded_to_keep(node: NodeView, kernel: Sequence[int], data: SSAValue, filler
 
 
 def cut_to_output_shape(node: NodeView, whole: SSAValue, wanted: Sequence[int], extra: Sequence[int]) -> SSAValue:
-    """The part of a transposed convolution that `output_shape` keeps, and zeros after it if it wants more.
+    """Returns the part of a transposed convolution that `output_shape` keeps, with trailing zeros if it is larger.
 
     `whole` is the result without padding, `extra` the attribute `output_padding`.
     """
@@ -61,7 +61,7 @@ def _padded(numbers: Numbers, data: SSAValue, sides: Sequence[tuple[Number, Numb
 
 
 def without_padding(node: NodeView, data: SSAValue) -> NodeView:
-    """The node on data that is padded already, where all windows fit and none sticks out."""
+    """Returns the node applied to padded data, without padding and `ceil_mode`, since all windows fit."""
     proto = onnx.NodeProto()
     proto.CopyFrom(node.proto)
     kept = [each for each in proto.attribute if each.name not in ("auto_pad", "pads", "ceil_mode")]
@@ -71,7 +71,7 @@ def without_padding(node: NodeView, data: SSAValue) -> NodeView:
 
 
 def _sides(numbers: Numbers, extent: Number, axis: WindowAxis[int], mode: str) -> tuple[Number, Number]:
-    """Padding before and after an axis, so that it has ceil(extent / stride) windows."""
+    """Padding before and after an axis for which it has ceil(extent / stride) windows."""
     stride = axis.stride
     count = numbers.of("floor_divide", numbers.of("add", extent, stride - 1), stride)
     covered = numbers.of("add", numbers.of("multiply", count, stride), axis.reach - stride)

@@ -1,4 +1,4 @@
-"""Squeeze without axes of open extents: an If for each axis that may have extent 1, as PyTorch writes `squeeze(0)`."""
+"""Squeeze without axes on dynamic extents: an If per axis that may have extent 1, as PyTorch writes `squeeze(0)`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from onnx import helper, numpy_helper
 from xrelay.frontend.onnx.node import NodeView
 
 MOST_OPEN: Final = 6
-"""More open axes are refused: there is a branch for each set of those that have extent 1."""
+"""The maximum number of dynamic axes, since there is a branch for each subset with extent 1."""
 FIRST_WITH_INPUT: Final = 13
-"""The opset from which on axes are an input of Squeeze."""
+"""The first opset in which axes are an input of Squeeze."""
 
 
 def squeeze_by_extents(node: NodeView) -> list[onnx.NodeProto]:
     """Returns nodes that compute a Squeeze without axes, by Squeezes with axes in the branches of Ifs.
 
-    Raises `ModelImportError` if more than `MOST_OPEN` extents are open.
+    Raises `ModelImportError` if more than `MOST_OPEN` extents are dynamic.
     """
     shape = node.shape(0)
     left = [axis for axis, extent in enumerate(shape) if not isinstance(extent, int)]
@@ -40,7 +40,7 @@ def squeeze_by_extents(node: NodeView) -> list[onnx.NodeProto]:
 
 
 def _chosen(node: NodeView, left: Sequence[int], axes: Sequence[int], output: str) -> list[onnx.NodeProto]:
-    """Nodes that squeeze `axes` and those of `left` that have extent 1; as deep as `left` is long."""
+    """Nodes that squeeze `axes` and the axes in `left` with extent 1; the recursion is as deep as `left` is long."""
     if not left:
         return _squeeze(node, axes, output)
     axis = left[0]

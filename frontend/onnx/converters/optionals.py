@@ -1,4 +1,4 @@
-"""The ops on optionals: what is known of one at import is read off."""
+"""Ops on optionals, which are folded if the optional is known at import."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("Optional", since=15, attributes=("type",))
 def convert_optional(node: NodeView) -> SSAValue:
-    """The input, or no value of the type that the attribute says."""
+    """The input as an optional, or an empty optional of the type in the attribute."""
     value = node.optional_input(0)
     if value is not None:
         return node.emit(OptionalConstructOp, value)
@@ -26,7 +26,7 @@ def convert_optional(node: NodeView) -> SSAValue:
 
 @converts("OptionalHasElement", since=15)
 def convert_optional_has_element(node: NodeView) -> SSAValue:
-    """Whether there is a value: of an input that is left out there is none, of one that is no optional there is."""
+    """Whether there is a value: false for an absent input, true for an input that is not an optional."""
     value = node.optional_input(0)
     if value is None:
         return node.emit_constant(np.array(False), "has_element")
@@ -40,7 +40,7 @@ def convert_optional_has_element(node: NodeView) -> SSAValue:
 
 @converts("OptionalGetElement", since=15)
 def convert_optional_get_element(node: NodeView) -> SSAValue:
-    """The value; an input that is no optional is its own."""
+    """The value; an input that is not an optional is returned unchanged."""
     value = node.input(0)
     held = value_of_optional(value) if isinstance(value.type, OptionalType) else (value,)
     if held is None:

@@ -20,7 +20,7 @@ MODES = ("constant", "edge", "reflect", "wrap")
 
 @converts("Pad", since=2, until=10, attributes=("mode", "pads", "value"))
 def convert_pad_attributes(node: NodeView) -> SSAValue:
-    """`nn.pad` with everything as attributes."""
+    """`nn.pad` with pads and value as attributes."""
     value = node.emit_constant(np.array(node.attribute_float("value", 0.0)).astype(numpy_dtype(node.element_type(0))))
     return _pad(node, node.attribute_ints("pads", ()) or (), value)
 
@@ -28,7 +28,7 @@ def convert_pad_attributes(node: NodeView) -> SSAValue:
 @converts("Pad", since=11, attributes=("mode",), limits="computed pads below 0")
 @converts("Pad", domain=MICROSOFT, attributes=("mode",), limits="computed pads below 0")
 def convert_pad_inputs(node: NodeView) -> SSAValue:
-    """`nn.pad` where pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
+    """`nn.pad` if pads and axes are known, else `dyn.nn.pad`; the value has the data's dtype and may be computed."""
     value = _value(node)
     if any(node.optional_input(index) is not None and _is_computed(node, index) for index in (1, 3)):
         return padded_at_run_time(node, value, node.attribute_string("mode", "constant", MODES))
@@ -39,12 +39,12 @@ def convert_pad_inputs(node: NodeView) -> SSAValue:
 
 
 def _is_computed(node: NodeView, index: int) -> bool:
-    """Whether only the run tells the integers of an input."""
+    """Whether the integers of an input are known only at run time."""
     return node.constant(index) is None and node.known_ints(index) is None
 
 
 def _value(node: NodeView) -> SSAValue:
-    """What the padding is filled with, as a tensor of rank 0."""
+    """The padding value, as a tensor of rank 0."""
     element = node.element_type(0)
     if node.optional_input(2) is None:
         return node.scalar_like(0, 0)
@@ -84,7 +84,7 @@ def _pad(node: NodeView, pads: tuple[int, ...], value: SSAValue) -> SSAValue:
 
 
 def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:
-    """The data without as many elements at the ends of its axes as pads below 0 say."""
+    """The data without the elements that negative pads remove at the ends of its axes."""
     places: dict[int, range] = {}
     bounds: dict[int, Bounds] = {}
     for axis, ((before, after), extent) in enumerate(zip(pairs, node.shape(0), strict=True)):
@@ -99,7 +99,7 @@ def _cropped(node: NodeView, pairs: Sequence[tuple[int, int]]) -> SSAValue:
 
 
 def _wrapped(node: NodeView, data: SSAValue, pairs: Sequence[tuple[int, int]]) -> SSAValue:
-    """The data again and again along each axis, cut where the padding begins and ends."""
+    """The data repeated along each axis, and cut to the padded extent."""
     shape = static_shape(node, data)
     counts: list[int] = []
     places: dict[int, range] = {}

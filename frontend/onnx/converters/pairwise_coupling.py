@@ -1,4 +1,4 @@
-"""Probabilities of classes from those of pairs, as libsvm couples them.
+"""Class probabilities from pairwise ones, by libsvm's method.
 
 Source: Wu, Lin, Weng, "Probability Estimates for Multi-class Classification by Pairwise Coupling" (2004), algorithm 2,
 with the limits of onnxruntime: 100 rounds, and an error of 0.005 divided by the number of classes.
@@ -19,11 +19,11 @@ from xrelay.frontend.onnx.node import NodeView
 ROUNDS = 100
 ERROR = 0.005
 NEARLY_0 = 1e-7
-"""How far the probability of a pair stays away from 0 and 1."""
+"""The minimum distance of a pairwise probability from 0 and 1."""
 
 
 def class_probabilities(node: NodeView, scores: SSAValue, slopes: Array, offsets: Array, classes: int) -> SSAValue:
-    """A probability for each class, from a score for each pair of classes, which a logistic function makes one."""
+    """Returns the probability of each class, from scores of pairs of classes, mapped to probabilities by a sigmoid."""
     slope, offset = node.emit_constant(slopes, "prob_a"), node.emit_constant(offsets, "prob_b")
     inverse = node.emit("negative", node.emit("add", node.emit("multiply", scores, slope), offset))
     likely = node.emit("clip", node.emit("sigmoid", inverse), a_min=NEARLY_0, a_max=1 - NEARLY_0)
@@ -41,7 +41,7 @@ def class_probabilities(node: NodeView, scores: SSAValue, slopes: Array, offsets
 
 
 def _quadratic(node: NodeView, likely: SSAValue, classes: int) -> list[SSAValue]:
-    """The rows of the matrix Q whose form the probabilities make least, for each sample."""
+    """The rows of the matrix Q, whose quadratic form the probabilities minimise, for each sample."""
     unlikely = node.emit("subtract", node.scalar(1, likely), likely)
     against: dict[tuple[int, int], SSAValue] = {}
     for number, (first, second) in enumerate(combinations(range(classes), 2)):
@@ -62,7 +62,7 @@ def _quadratic(node: NodeView, likely: SSAValue, classes: int) -> list[SSAValue]
 
 
 def _improved(node: NodeView, rows: Sequence[SSAValue], diagonal: Sequence[SSAValue], start: SSAValue) -> Iteration:
-    """One round for the samples whose probabilities are not exact enough."""
+    """One round, for the samples that have not converged."""
 
     def times(a: SSAValue, b: SSAValue) -> SSAValue:
         return node.emit("multiply", a, b)

@@ -1,4 +1,4 @@
-"""MaxPool, AveragePool, LpPool, and the pools of whole images."""
+"""MaxPool, AveragePool, LpPool, and global pools."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
     limits="1 to 3 spatial axes",
 )
 def convert_max_pool(node: NodeView) -> list[SSAValue]:
-    """`nn.max_pool1d` to `3d`, and the places of the maxima where the model reads them."""
+    """`nn.max_pool1d` to `3d`, and the indices of the maxima if the model reads them."""
     order = node.attribute_int("storage_order", 0, check=lambda value: value in (0, 1))
     results = [max_pool(node)]
     if any(node.outputs[1:]):
@@ -44,7 +44,7 @@ def convert_max_pool(node: NodeView) -> list[SSAValue]:
 
 
 def max_pool(node: NodeView) -> SSAValue:
-    """The greatest element of each window."""
+    """Returns the maximum of each window."""
     kernel = required_kernel(node)
     if padding_is_computed(node, kernel):
         least = node.emit_constant(_least(numpy_dtype(node.element_type(0))), "least")
@@ -53,19 +53,19 @@ def max_pool(node: NodeView) -> SSAValue:
 
 
 def _least(dtype: np.dtype) -> Array:
-    """What no element is less than."""
+    """The least value of the type."""
     return np.array(np.iinfo(dtype).min if dtype.kind in "iu" else -np.inf, dtype)
 
 
 def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
-    """Places within images as places in all of the data: behind those of the images before."""
+    """Converts indices within an image to indices in the whole data."""
     shape = tuple(extent for extent in node.shape(0) if isinstance(extent, int))
     if len(shape) != len(node.shape(0)):
         return node.emit("add", places, _first_of_images(node))
     problem = check_size(shape[:2], np.dtype(np.int64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
-    # Of no images, too, the place behind one is computed.
+    # The index after the last element must be representable, even if there are no images.
     if prod(max(extent, 1) for extent in shape) > np.iinfo(np.int64).max:
         raise node.error(f"Indices cannot number the elements of {list(shape)}")
     first = np.arange(prod(shape[:2]), dtype=np.int64) * prod(shape[2:])
@@ -73,7 +73,7 @@ def _in_whole_data(node: NodeView, places: SSAValue) -> SSAValue:
 
 
 def _first_of_images(node: NodeView) -> SSAValue:
-    """The place of the first element of each image, where not all extents are known."""
+    """The index of the first element of each image, for dynamic extents."""
     numbers, behind = Numbers(node), len(node.shape(0)) - 2
     count, channels, *plane = (numbers.extent(node.input(0), axis) for axis in range(behind + 2))
     batch = node.emit("expand_dims", numbers.arange(0, count), axis=1)
@@ -95,7 +95,7 @@ def convert_average_pool(node: NodeView) -> SSAValue:
 
 
 def average_pool(node: NodeView) -> SSAValue:
-    """The means of windows; ONNX leaves padding out of the count unless `count_include_pad` asks for it."""
+    """Returns the means of windows; padding counts only with `count_include_pad`."""
     include = bool(node.attribute_int("count_include_pad", 0, check=lambda value: value in (0, 1)))
     kernel = required_kernel(node)
     if not padding_is_computed(node, kernel):
@@ -104,7 +104,7 @@ def average_pool(node: NodeView) -> SSAValue:
 
 
 def _means_of_padded(node: NodeView, kernel: Sequence[int], *, include: bool) -> SSAValue:
-    """The means of windows over padding that the run tells; without it they are over the part that is data."""
+    """The means of windows with computed padding; unless `include`, over the data elements of the window."""
     data, zero = node.input(0), node.scalar(0, node.input(0))
     means = _pool(without_padding(node, padded_to_keep(node, kernel, data, zero)), "avg_pool{}")
     if include:
@@ -131,14 +131,14 @@ def _pool(node: NodeView, op: str, **attributes: bool) -> SSAValue:
 )
 @rounded_once
 def convert_lp_pool(node: NodeView, data: SSAValue) -> SSAValue:
-    """The p-th root of the sum of p-th powers: their mean over all taps of the window, times the number of taps."""
+    """The p-th root of the sum of p-th powers, computed as their mean over the window times the window's size."""
     kernel, order = required_kernel(node), _order(node)
     if padding_is_computed(node, kernel):
         data = padded_to_keep(node, kernel, data, node.scalar(0, data))
         node = without_padding(node, data)
     window = read_window(node, kernel)
     ceil_mode = rounds_up(node, window)
-    # Zeros after the axis complete the windows that stick out.
+    # Trailing zeros complete the windows that extend past the end.
     full = [replace(axis, after=axis.after + axis.stride - 1) for axis in window] if ceil_mode else window
     op, sizes = f"nn.avg_pool{len(window)}d", window_attributes(full)
     means = node.emit(op, _power(node, data, order), pool_size=kernel, count_include_pad=True, **sizes)
@@ -179,13 +179,13 @@ def _root(node: NodeView, value: SSAValue, order: float) -> SSAValue:
 
 @converts("GlobalAveragePool")
 def convert_global_average_pool(node: NodeView) -> SSAValue:
-    """`nn.global_avg_pool1d` to `3d`, a mean over the spatial axes for any other number."""
+    """`nn.global_avg_pool1d` to `3d`; a mean over the spatial axes for any other number of axes."""
     return _global_pool(node, "nn.global_avg_pool", "mean")
 
 
 @converts("GlobalMaxPool")
 def convert_global_max_pool(node: NodeView) -> SSAValue:
-    """`nn.global_max_pool1d` to `3d`, a maximum over the spatial axes for any other number."""
+    """`nn.global_max_pool1d` to `3d`; a maximum over the spatial axes for any other number of axes."""
     return _global_pool(node, "nn.global_max_pool", "max")
 
 

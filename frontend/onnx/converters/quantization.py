@@ -1,10 +1,10 @@
-"""QuantizeLinear and DequantizeLinear: one scale for a tensor, for each place along an axis, or for each block of one.
+"""QuantizeLinear and DequantizeLinear: one scale per tensor, per index along an axis, or per block along an axis.
 
-Quotients are rounded to the even one of two, the zero point is added, and numbers beyond the type are saturated.
-With scales of f32 that are not in blocks these are `qnn.quantize` and `qnn.dequantize`, bit by bit, which passes about
-quantised numbers transform. In half precision and in blocks they are written in plain operators.
+Quotients are rounded (ties to even), the zero point is added, and the result saturates to the type. With f32 scales
+that are not in blocks these are `qnn.quantize` and `qnn.dequantize`, bit for bit, which the passes on quantised models
+transform. In half precision and in blocks they are composed of elementwise ops.
 
-Integers of 2 and 4 bits are carried by those of 8, within their own limits; floats of 4 and 8 bits by f16
+2- and 4-bit integers are stored in 8-bit integers, within their own limits; 4- and 8-bit floats are stored in f16
 (`frontend/onnx/carried.py`).
 """
 
@@ -42,7 +42,7 @@ _LIMITS = "integers of 2 and 4 bits and floats of 4 and 8 only where the model d
     limits=_LIMITS,
 )
 def convert_quantize_linear(node: NodeView) -> SSAValue:
-    """`qnn.quantize`, else its quotient, rounding and saturation; `saturate` concerns 8-bit floats alone."""
+    """`qnn.quantize`, or division, rounding and saturation; `saturate` applies to 8-bit floats only."""
     dtype = _quantized_type(node)
     if numpy_dtype(node.element_type(0)) == _FLOAT32 and dtype in _NARROW and _has_steps(node, "precision"):
         return _on_steps(node, "qnn.quantize", out_dtype=dtype)
@@ -52,7 +52,7 @@ def convert_quantize_linear(node: NodeView) -> SSAValue:
     carrier = carrier_of(dtype)
     if carrier is not None and carrier.kind == "f":
         return _quantized_to_floats(node, quotient, zero, dtype)
-    # What is not a number becomes the zero point, as `qnn.quantize` says it.
+    # NaN becomes the zero point, as in `qnn.quantize`.
     known = node.emit("where", node.emit("isnan", quotient), node.scalar(0.0, quotient), quotient)
     return quantized(node, known, zero, dtype)
 
@@ -60,7 +60,7 @@ def convert_quantize_linear(node: NodeView) -> SSAValue:
 @converts("DequantizeLinear", since=10, until=12, limits=_LIMITS)
 @converts("DequantizeLinear", since=13, attributes=("axis", "block_size", "output_dtype"), limits=_LIMITS)
 def convert_dequantize_linear(node: NodeView) -> SSAValue:
-    """`qnn.dequantize`, else the distance from the zero point, in 32 bits, times the scale."""
+    """`qnn.dequantize`, or the distance from the zero point, in 32 bits, times the scale."""
     dtype = numpy_dtype(node.element_type(0))
     if (dtype in _NARROW or dtype == _INT32) and _has_steps(node, "output_dtype"):
         return _on_steps(node, "qnn.dequantize")
@@ -75,7 +75,7 @@ def convert_dequantize_linear(node: NodeView) -> SSAValue:
 
 
 def _quantized_to_floats(node: NodeView, quotient: SSAValue, zero: SSAValue | None, dtype: np.dtype) -> SSAValue:
-    """The quotients, plus the zero point unless that is known to be 0, as floats of 4 or 8 bits."""
+    """The quotients, plus the zero point unless it is known to be 0, as 4- or 8-bit floats."""
     known = node.constant(2)
     if zero is not None and (known is None or known.any()):
         quotient = node.emit("add", quotient, converted(node, zero, numpy_dtype(element_type_of(quotient.type))))
@@ -83,7 +83,7 @@ def _quantized_to_floats(node: NodeView, quotient: SSAValue, zero: SSAValue | No
 
 
 def _quantized_type(node: NodeView) -> np.dtype:
-    """The type of the zero point, or which `output_dtype` asks for."""
+    """The type of the zero point, or that in `output_dtype`."""
     zero = node.optional_input(2)
     if zero is None:
         return _dtype_attribute(node, "output_dtype") or np.dtype(np.uint8)
@@ -91,19 +91,19 @@ def _quantized_type(node: NodeView) -> np.dtype:
 
 
 def _has_steps(node: NodeView, attribute: str) -> bool:
-    """Whether an operator of qnn does it: the scale is of f32 and not in blocks, and `attribute` asks for f32."""
+    """Whether a qnn op applies: the scale is f32 and not in blocks, and `attribute` is absent or f32."""
     asked = _dtype_attribute(node, attribute) or _FLOAT32
     return asked == _FLOAT32 == numpy_dtype(node.element_type(1)) and not node.attribute_int("block_size", 0)
 
 
 def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue:
-    """The operator of qnn on the data, its scale, and its zero point in i32."""
+    """The qnn op on the data, its scale, and its zero point in i32."""
     scale, zero = _parameter(node, 1), node.optional_input(2)
     if zero is None:
         zero = node.emit_constant(np.zeros((), np.int32), "zero_point")
     else:
         zero, known = _parameter(node, 2), node.constant(2)
-        # A constant of i32 at once, for passes that ask for its numbers.
+        # An i32 constant without a cast, since passes read its value.
         if known is not None:
             zero = node.emit_constant(
                 known.reshape(() if known.size == 1 else known.shape).astype(np.int32), "zero_point"
@@ -114,7 +114,7 @@ def _on_steps(node: NodeView, op: str, **attributes: AttributeValue) -> SSAValue
 
 
 def _parameter(node: NodeView, index: int) -> SSAValue:
-    """Scale or zero point: one number, or one for each place along the axis."""
+    """Scale or zero point: one number, or one per index along the axis."""
     single = one_number(node, index)
     if single is not None:
         return single
@@ -123,7 +123,7 @@ def _parameter(node: NodeView, index: int) -> SSAValue:
 
 
 def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.dtype) -> SSAValue:
-    """`value` rounded to the even one of two, plus the zero point, as the nearest number of an integer type."""
+    """Returns `value` rounded (ties to even) plus the zero point, saturated to an integer type."""
     carrier = carrier_of(dtype) or dtype
     if carrier.kind not in "iu":
         raise node.error(f"the quantized type must be an integer, found {dtype}")
@@ -138,12 +138,12 @@ def quantized(node: NodeView, value: SSAValue, zero: SSAValue | None, dtype: np.
 
 
 def converted(node: NodeView, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    """`value` in another element type, where it has not that one."""
+    """Returns `value` in element type `dtype`."""
     return value if numpy_dtype(element_type_of(value.type)) == dtype else node.emit("cast", value, dtype=dtype)
 
 
 def one_number(node: NodeView, index: int) -> SSAValue | None:
-    """Input `index`, of one element, as a tensor of rank 0; `None` where it has several."""
+    """Returns input `index`, of one element, as a tensor of rank 0; `None` if it has several."""
     shape = node.shape(index)
     if any(extent != 1 for extent in shape):
         return None
@@ -151,7 +151,7 @@ def one_number(node: NodeView, index: int) -> SSAValue | None:
 
 
 def _factor(node: NodeView, index: int) -> SSAValue:
-    """Scale or zero point, input `index`, such that it broadcasts with the data."""
+    """Input `index`, a scale or zero point, in a shape that broadcasts with the data."""
     single = one_number(node, index)
     if single is not None and not node.attribute_int("block_size", 0):
         return single
@@ -164,12 +164,12 @@ def _factor(node: NodeView, index: int) -> SSAValue:
 
 
 def _axis(node: NodeView) -> int:
-    """The axis along which scales lie."""
+    """The axis of the scales."""
     return known_axis(node, node.attribute_int("axis", 1), len(node.shape(0)))
 
 
 def _require_each(node: NodeView, index: int) -> None:
-    """Demand that input `index` has one number for each place along the axis; before opset 13, one for all."""
+    """Require that input `index` has one number per index along the axis; before opset 13, one number in all."""
     if node.opset < 13:
         raise node.error(f"input #{index} of shape {shape_text(node.shape(index))}: one number is expected")
     data, own, axis = node.shape(0), node.shape(index), _axis(node)
@@ -179,7 +179,7 @@ def _require_each(node: NodeView, index: int) -> None:
 
 
 def _of_blocks(node: NodeView, index: int, axis: int, block: int) -> SSAValue:
-    """One number for each `block` neighbours along the axis, the last of which may be fewer."""
+    """One number for each `block` neighbours along the axis; the last block may be smaller."""
     data, own = node.shape(0), node.shape(index)
     extent = data[axis]
     if not isinstance(extent, int):
@@ -192,7 +192,7 @@ def _of_blocks(node: NodeView, index: int, axis: int, block: int) -> SSAValue:
 
 
 def _dtype_attribute(node: NodeView, name: str) -> np.dtype | None:
-    """The element type that an attribute names; `None` without one."""
+    """The element type in an attribute; `None` if it is absent."""
     number = node.attribute_int(name, TensorProto.UNDEFINED)
     if number == TensorProto.UNDEFINED:
         return None

@@ -1,13 +1,13 @@
-"""Random numbers: RandomUniform, RandomNormal, the forms of both that follow a tensor, Bernoulli and Multinomial.
+"""Random numbers: RandomUniform, RandomNormal, their Like forms, Bernoulli and Multinomial.
 
-ONNX leaves open what they are, and a compiled model draws the same ones in every run. So it is refused unless a program
-says by what seed:
+ONNX does not specify the generator, and a compiled model draws the same numbers in every run. So these ops are refused
+unless the program specifies a seed:
 
     with drawn_numbers(seed=0):
         model = xrelay.compile("generator.onnx")
 
-The numbers of a node follow from that seed, from its own or else its place among the nodes without one, and from the
-iterations of the loops around it.
+The numbers of a node depend on that seed, on its own seed or else its position among the nodes without one, and on the
+iterations of the enclosing loops.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ _NUMBERS = (
 
 @contextmanager
 def drawn_numbers(seed: int) -> Generator[None]:
-    """Models that draw random numbers are imported inside, by this thread: they draw those of `seed`, 0 to 2^64 - 1.
+    """Context in which this thread imports models with random numbers, drawn from `seed`, 0 to 2^64 - 1.
 
-    Raises `InputError` for a seed that is none.
+    Raises `InputError` for an invalid seed.
     """
     if not 0 <= checked_integer("seed", seed) < 1 << 64:
         raise InputError(f"seed is {seed}, must be between 0 and 2^64 - 1")
@@ -61,7 +61,7 @@ def drawn_numbers(seed: int) -> Generator[None]:
 
 
 def needs_seed(node: NodeView) -> str | None:
-    """Why the numbers of `node` are not drawn: nobody said by what seed."""
+    """Returns the reason why the numbers of `node` cannot be drawn: there is no seed."""
     if _seed.get() is not None:
         return None
     return "random numbers are drawn only inside `with xrelay.extend.random_numbers.drawn_numbers(seed=…)`"
@@ -70,7 +70,7 @@ def needs_seed(node: NodeView) -> str | None:
 @converts("RandomUniform", attributes=("dtype", "seed", "shape", *_UNIFORM), supports=needs_seed, limits=_SEEDED)
 @converts("RandomNormal", attributes=("dtype", "seed", "shape", *_NORMAL), supports=needs_seed, limits=_SEEDED)
 def convert_random(node: NodeView) -> SSAValue:
-    """`random.uniform` or `random.normal` of the shape that an attribute says."""
+    """`random.uniform` or `random.normal` of the shape in an attribute."""
     shape = node.attribute_ints("shape")
     if shape is None:
         raise node.error("attribute 'shape' is missing")
@@ -85,7 +85,7 @@ def convert_random(node: NodeView) -> SSAValue:
 )
 @converts("RandomNormalLike", attributes=("dtype", "seed", *_NORMAL), supports=needs_seed, limits=_KNOWN)
 def convert_random_like(node: NodeView) -> SSAValue:
-    """`random.uniform` or `random.normal` of the shape of the input, and of its type where no other is said."""
+    """`random.uniform` or `random.normal` of the shape of the input, and of its type unless `dtype` is present."""
     given = node.attribute_int("dtype", TensorProto.UNDEFINED)
     dtype = node.element_type(0) if given == TensorProto.UNDEFINED else _dtype(node, given)
     if not isinstance(dtype, AnyFloat):
@@ -95,9 +95,9 @@ def convert_random_like(node: NodeView) -> SSAValue:
 
 @converts("Bernoulli", since=15, attributes=("dtype", "seed"), supports=needs_seed, limits=_KNOWN)
 def convert_bernoulli(node: NodeView) -> SSAValue:
-    """Whether a number of `random.uniform` is less than the probability, as the standard says.
+    """Whether a number of `random.uniform` is less than the probability, as the standard specifies.
 
-    The body that the standard has for it asks for greater ones, which have the opposite probability.
+    The function body in the standard compares with `greater` instead, which has the opposite probability.
     """
     given = node.attribute_int("dtype", TensorProto.UNDEFINED)
     dtype = node.element_type(0) if given == TensorProto.UNDEFINED else _dtype(node, given, _NUMBERS)
@@ -115,7 +115,7 @@ def convert_bernoulli(node: NodeView) -> SSAValue:
     limits=_KNOWN,
 )
 def convert_multinomial(node: NodeView) -> SSAValue:
-    """`random.multinomial` of the probabilities: the input holds their logarithms, up to what is added to all."""
+    """`random.multinomial` of the probabilities; the input has their logarithms, up to a constant."""
     count = node.attribute_int("sample_size", 1, check=lambda value: value >= 1)
     if len(node.shape(0)) != 2:
         raise node.error(f"rows of classes are expected, found {node.input(0).type}")
@@ -136,25 +136,25 @@ def _drawn(node: NodeView, shape: Sequence[int], dtype: Attribute) -> SSAValue:
 
 
 def _numbers(node: NodeView, op: str, shape: Sequence[int], dtype: Attribute, parameters: Sequence[float]) -> SSAValue:
-    """What `op` draws with the key of the node."""
+    """The numbers that `op` draws with the key of the node."""
     scalars = [node.emit_constant(np.array(number, numpy_dtype(dtype)), "parameter") for number in parameters]
     drawn = node.emit(op, _key(node), *scalars, out_shape=tuple(shape), out_dtype=dtype)
     return node.tuple_field(drawn, 1)
 
 
 def _dtype(node: NodeView, default: int, legal: Sequence[int] = _FLOATS) -> Attribute:
-    """The element type that `dtype` asks for, one of `legal`."""
+    """The element type in attribute `dtype`, one of `legal`."""
     number = node.attribute_int("dtype", default, check=lambda value: value in legal)
     return element_type(np.dtype(helper.tensor_dtype_to_np_dtype(number)))
 
 
 def _key(node: NodeView) -> SSAValue:
-    """The key of the numbers that this node draws."""
+    """The key of this node's random numbers."""
     (own,) = struct.unpack("<I", struct.pack("<f", node.attribute_float("seed", 0.0)))
     own = own if "seed" in node.attribute_names else 1 << 63 | next(node.graph.draws)
     key = node.emit_constant(np.array(key_words((_seed.get() or 0) << 64 | own), np.uint64), "key")
     for depth, iteration in enumerate(node.graph.iterations):
-        # Words 2 and 3 are free: each has room for the numbers of two loops.
+        # Words 2 and 3 of the key are unused: each has room for the iteration numbers of two loops.
         place = np.zeros(len(key_words(0)), np.uint64)
         place[2 + depth % 2] = 1 << 32 * (depth // 2 % 2)
         number = node.emit("cast", iteration, dtype="uint64")

@@ -1,7 +1,8 @@
 """LSTM, GRU and RNN: a loop over time for each direction.
 
-What the input adds to the gates is one product for all times before the loop; in the loop is what depends on the
-state. Backwards, the input is reversed before the loop and what it gives after, each sequence within its length.
+The product of the input and W for all time steps is computed before the loop; the loop computes the part that depends
+on the state. For the reverse direction, the input is reversed before the loop and the outputs after it, each sequence
+within its length.
 """
 
 from __future__ import annotations
@@ -35,14 +36,14 @@ _DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False,
 
 
 Multiply = Callable[[NodeView, int, int], Apply]
-"""Makes the product with a weight: a node, the number of its input, and the number of the direction."""
+"""Returns the product with a weight, given a node, the index of its input, and the direction."""
 
 
 @dataclass(frozen=True)
 class _Kind:
-    """One of the three ops: gates per unit, states, the default activations of a direction, and its step.
+    """One of the three ops: gates per unit, number of states, default activations of a direction, and the step.
 
-    `multiply` makes the products with W, input 1, and R, input 2; None for the plain products.
+    `multiply` makes the products with W, input 1, and R, input 2; None for plain products.
     """
 
     gates: int
@@ -58,7 +59,7 @@ _KINDS = {
     "LSTM": _Kind(4, 2, ("Sigmoid", "Tanh", "Tanh"), lstm_step),
 }
 _INITIAL, _PEEPHOLES = 5, 7
-"""The places of the first initial state and of the peepholes among the inputs."""
+"""The indices of the inputs with the first initial state and with the peepholes."""
 
 
 @converts("RNN", until=6, attributes=_FIRST)
@@ -68,21 +69,21 @@ _INITIAL, _PEEPHOLES = 5, 7
 @converts("LSTM", until=6, attributes=(*_FIRST, "input_forget"))
 @converts("LSTM", since=7, attributes=(*_SHARED, "input_forget", "layout"))
 def convert_recurrent(node: NodeView) -> list[SSAValue]:
-    """All states, and the last ones; those of 16 bits are computed in f32."""
+    """The states of all time steps, and the last ones; 16-bit floats are computed in f32."""
     return _states(node, _KINDS[node.proto.op_type])
 
 
 LSTM_ATTRIBUTES = (*_SHARED, "input_forget")
-"""What an LSTM of com.microsoft may have."""
+"""The attributes of an LSTM in com.microsoft."""
 
 
 def long_short_term_memory(node: NodeView, multiply: Multiply) -> list[SSAValue]:
-    """Returns the results of an LSTM whose products with W and R are made by `multiply`."""
+    """Returns the results of an LSTM with products by `multiply`."""
     return _states(node, replace(_KINDS["LSTM"], multiply=multiply))
 
 
 def _states(node: NodeView, kind: _Kind) -> list[SSAValue]:
-    """All states, and the last ones."""
+    """The states of all time steps, and the last ones."""
     direction = node.attribute_string("direction", "forward", tuple(_DIRECTIONS))
     turns = _DIRECTIONS[direction]
     batch_first = bool(node.attribute_int("layout", 0, check=lambda value: value in (0, 1)))
@@ -105,7 +106,7 @@ def _states(node: NodeView, kind: _Kind) -> list[SSAValue]:
 
 
 def _check_shapes(node: NodeView, kind: _Kind, directions: int) -> int:
-    """Returns the hidden size, once the weights are found to have shapes for it."""
+    """Returns the hidden size, after checks of the shapes of the weights."""
     weight, recurrence = (static_shape(node, node.input(index)) for index in (1, 2))
     hidden = recurrence[-1] if recurrence else 0
     rows = kind.gates * hidden
@@ -124,13 +125,13 @@ def _check_shapes(node: NodeView, kind: _Kind, directions: int) -> int:
 def _direction(
     node: NodeView, kind: _Kind, x: SSAValue, number: int, hidden: int, is_reversed: bool, apply: Sequence[Apply]
 ) -> tuple[SSAValue, list[SSAValue]]:
-    """The states of every time, stacked, and the last ones."""
+    """The stacked states of all time steps, and the last ones."""
     lengths = None if node.optional_input(4) is None else node.emit("cast", node.input(4), dtype="int64")
     gates, weights = _gates(node, kind, x, number, hidden, lengths if is_reversed else None, is_reversed)
     step = kind.make_step(node, weights, apply)
     initial = [_initial(node, x, _INITIAL + index, number, hidden) for index in range(kind.states)]
     if shape_of(x.type)[0] == 0:
-        # No iteration: what one would give has no times either.
+        # No iteration: the stack is empty, like these gates.
         rows = node.emit("split", gates, indices_or_sections=kind.gates, axis=2)
         return node.tuple_field(rows, 0), initial
 
@@ -149,7 +150,7 @@ def _direction(
 
 
 def _cleared(node: NodeView, time: SSAValue, lengths: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
-    """The states with zeros for the first of sequences that ended before, whose range is that of the others."""
+    """The states, with h zeroed for ended sequences, so that its range covers only the others."""
     first, *others = states
     ran = node.emit("expand_dims", node.emit("less_equal", time, lengths), axis=1)
     return [node.emit("where", ran, first, node.scalar(0.0, first)), *others]
@@ -158,7 +159,7 @@ def _cleared(node: NodeView, time: SSAValue, lengths: SSAValue, states: Sequence
 def _gates(
     node: NodeView, kind: _Kind, x: SSAValue, number: int, hidden: int, lengths: SSAValue | None, is_reversed: bool
 ) -> tuple[SSAValue, Weights]:
-    """What the input adds to the gates at every time, with the biases, and what the step has to know."""
+    """The product of the input and W at all time steps, plus the biases, and the weights for the step."""
     recurrence = of_direction(node, 2, number)
     x = _turned(node, x, lengths) if is_reversed else x
     if kind.multiply is None:
@@ -179,7 +180,7 @@ def _gates(
 
 
 def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) -> SSAValue:
-    """An initial state of a direction: an input, or zeros for every entry of the batch."""
+    """An initial state of a direction: an input, or zeros for every batch entry."""
     if node.optional_input(index) is not None:
         batch_first = bool(node.attribute_int("layout", 0))
         return node.emit("take", _wide(node, index), _number(node, number), axis=1 if batch_first else 0)
@@ -192,7 +193,7 @@ def _initial(node: NodeView, x: SSAValue, index: int, number: int, hidden: int) 
 
 
 def of_direction(node: NodeView, index: int, number: int) -> SSAValue:
-    """What input `index` says of one direction."""
+    """Returns the part of input `index` for one direction."""
     return node.emit("take", _wide(node, index), _number(node, number), axis=0)
 
 
@@ -201,18 +202,18 @@ def _number(node: NodeView, value: int) -> SSAValue:
 
 
 def _wide(node: NodeView, index: int) -> SSAValue:
-    """Input `index`, of 16 bits in f32."""
+    """Input `index`, cast to f32 if its elements are 16-bit floats."""
     value = node.input(index)
     return node.emit("cast", value, dtype="float32") if is_half(node.element_type(index)) else value
 
 
 def _swapped(node: NodeView, value: SSAValue, batch_first: bool) -> SSAValue:
-    """`value` of rank 3 with the first two axes exchanged where the batch comes first."""
+    """`value` of rank 3, with the first two axes exchanged if the batch is first."""
     return node.emit("transpose", value, axes=(1, 0, 2)) if batch_first else value
 
 
 def _turned(node: NodeView, value: SSAValue, lengths: SSAValue | None) -> SSAValue:
-    """`value` backwards in time, each sequence within its length."""
+    """`value` reversed in time, each sequence within its length."""
     if lengths is None:
         return node.emit("reverse", value, axis=0)
     return node.emit("reverse_sequence", value, lengths, seq_axis=0, batch_axis=1)

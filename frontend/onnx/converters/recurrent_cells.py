@@ -1,4 +1,4 @@
-"""What one step of LSTM, GRU and RNN computes, and the activations that these take by name.
+"""The steps of LSTM, GRU and RNN, and their activations by name.
 
 Source of the formulas: ONNX Operators (onnx/docs/Operators.md).
 """
@@ -17,12 +17,12 @@ Apply = Callable[[NodeView, SSAValue], SSAValue]
 """Emits an activation at a node."""
 
 Step = Callable[[NodeView, SSAValue, Sequence[SSAValue]], list[SSAValue]]
-"""Emits a step at a node: of what the input adds to the gates and the states it gives the new states."""
+"""Emits a step at a node: from the gates' part of the input and the states to the new states."""
 
 
 @dataclass(frozen=True)
 class Weights:
-    """The weights of one direction: R of shape (gates * hidden, hidden), biases of the recurrence, peepholes.
+    """The weights of one direction: R of shape (gates * hidden, hidden), recurrence biases, peepholes.
 
     `multiply` emits the product of a state and R; None for the plain product.
     """
@@ -39,7 +39,7 @@ _PLAIN = {"Relu": "nn.relu", "Sigmoid": "sigmoid", "Tanh": "tanh"}
 _NODES = {
     name: row for name, row in ACTIVATIONS.items() if row.since == 1 and row.attributes.keys() <= {"alpha", "beta"}
 }
-"""The activations that are nodes as well, with the same parameters."""
+"""The activations that also exist as ops, with the same parameters."""
 
 _SCALED = {
     "Affine": (1.0, 0.0),
@@ -47,19 +47,19 @@ _SCALED = {
     "ThresholdedRelu": (1.0, None),
     **{name: (row.attributes.get("alpha"), row.attributes.get("beta")) for name, row in _NODES.items()},
 }
-"""The activations with parameters: what alpha and beta are by default, `None` where there is none."""
+"""The activations with parameters: default alpha and beta; `None` if there is no such parameter."""
 
 _CELL = 2
-"""The place of the activation that takes an LSTM's cell."""
+"""The index of the activation of an LSTM's cell."""
 
 _NAMES = {name.lower(): name for name in (*_PLAIN, *_SCALED)}
 
 
 def activations(node: NodeView, defaults: Sequence[str], directions: int) -> list[list[Apply]]:
-    """The activations of each direction, behind the clipping that the node asks for.
+    """Returns the activations of each direction, after clipping if the node requires it.
 
-    Of an LSTM, as in onnxruntime, what the gates and the candidate take is clipped, the cell is not.
-    `activation_alpha` and `activation_beta` have an entry for each activation that has such a parameter, in turn.
+    As in onnxruntime, an LSTM clips the inputs of the gates and of the candidate, but not the cell. `activation_alpha`
+    and `activation_beta` have an entry for each activation with such a parameter, in order.
     """
     given = node.attribute_strings("activations") or tuple(defaults) * directions
     if len(given) != len(defaults) * directions:
@@ -105,7 +105,7 @@ def _times(node: NodeView, x: SSAValue, factor: float) -> SSAValue:
 
 
 def rnn_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
-    """`h' = f(x + R h)`."""
+    """Returns the step `h' = f(x + R h)`."""
     (f,) = apply
 
     def step(inner: NodeView, x: SSAValue, states: Sequence[SSAValue]) -> list[SSAValue]:
@@ -115,7 +115,7 @@ def rnn_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
 
 
 def gru_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
-    """The gates z and r, and `h' = (1 - z) g(…) + z h`, in which r holds back h or, where asked for, `R h`."""
+    """Returns the step with gates z and r, `h' = (1 - z) g(…) + z h`; r scales h, or with `linear_before_reset` R h."""
     f, g = apply
     hidden, behind = weights.hidden, resets_behind(node)
     gates, candidate = (weights.recurrence, None) if behind else _cut(node, weights.recurrence, 0, [2 * hidden, hidden])
@@ -140,12 +140,12 @@ def gru_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
 
 
 def resets_behind(node: NodeView) -> bool:
-    """Whether the reset gate of a GRU works on the product with the weights, bias and all, instead of the state."""
+    """Returns whether the reset gate of a GRU scales the product with R, plus bias, instead of the state."""
     return bool(node.attribute_int("linear_before_reset", 0))
 
 
 def lstm_step(node: NodeView, weights: Weights, apply: Sequence[Apply]) -> Step:
-    """The gates i, o and f, the cell `c' = f c + i g(…)`, and `h' = o h(c')`; peepholes let the gates see the cell."""
+    """Returns the step with gates i, o, f, cell `c' = f c + i g(…)`, `h' = o h(c')`; peepholes feed c to the gates."""
     f, g, h = apply
     coupled = bool(node.attribute_int("input_forget", 0, check=lambda value: value in (0, 1)))
     p_i, p_o, p_f = weights.peepholes or (None, None, None)
@@ -174,12 +174,12 @@ def _with_peephole(node: NodeView, x: SSAValue, peephole: SSAValue | None, cell:
 
 
 def _product(node: NodeView, state: SSAValue, weight: SSAValue) -> SSAValue:
-    """`state` by the transpose of `weight`."""
+    """`state` times the transpose of `weight`."""
     return node.emit("nn.matmul", state, weight, transpose_b=True)
 
 
 def _cut(node: NodeView, value: SSAValue, axis: int, sizes: Sequence[int]) -> list[SSAValue]:
-    """`value` cut along an axis into parts of these sizes."""
+    """`value` split along an axis into parts of these sizes."""
     places = [sum(sizes[:count]) for count in range(1, len(sizes))]
     cut = node.emit("split", value, indices_or_sections=places, axis=axis)
     return [node.tuple_field(cut, index) for index in range(len(sizes))]

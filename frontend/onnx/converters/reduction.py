@@ -1,4 +1,4 @@
-"""The Reduce ops; those that relay lacks are a reduction between two operators on elements."""
+"""The Reduce ops; those that relay lacks are a reduction with elementwise ops before and after."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction, converts
 
 Reduction: TypeAlias = Callable[[NodeView, SSAValue, tuple[int, ...], bool], SSAValue]
-"""Reduces a value over axes, which are sorted and not negative; the flag keeps them with extent 1."""
+"""Reduces a value over sorted, nonnegative axes; the flag keeps them with extent 1."""
 
 
 def _plain(relay_name: str) -> Reduction:
@@ -47,9 +47,9 @@ def _log_sum(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: b
 
 
 def _log_sum_exp(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
-    """log(sum(exp(x))), with the maximum taken out so that no exponential overflows.
+    """log(sum(exp(x))), with the maximum subtracted so that no exponential overflows.
 
-    An infinite maximum is not taken out: the difference of two infinities is not a number.
+    The shift is clipped to finite numbers, as the difference of two infinities is NaN.
     """
     element = element_type_of(value.type)
     if isinstance(element, IntegerType):
@@ -63,7 +63,7 @@ def _log_sum_exp(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdim
 
 
 def _wide(reduction: Reduction, integers: str | None = None) -> Reduction:
-    """`reduction` computed in f32 for 16-bit floats, and in `integers` for integers where it is given."""
+    """`reduction` computed in f32 for 16-bit floats, and in the dtype `integers`, if given, for integers."""
 
     def reduce(node: NodeView, value: SSAValue, axis: tuple[int, ...], keepdims: bool) -> SSAValue:
         element = element_type_of(value.type)
@@ -100,13 +100,13 @@ def _by_input(reduction: Reduction) -> ConvertFunction:
 
 
 def _over_nothing(node: NodeView, reduction: Reduction) -> SSAValue:
-    """The reduction of every element on its own: over an axis of extent 1 that is put behind the others."""
+    """The reduction of every element on its own, over an added trailing axis of extent 1."""
     rank = len(node.shape(0))
     return reduction(node, node.emit("expand_dims", node.input(0), axis=rank), (rank,), False)
 
 
 def _reduce(node: NodeView, reduction: Reduction, axes: tuple[int, ...] | None) -> SSAValue:
-    """The reduction over `axes`, all of them where none are named."""
+    """The reduction over `axes`, or over all axes if it is empty."""
     rank = len(node.shape(0))
     over = tuple(axes) if axes else tuple(range(rank))
     if any(not -rank <= axis < rank for axis in over):
@@ -116,7 +116,7 @@ def _reduce(node: NodeView, reduction: Reduction, axes: tuple[int, ...] | None) 
 
 
 def _keeps(node: NodeView) -> bool:
-    """Whether the result has the axes that were reduced, with extent 1."""
+    """Whether the result keeps the reduced axes with extent 1."""
     return bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
 
 
@@ -132,7 +132,7 @@ _REDUCTIONS: dict[str, tuple[Reduction, int]] = {
     "ReduceLogSum": (_wide(_log_sum), 18),
     "ReduceLogSumExp": (_wide(_log_sum_exp), 18),
 }
-"""With the opset at which `axes` moved from an attribute to an input."""
+"""Op → its reduction, and the opset in which `axes` moved from an attribute to an input."""
 
 for _op_type, (_reduction, _moved) in _REDUCTIONS.items():
     _limits = ["floats"] if "Log" in _op_type else []

@@ -1,4 +1,4 @@
-"""RoiAlign and MaxRoiPool: regions of images, brought to one size."""
+"""RoiAlign and MaxRoiPool: regions of images, resampled to one size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _FIRST = ("mode", "output_height", "output_width", "sampling_ratio", "spatial_sc
 @converts("RoiAlign", since=10, until=15, attributes=_FIRST)
 @converts("RoiAlign", since=16, attributes=(*_FIRST, "coordinate_transformation_mode"))
 def convert_roi_align(node: NodeView) -> SSAValue:
-    """`vision.roi_align` of corners in pixels, from opset 16 on moved by half a one: Relay's `aligned` moves none."""
+    """`vision.roi_align`; from opset 16 on regions are shifted by half a pixel, which Relay's `aligned` does not do."""
     legal = ("half_pixel", "output_half_pixel")
     moved = node.attribute_string("coordinate_transformation_mode", legal[node.opset < 16], legal) == legal[0]
     mode = node.attribute_string("mode", "avg", ("avg", "max"))
@@ -25,14 +25,14 @@ def convert_roi_align(node: NodeView) -> SSAValue:
         pooled_size=size,
         spatial_scale=1.0,
         sample_ratio=node.attribute_int("sampling_ratio", 0, check=lambda value: value >= 0),
-        # The maximum is taken over the terms of the interpolation, not over its results.
+        # The maximum is over the terms of the interpolation, not over its results.
         mode="avg" if mode == "avg" else "max_of_terms",
         aligned=moved,
     )
 
 
 def _regions(node: NodeView, offset: float) -> SSAValue:
-    """For each region the number of its image, in a type that holds it, and its corners in pixels less `offset`."""
+    """For each region the index of its image, in a type that holds it, and its corners in pixels minus `offset`."""
     if (len(node.shape(1)), len(node.shape(2))) != (2, 1):
         raise node.error(f"regions {node.input(1).type} in images {node.input(2).type}; (regions, 4) is expected")
     wide = "float64" if str(node.element_type(1)) == "f64" else "float32"

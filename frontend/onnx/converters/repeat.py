@@ -1,4 +1,4 @@
-"""Expand and Tile: repetitions."""
+"""Expand and Tile."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.frontend.onnx.tensors import check_size
 
 @converts("Expand", since=8, limits="shape of known length")
 def convert_expand(node: NodeView) -> SSAValue:
-    """Broadcasting to a shape, in both directions; `dyn.broadcast_to` where one of the shapes is not known."""
+    """Bidirectional broadcast to a shape; `dyn.broadcast_to` if one of the shapes is not known."""
     if node.constant(1) is None or not is_static(node.input(0).type):
         return node.emit("dyn.broadcast_to", node.input(0), node.input(1))
     wanted = node.required_ints(1, "shape")
@@ -31,7 +31,7 @@ def convert_expand(node: NodeView) -> SSAValue:
 
 @converts("Tile", since=6, limits="repeats of known length")
 def convert_tile(node: NodeView) -> SSAValue:
-    """The whole tensor, so often along each axis; `dyn.tile` where the repeats or the shape are not known."""
+    """`tile`; `dyn.tile` if the repeats or the shape are not known."""
     if node.constant(1) is None or not is_static(node.input(0).type):
         repeats = node.input(1)
         if shape_of(repeats.type) != (len(node.shape(0)),):
@@ -45,7 +45,7 @@ def convert_tile(node: NodeView) -> SSAValue:
 
 
 def _check_size(node: NodeView, shape: Sequence[int]) -> None:
-    """Refuses what no model can mean: a few bytes of it may ask for more than there is."""
+    """Raise an error for a result that exceeds the limit of constants: a few bytes of a model may ask for gigabytes."""
     problem = check_size(tuple(shape), numpy_dtype(node.element_type(0)).itemsize)
     if problem is not None:
         raise node.error(problem)

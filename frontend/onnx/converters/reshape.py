@@ -19,13 +19,13 @@ from xrelay.frontend.onnx.registry import MICROSOFT, converts
 
 @converts("Reshape", since=1, until=4, attributes=("shape", "consumed_inputs"))
 def convert_reshape_attribute(node: NodeView) -> SSAValue:
-    """`reshape` with its shape as an attribute."""
+    """`reshape` with the shape as an attribute."""
     return _reshape(node, node.attribute_ints("shape", ()) or ())
 
 
 @converts("Reshape", since=5, attributes=("allowzero",), limits="shape of known length")
 def convert_reshape_input(node: NodeView) -> SSAValue:
-    """`reshape` where the shape is known, else `dyn.reshape`; -1 is what is left, and 0 copies unless `allowzero`."""
+    """`reshape` if the shape is known, else `dyn.reshape`; -1 is inferred, and 0 copies unless `allowzero`."""
     allowzero = bool(node.attribute_int("allowzero", 0, check=lambda value: value in (0, 1)))
     if node.constant(1) is None:
         return node.emit("dyn.reshape", node.input(0), node.input(1), allowzero=allowzero)
@@ -40,7 +40,7 @@ def _reshape(node: NodeView, shape: tuple[int, ...], allowzero: bool = False) ->
 
 @converts("Flatten", attributes=("axis",))
 def convert_flatten(node: NodeView) -> SSAValue:
-    """`nn.batch_flatten` for axis 1; for others the axes before and behind become one each."""
+    """`nn.batch_flatten` for axis 1; for others the axes before and after are merged."""
     shape = node.shape(0)
     rank = len(shape)
     axis = node.attribute_int("axis", 1, check=lambda value: -rank <= value <= rank)
@@ -64,9 +64,9 @@ def convert_transpose(node: NodeView) -> SSAValue:
 @converts("Squeeze", until=12, attributes=("axes",))
 @converts("Squeeze", since=13, limits="native code: known axes")
 def convert_squeeze(node: NodeView) -> SSAValue:
-    """`squeeze`, of all axes of extent 1 if none is named; before opset 13 the axes are an attribute.
+    """`squeeze`, of all axes of extent 1 if there is no list of axes, which is an attribute before opset 13.
 
-    Raises `ReplacedNodeError` if the extents decide which axes these are.
+    Raises `ReplacedNodeError` if these axes depend on dynamic extents.
     """
     if axes_are_computed(node):
         return squeezed_at_run_time(node)
@@ -79,7 +79,7 @@ def convert_squeeze(node: NodeView) -> SSAValue:
 @converts("Unsqueeze", until=12, attributes=("axes",))
 @converts("Unsqueeze", since=13, limits="native code: known axes")
 def convert_unsqueeze(node: NodeView) -> SSAValue:
-    """`expand_dims` at each axis named; before opset 13 the axes are an attribute."""
+    """`expand_dims` at each axis in the list, which is an attribute before opset 13."""
     if axes_are_computed(node):
         return unsqueezed_at_run_time(node)
     value, axes = node.input(0), node.setting_ints(1, "axes")

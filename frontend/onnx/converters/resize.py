@@ -1,4 +1,4 @@
-"""Resize and Upsample: sizes or scales that are constants, follow from extents, or come with the run."""
+"""Resize and Upsample: sizes or scales are constants, computed from extents, or known only at run time."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ _SINCE_11 = (
 _SINCE_18 = (*_SINCE_11, "antialias", "axes", "keep_aspect_ratio_policy")
 _POLICIES = ("stretch", "not_larger", "not_smaller")
 _LARGEST = 1 << 40
-"""Stands for every size that is too large."""
+"""A size that is too large."""
 
 
 @converts("Upsample", since=1, until=6, attributes=("mode", "height_scale", "width_scale"))
 def convert_upsample_image(node: NodeView) -> SSAValue:
-    """Images by two factors."""
+    """Images, resized by two factors."""
     rule = inner_rule(node, ("nearest", "bilinear"))
     scales = [1.0, 1.0, node.attribute_float("height_scale", 0.0), node.attribute_float("width_scale", 0.0)]
     return _by_known_scales(node, rule, range(len(node.shape(0))), scales)
@@ -41,7 +41,7 @@ def convert_upsample_image(node: NodeView) -> SSAValue:
 
 @converts("Upsample", since=7, until=8, attributes=("mode", "scales"))
 def convert_upsample_attribute(node: NodeView) -> SSAValue:
-    """The factors as an attribute."""
+    """Resize by factors in an attribute."""
     scales = node.attribute_floats("scales") or ()
     return _by_known_scales(node, inner_rule(node), range(len(node.shape(0))), scales)
 
@@ -49,19 +49,19 @@ def convert_upsample_attribute(node: NodeView) -> SSAValue:
 @converts("Upsample", since=9, until=9, attributes=("mode",))
 @converts("Resize", since=10, until=10, attributes=("mode",))
 def convert_upsample_input(node: NodeView) -> SSAValue:
-    """The factors as an input."""
+    """Resize by factors in an input."""
     return _by_scales(node, inner_rule(node), range(len(node.shape(0))), 1)
 
 
 @converts("Resize", since=11, until=17, attributes=_SINCE_11)
 @converts("Resize", since=18, attributes=_SINCE_18)
 def convert_resize(node: NodeView) -> SSAValue:
-    """By sizes where there are any, else by scales."""
+    """Resize by sizes if present, else by scales."""
     return resized(node)
 
 
 def resized(node: NodeView) -> SSAValue:
-    """What Resize computes."""
+    """Returns the result of Resize."""
     rank, rule = len(node.shape(0)), rule_of(node)
     axes = known_axes(node, node.attribute_ints("axes", range(rank)) or range(rank), rank)
     given = [index for index in (2, 3) if node.optional_input(index) is not None and node.shape(index) != (0,)]
@@ -71,7 +71,7 @@ def resized(node: NodeView) -> SSAValue:
 
 
 def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int) -> SSAValue:
-    """By the factors of an input."""
+    """Resize by the factors in an input."""
     known = node.constant(index)
     if known is not None:
         return _by_known_scales(node, rule, axes, [float(scale) for scale in known.reshape(-1)])
@@ -79,7 +79,7 @@ def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int
         raise node.error(f"{len(axes)} scales are expected, found {node.input(index).type}")
     scales = node.emit("cast", node.input(index), dtype="float32")
     wide = node.emit("floor", node.emit("multiply", scales, _extents(node, axes, "float32")))
-    # What is no number, or negative, is a negative size, which is told where the program runs.
+    # A NaN or negative extent becomes a negative size, which is an error at run time.
     legal = node.emit("greater_equal", wide, node.scalar(0, wide))
     wide = node.emit("minimum", wide, node.scalar(_LARGEST, wide))
     sizes = node.emit("cast", node.emit("where", legal, wide, node.scalar(-1, wide)), dtype="int64")
@@ -87,14 +87,14 @@ def _by_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], index: int
 
 
 def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scales: Sequence[float]) -> SSAValue:
-    """By numbers, an extent times its scale being rounded down."""
+    """Resize by known scales; extent times scale is rounded down."""
     factors = [np.float32(scale) for scale in scales]
     if len(factors) != len(axes) or not all(isfinite(scale) and scale > 0 for scale in factors):
         raise node.error(f"scales {list(map(float, scales))} are not supported, only {len(axes)} positive numbers are")
     extents = [node.shape(0)[axis] for axis in axes]
     sizes = [_scaled(node, *pair) for pair in zip(extents, factors, strict=True)]
     kept = [at for at in range(len(axes)) if factors[at] != 1 or not rule.keeps(at)]
-    # A scale that the extents have anyway is exact as theirs.
+    # If the scale is the ratio of the extents, use the exact ratio (a scale of 0).
     given = [
         0.0 if isinstance(size, int) and isinstance(n, int) and n and np.float32(size / n) == scale else float(scale)
         for size, n, scale in zip(sizes, extents, factors, strict=True)
@@ -111,13 +111,13 @@ def _by_known_scales(node: NodeView, rule: ResizeRule, axes: Sequence[int], scal
 
 
 def _ratio(scale: np.float32) -> Fraction:
-    """The simplest fraction that is the scale in f32."""
+    """The simplest fraction that equals the scale in f32."""
     simple = Fraction(float(scale)).limit_denominator(1000)
     return simple if np.float32(float(simple)) == scale else Fraction(float(scale))
 
 
 def _scaled(node: NodeView, extent: Dim, scale: np.float32) -> Dim:
-    """The extent times the scale, rounded down; of a named one as whole numbers, which 64 bits must hold."""
+    """The extent times the scale, rounded down; for a named extent in integers, which must fit 64 bits."""
     if isinstance(extent, int):
         wide = float(extent) * float(scale)
         if wide >= _LARGEST:
@@ -130,7 +130,7 @@ def _scaled(node: NodeView, extent: Dim, scale: np.float32) -> Dim:
 
 
 def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue:
-    """By the sizes themselves, or by one scale for all axes that keeps within or beyond them."""
+    """Resize to the sizes, or by one scale for all axes that stays within or reaches them."""
     if node.shape(3) != (len(axes),):
         raise node.error(f"{len(axes)} sizes are expected, found {node.input(3).type}")
     policy = node.attribute_string("keep_aspect_ratio_policy", "stretch", _POLICIES)
@@ -150,7 +150,7 @@ def _by_sizes(node: NodeView, rule: ResizeRule, axes: Sequence[int]) -> SSAValue
 
 
 def _keeping_aspect(node: NodeView, rule: ResizeRule, axes: Sequence[int], *, within: bool) -> SSAValue:
-    """By the least scale that a size asks for, or by the greatest; extents times it are rounded to the nearest."""
+    """Resize by the least or greatest scale of all sizes; extents times it are rounded to the nearest."""
     wanted, extents = node.known_ints(3), [each for axis in axes if isinstance(each := node.shape(0)[axis], int)]
     if wanted is not None and len(extents) == len(axes) and all(extents):
         choose = min if within else max
@@ -167,7 +167,7 @@ def _keeping_aspect(node: NodeView, rule: ResizeRule, axes: Sequence[int], *, wi
 
 
 def _extents(node: NodeView, axes: Sequence[int], dtype: str) -> SSAValue:
-    """The extents of the axes, as a list."""
+    """The extents of the axes as a list."""
     extents = node.emit("take", node.emit("shape_of", node.input(0)), _integers(node, axes), axis=0, mode="fast")
     return extents if dtype == "int64" else node.emit("cast", extents, dtype=dtype)
 
@@ -177,7 +177,7 @@ def _integers(node: NodeView, values: Sequence[int]) -> SSAValue:
 
 
 def _computed(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: SSAValue, scales: SSAValue) -> SSAValue:
-    """`dyn.image.resize`; without axes that change the data themselves."""
+    """`dyn.image.resize`; the data itself if there are no axes."""
     if not axes:
         return node.input(0)
     attributes = rule.attributes()
@@ -189,7 +189,7 @@ def _computed(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: SSAV
 def _known(
     node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int], scales: Sequence[float]
 ) -> SSAValue:
-    """Known sizes; a scale of 0 is that of the extents."""
+    """Resize to known sizes; a scale of 0 is the ratio of the extents."""
     shape = list(node.shape(0))
     for axis, size in zip(axes, sizes, strict=True):
         if size < 0 or (size and shape[axis] == 0):
@@ -221,7 +221,7 @@ def _are_whole(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> boo
 
 
 def _repeated(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue:
-    """Each element so often as it fits."""
+    """Each element repeated by an integer factor."""
     result = node.input(0)
     for axis, size in zip(axes, sizes, strict=True):
         extent = node.shape(0)[axis]
@@ -232,7 +232,7 @@ def _repeated(node: NodeView, axes: Sequence[int], sizes: Sequence[int]) -> SSAV
 
 
 def _as_image(node: NodeView, rule: ResizeRule, axes: Sequence[int], sizes: Sequence[int]) -> SSAValue | None:
-    """Relay's op for images, where batch and channels stay and everything else is known."""
+    """Relay's image op, if batch and channels are unchanged and everything else is known; else `None`."""
     shape = node.shape(0)
     given = dict(zip(axes, zip(sizes, rule.known_regions(len(axes)), strict=True), strict=True))
     wanted = [(given[axis][0] if axis in given else shape[axis]) for axis in range(2, len(shape))]

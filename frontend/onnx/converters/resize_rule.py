@@ -1,4 +1,4 @@
-"""How Resize and Upsample make an element: their attributes, and the region that is resized."""
+"""The rule of Resize and Upsample: their attributes, and the region that is resized."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.frontend.onnx.node import NodeView
 
 _MODES = ("nearest", "linear", "cubic")
-"""ONNX's words for `METHODS`."""
+"""The ONNX names of `METHODS`."""
 _ROUNDINGS = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
 _REPEATS = {
     "asymmetric": ("floor",),
@@ -22,12 +22,12 @@ _REPEATS = {
     "half_pixel_symmetric": ("round_prefer_floor", "round_prefer_ceil"),
     "tf_half_pixel_for_nn": ("floor",),
 }
-"""Coordinate mode → rounding modes with which a whole factor repeats every element."""
+"""Coordinate mode → rounding modes with which an integer factor repeats every element."""
 
 
 @dataclass(frozen=True)
 class ResizeRule:
-    """The words of a node, and its regions: one start and end for each axis that it names."""
+    """The attributes of a node, and its region: a start and an end for each axis."""
 
     method: str
     coordinates: str
@@ -37,49 +37,49 @@ class ResizeRule:
     excludes: bool = False
     extrapolation: float = 0.0
     region: SSAValue | None = None
-    """Where a part is resized: the starts and the ends, f32."""
+    """The starts and ends of the region as an f32 value, if it is not known."""
     known_region: Array | None = None
 
     @property
     def crops(self) -> bool:
-        """Whether a part is resized."""
+        """Whether only a region is resized."""
         return self.coordinates == CROP
 
     @property
     def repeats(self) -> bool:
-        """Whether a whole factor repeats every element."""
+        """Whether an integer factor repeats every element."""
         return self.method == METHODS[0] and self.rounding in _REPEATS.get(self.coordinates, ())
 
     def known_regions(self, count: int) -> list[tuple[float, float] | None]:
-        """Start and end of each of `count` axes; `None` where only the run tells them."""
+        """Returns start and end of each of `count` axes; `None` if they are known only at run time."""
         known = self.known_region
         if not self.crops or known is None:
             return [None] * count
         return [(float(known[at]), float(known[at + count])) for at in range(count)]
 
     def keeps(self, at: int) -> bool:
-        """Whether the axis at a place keeps its elements where it keeps its extent."""
+        """Returns whether axis `at` keeps its elements if it keeps its extent."""
         if self.crops:
             count = 0 if self.known_region is None else self.known_region.size // 2
             return count > 0 and self.known_regions(count)[at] == (0.0, 1.0)
         return True
 
     def of(self, places: Sequence[int]) -> ResizeRule:
-        """The rule for some of the axes; others are left out only where the region is known."""
+        """Returns the rule for some of the axes; others are dropped only if the region is known."""
         known = self.known_region
         if known is None or len(places) == known.size // 2:
             return self
         return replace(self, region=None, known_region=known.reshape(2, -1)[:, list(places)].reshape(-1))
 
     def regions(self, node: NodeView, count: int) -> SSAValue:
-        """The starts and ends of `count` axes as a value."""
+        """Returns the starts and ends of `count` axes as a value."""
         if self.region is not None:
             return self.region
         known = np.repeat(np.array([0, 1], np.float32), count) if self.known_region is None else self.known_region
         return node.emit_constant(known, "roi")
 
     def attributes(self) -> dict[str, AttributeValue]:
-        """The attributes of Relay's ops."""
+        """Returns the attributes of Relay's ops."""
         return {
             "method": self.method,
             "coordinate_transformation_mode": self.coordinates,
@@ -92,13 +92,13 @@ class ResizeRule:
 
 
 def inner_rule(node: NodeView, modes: Sequence[str] = ("nearest", "linear")) -> ResizeRule:
-    """The rule of Upsample and of Resize 10: places are divided by the scale, and rounded down."""
+    """Returns the rule of Upsample and of Resize 10: positions are divided by the scale and rounded down."""
     mode = node.attribute_string("mode", "nearest", modes)
     return ResizeRule(METHODS[modes.index(mode)], "asymmetric", "floor")
 
 
 def rule_of(node: NodeView) -> ResizeRule:
-    """The rule of Resize from opset 11 on."""
+    """Returns the rule of Resize from opset 11 on."""
     method = METHODS[_MODES.index(node.attribute_string("mode", "nearest", _MODES))]
     coordinates = node.attribute_string("coordinate_transformation_mode", "half_pixel", COORDINATES)
     antialias = bool(node.attribute_int("antialias", 0, check=lambda value: value in (0, 1)))
@@ -118,7 +118,7 @@ def rule_of(node: NodeView) -> ResizeRule:
 
 
 def _with_region(node: NodeView, rule: ResizeRule) -> ResizeRule:
-    """The rule with the region that input #1 says."""
+    """The rule with the region in input 1."""
     count = len(node.attribute_ints("axes") or node.shape(0))
     if node.optional_input(1) is None or node.shape(1) != (2 * count,):
         found = "none" if node.optional_input(1) is None else str(node.input(1).type)

@@ -10,14 +10,14 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts
 
 REDUCTIONS = {"none": "update", "add": "add", "mul": "mul", "max": "max", "min": "min"}
-"""ONNX's word for a reduction → Relay's."""
+"""ONNX name of a reduction → relay name."""
 
 
 @converts("Scatter", since=9, until=10, attributes=("axis",))
 @converts("ScatterElements", since=11, until=15, attributes=("axis",))
 @converts("ScatterElements", since=16, attributes=("axis", "reduction"))
 def convert_scatter_elements(node: NodeView) -> SSAValue:
-    """Updates at indices along one axis and at their own along the others."""
+    """Updates at indices along one axis, and at their own positions along the others."""
     axis = axis_attribute(node, 0)
     data, indices, updates = (node.input(index) for index in range(3))
     return node.emit("scatter_elements", data, indices, updates, axis=axis, reduction=_reduction(node))
@@ -31,6 +31,6 @@ def convert_scatter_nd(node: NodeView) -> SSAValue:
 
 
 def _reduction(node: NodeView) -> str:
-    """The reduction in Relay's word; max and min came with opset 18."""
+    """The relay name of the reduction; max and min are legal from opset 18 on."""
     legal = list(REDUCTIONS) if node.opset >= 18 else ["none", "add", "mul"]
     return REDUCTIONS[node.attribute_string("reduction", "none", legal)]

@@ -1,4 +1,4 @@
-"""SequenceMap: a graph for each value of a sequence."""
+"""SequenceMap: applies a graph to each value of a sequence."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("SequenceMap", since=17, attributes=("body",))
 def convert_sequence_map(node: NodeView) -> Sequence[SSAValue]:
-    """The body once for each value where the sequences are known, else a loop that inserts what it gives."""
+    """The body once per value if the sequences are known, else a loop that appends its results."""
     inputs = [node.input(index) for index in range(len(node.inputs))]
     if not inputs or not isinstance(inputs[0].type, SequenceType):
         raise node.error("input #0 must be a sequence")
@@ -36,7 +36,7 @@ def convert_sequence_map(node: NodeView) -> Sequence[SSAValue]:
 
 
 def _known_rows(node: NodeView, inputs: Sequence[SSAValue]) -> list[list[SSAValue]]:
-    """What the body gets for each value; nothing where a sequence is not known, or has no values."""
+    """The inputs of the body for each value; empty if a sequence is not known or has no values."""
     known = {value: values_of_sequence(value) for value in inputs if isinstance(value.type, SequenceType)}
     lengths = sorted({len(values) for values in known.values() if values is not None})
     if len(lengths) > 1:
@@ -51,7 +51,7 @@ def _known_rows(node: NodeView, inputs: Sequence[SSAValue]) -> list[list[SSAValu
 
 
 def _loop(node: NodeView, inputs: Sequence[SSAValue]) -> list[SSAValue]:
-    """As many iterations as the first sequence has values; a shorter one is an error where the program runs."""
+    """A loop over the length of the first sequence; a shorter other sequence is an error at run time."""
     outputs = len(node.attribute_graph("body").output)
     initial = [node.emit(SequenceEmptyOp, of=tensor_type((), f32)) for _ in range(outputs)]
 
@@ -67,7 +67,7 @@ def _loop(node: NodeView, inputs: Sequence[SSAValue]) -> list[SSAValue]:
 
 
 def _inserted(node: NodeView, sequence: SSAValue, value: SSAValue) -> SSAValue:
-    """The sequence with a value more; one without values takes the type of what is inserted."""
+    """The sequence with a value appended; an empty sequence takes the type of the value."""
     if isinstance(sequence.owner, SequenceEmptyOp):
         return node.emit(SequenceConstructOp, value)
     return node.emit(SequenceInsertOp, sequence, value)

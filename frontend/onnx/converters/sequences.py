@@ -1,4 +1,4 @@
-"""The ops on sequences: what is known of a sequence at import is read off."""
+"""Ops on sequences, which are folded if the sequence is known at import."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("SequenceEmpty", since=11, attributes=("dtype",))
 def convert_sequence_empty(node: NodeView) -> SSAValue:
-    """No values. ONNX says no rank, which those that are inserted bring along."""
+    """An empty sequence; inserted values determine the rank, which ONNX does not declare."""
     number = node.attribute_int("dtype", onnx.TensorProto.FLOAT)
     return _sequence(node, (), tensor_type((), element_type(asked_dtype(node, "dtype", number))))
 
 
 @converts("SequenceConstruct", since=11)
 def convert_sequence_construct(node: NodeView) -> SSAValue:
-    """The inputs."""
+    """A sequence of the inputs."""
     return node.emit(SequenceConstructOp, *(node.input(index) for index in range(len(node.inputs))))
 
 
 @converts("SequenceInsert", since=11)
 def convert_sequence_insert(node: NodeView) -> SSAValue:
-    """One value more, behind the last or before a place."""
+    """The sequence with a value inserted before a position, or appended."""
     values, at = _values(node), _place(node)
     if values is None or at is None or len(values) >= MOST_VALUES:
         if values == ():
@@ -56,7 +56,7 @@ def convert_sequence_insert(node: NodeView) -> SSAValue:
 
 @converts("SequenceErase", since=11)
 def convert_sequence_erase(node: NodeView) -> SSAValue:
-    """One value less, the last or that at a place."""
+    """The sequence without the value at a position, or without the last one."""
     values, at = _values(node), _place(node, 1)
     if values is None or at is None:
         return node.emit(SequenceEraseOp, *_inputs(node, 1, optional=1))
@@ -66,7 +66,7 @@ def convert_sequence_erase(node: NodeView) -> SSAValue:
 
 @converts("SequenceAt", since=11, limits="values of several ranks")
 def convert_sequence_at(node: NodeView) -> SSAValue:
-    """The value at a place; of values of one shape a slice of them all, where the place is computed."""
+    """The value at a position; for a computed position in values of one shape, a slice of their stack."""
     values, at = _values(node), _place(node, 1)
     if values is not None and at:
         return values[_checked(node, at[0], len(values), len(values) - 1)]
@@ -78,7 +78,7 @@ def convert_sequence_at(node: NodeView) -> SSAValue:
 
 @converts("SequenceLength", since=11)
 def convert_sequence_length(node: NodeView) -> SSAValue:
-    """How many values there are."""
+    """The number of values."""
     values = _values(node)
     if values is None:
         return node.emit(SequenceLengthOp, node.input(0))
@@ -87,7 +87,7 @@ def convert_sequence_length(node: NodeView) -> SSAValue:
 
 @converts("ConcatFromSequence", since=11, attributes=("axis", "new_axis"), limits="values of several ranks")
 def convert_concat_from_sequence(node: NodeView) -> SSAValue:
-    """`concatenate` of the values, with `new_axis` their `stack`."""
+    """`concatenate` of the values, or `stack` with `new_axis`."""
     if "axis" not in node.attribute_names:
         raise node.error("attribute 'axis' is required")
     axis = node.attribute_int("axis", 0)
@@ -102,7 +102,7 @@ def convert_concat_from_sequence(node: NodeView) -> SSAValue:
 
 @converts("SplitToSequence", since=11, attributes=("axis", "keepdims"))
 def convert_split_to_sequence(node: NodeView) -> SSAValue:
-    """`split`, its parts a sequence."""
+    """`split`, with the parts as a sequence."""
     shape = node.shape(0)
     axis = known_axis(node, node.attribute_int("axis", 0), len(shape))
     keepdims = bool(node.attribute_int("keepdims", 1, check=lambda value: value in (0, 1)))
@@ -120,9 +120,9 @@ def convert_split_to_sequence(node: NodeView) -> SSAValue:
 
 
 def _sizes(node: NodeView, extent: int) -> list[int] | None:
-    """The extents of the parts, of which the last of one extent may be smaller.
+    """The extents of the parts; the last of equal parts may be smaller.
 
-    `None` where they are computed, or where parts of one extent are more than `MOST_VALUES`.
+    `None` if they are computed, or if there would be more than `MOST_VALUES` equal parts.
     """
     split = np.array(1) if node.optional_input(1) is None else node.constant(1)
     if split is None:
@@ -138,35 +138,35 @@ def _sizes(node: NodeView, extent: int) -> list[int] | None:
 
 
 def _sequence(node: NodeView, values: Sequence[SSAValue], of: Attribute | None = None) -> SSAValue:
-    """The sequence of `values`, which have the type `of` where there are none."""
+    """The sequence of `values`; `of` is their type if the sequence is empty."""
     return node.emit(SequenceConstructOp, *values) if values else node.emit(SequenceEmptyOp, of=of)
 
 
 def _values(node: NodeView) -> tuple[SSAValue, ...] | None:
-    """The values of the first input, required to be a sequence; `None` where they are not known."""
+    """The values of the first input, which must be a sequence; `None` if they are not known."""
     if not isinstance(node.input(0).type, SequenceType):
         raise node.error(f"input #0 must be a sequence, found {node.input(0).type}")
     return values_of_sequence(node.input(0))
 
 
 def _place(node: NodeView, index: int = 2) -> tuple[int, ...] | None:
-    """The place that input `index` says, nothing where it is left out; `None` where it is computed."""
+    """The position in input `index`, an empty tuple if it is absent; `None` if it is computed."""
     if node.optional_input(index) is None:
         return ()
     return None if node.constant(index) is None else (node.required_int(index, "position"),)
 
 
 def _checked(node: NodeView, place: int, count: int, last: int) -> int:
-    """A place counted from the front."""
+    """A position as a nonnegative number."""
     if not -count <= place <= last:
         raise node.error(f"place {place} is out of range for a sequence of {count}")
     return place + count if place < 0 else place
 
 
 def _inputs(node: NodeView, required: int, *, optional: int = 0) -> list[SSAValue]:
-    """The first inputs: those that must be there, and of the next ones those that are."""
+    """The first inputs: the required ones, and the optional ones that are present."""
     others = (node.optional_input(required + index) for index in range(optional))
-    # Models also write a place as a list of one.
+    # Models also write a position as a list of one element.
     places = [
         node.reshape(value, ()) if shape_of(value.type) == (1,) else value for value in others if value is not None
     ]

@@ -1,6 +1,6 @@
 """Ops that exporters use to compute shapes.
 
-Source of the meanings: ONNX Operators (onnx/docs/Operators.md).
+Source of the semantics: ONNX Operators (onnx/docs/Operators.md).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 @converts("Shape", attributes=("start", "end"))
 def convert_shape(node: NodeView) -> SSAValue:
-    """`shape_of`, of which the slice `start:end` (opset 15) is taken."""
+    """`shape_of`, then the slice `start:end` (opset 15)."""
     rank = len(node.shape(0))
     first, last, _ = slice(node.attribute_int("start", 0), node.attribute_int("end", rank)).indices(rank)
     shape = node.emit("shape_of", node.input(0))
@@ -34,12 +34,12 @@ def convert_size(node: NodeView) -> SSAValue:
 
 @converts("Range", since=11)
 def convert_range(node: NodeView) -> SSAValue:
-    """Range, whose bounds are three."""
+    """Range with start, limit and delta."""
     return number_range(node)
 
 
 def number_range(node: NodeView) -> SSAValue:
-    """`arange`; of constant floats, whose number no rule tells, the numbers themselves."""
+    """Returns `arange`; for constant floats the numbers themselves, whose count no shape rule computes."""
     for index in range(3):
         if node.shape(index) not in ((), (1,)):
             raise node.error(f"a bound of Range must be one number, found {node.input(index).type}")
@@ -60,17 +60,17 @@ def number_range(node: NodeView) -> SSAValue:
 
 @converts("Range", domain=MICROSOFT)
 def convert_range_by_default(node: NodeView) -> SSAValue:
-    """Range, by 1 where the node does not say by what."""
+    """Range with a default delta of 1."""
     delta = node.optional_input(2)
     given = node.scalar_like(1, 0) if delta is None else delta
     return number_range(node.with_inputs([node.input(0), node.input(1), given]))
 
 
 def _range_of_floats(node: NodeView, start: Array, limit: Array, delta: Array) -> SSAValue:
-    """`start + i * delta` for `i` below `max(ceil((limit - start) / delta), 0)`."""
+    """The numbers `start + i * delta` for `i` below `max(ceil((limit - start) / delta), 0)`."""
     first, last, by = (float(bound) for bound in (start, limit, delta))
     steps = (last - first) / by if by else nan
-    # The difference of two numbers, and its quotient, may be beyond what floats hold.
+    # The difference of two numbers, and its quotient, may overflow.
     if not all(isfinite(number) for number in (first, last, by, steps)):
         raise node.error(f"Range from {first} to {last} by {by} has no number of elements")
     count = max(ceil(steps), 0)

@@ -17,14 +17,14 @@ _COEFFICIENTS = {
     "HammingWindow": (25 / 46, -21 / 46),
     "BlackmanWindow": (0.42, -0.5, 0.08),
 }
-"""What the cosines of 0, 1 and 2 turns are multiplied by."""
+"""The coefficients of the cosines with 0, 1 and 2 periods."""
 
 
 @converts("HannWindow", since=17, attributes=("output_datatype", "periodic"))
 @converts("HammingWindow", since=17, attributes=("output_datatype", "periodic"))
 @converts("BlackmanWindow", since=17, attributes=("output_datatype", "periodic"))
 def convert_window(node: NodeView) -> SSAValue:
-    """A sum of cosines over one turn, in f64 until it is complete; a window of one element is that of angle 0."""
+    """A sum of cosines over one period, in f64 up to the final cast; a window of one element has angle 0."""
     if node.shape(0) not in ((), (1,)):
         raise node.error(f"the size of a window must be one number, found {node.input(0).type}")
     size = node.emit("cast", node.reshape(node.input(0), ()) if node.shape(0) else node.input(0), dtype="int64")
@@ -42,7 +42,7 @@ def convert_window(node: NodeView) -> SSAValue:
 
 
 def output_dtype(node: NodeView) -> np.dtype:
-    """The dtype that `output_datatype` asks for."""
+    """Returns the dtype in attribute `output_datatype`."""
     target = node.attribute_int("output_datatype", onnx.TensorProto.FLOAT)
     try:
         return onnx.helper.tensor_dtype_to_np_dtype(target)

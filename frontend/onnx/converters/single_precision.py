@@ -1,6 +1,6 @@
-"""Formulas of several operators on f16 and bf16: computed in f32, and rounded once at the end.
+"""Formulas of several ops on f16 and bf16: computed in f32, and rounded once at the end.
 
-Step by step in 16 bits they lose what they are made for: 1 + exp(-9) is 1, and the square of 300 is infinite.
+With 16-bit intermediate results they would lose their accuracy: 1 + exp(-9) is 1, and the square of 300 is infinite.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction
 
 Formula: TypeAlias = "Callable[[NodeView, SSAValue], SSAValue]"
-"""Builds what a node computes of its first input, which is given."""
+"""Builds the result of a node from its first input."""
 
 
 def rounded_once(formula: Formula) -> ConvertFunction:
-    """Returns the converter that gives `formula` the first input in f32 where it has 16 bits, and rounds the result."""
+    """Returns a converter that applies `formula` in f32 to a first input of 16-bit floats, and rounds the result."""
 
     def convert(node: NodeView) -> SSAValue:
         x, element = node.input(0), node.element_type(0)

@@ -1,4 +1,4 @@
-"""Slice: a part of a tensor."""
+"""Slice."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.frontend.onnx.registry import converts
 @converts("Slice", until=9, attributes=("axes", "ends", "starts"))
 @converts("Slice", since=10)
 def convert_slice(node: NodeView) -> SSAValue:
-    """A part; its bounds are attributes before opset 10, then inputs, of which each may be computed."""
+    """A slice; the bounds are attributes before opset 10, then inputs, which may be computed."""
     if any(node.constant(index) is None for index in (1, 2, 3, 4) if node.optional_input(index) is not None):
         return computed_slice(node)
     bounds, shape = _constant_bounds(node), node.shape(0)
@@ -24,7 +24,7 @@ def convert_slice(node: NodeView) -> SSAValue:
 
 
 def _constant_bounds(node: NodeView) -> dict[int, Bounds]:
-    """The bounds of each axis that is named, all of them constants."""
+    """The constant bounds of each named axis."""
     axes = node.optional_setting_ints(3, "axes")
     starts, ends = node.setting_ints(1, "starts"), node.setting_ints(2, "ends")
     axes = tuple(range(len(starts))) if axes is None else axes
@@ -39,7 +39,7 @@ def _constant_bounds(node: NodeView) -> dict[int, Bounds]:
 
 
 def _places(bounds: Bounds, extent: int) -> range:
-    """The places from `start` to `end`, clamped as ONNX clamps them: backwards, `start` is an element at least."""
+    """The indices from `start` to `end`, clamped as in ONNX: for negative steps, `start` is at least element 0."""
     start, end, step = bounds
     first, last = (bound + extent if bound < 0 else bound for bound in (start, end))
     if step > 0:

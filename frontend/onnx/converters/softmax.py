@@ -17,7 +17,7 @@ def _flattening(op: str) -> ConvertFunction:
 
 
 def flattened_softmax(node: NodeView, op: str) -> SSAValue:
-    """Before opset 13 the softmaxes work on the axes from `axis` on as one."""
+    """Returns a softmax of an opset before 13, over the axes from `axis` on, merged into one."""
     x, shape = node.input(0), node.shape(0)
     rank = len(shape)
     last = rank if node.opset < 11 else rank - 1
@@ -32,7 +32,7 @@ def flattened_softmax(node: NodeView, op: str) -> SSAValue:
 
 
 def _of_each_element(node: NodeView, op: str) -> SSAValue:
-    """Each element as a row of its own: no axes lie behind the last."""
+    """The softmax of each element as a row of its own, since no axes follow the last."""
     rank = len(node.shape(0))
     found = node.emit(op, node.emit("expand_dims", node.input(0), axis=rank), axis=rank)
     return node.emit("squeeze", found, axis=(rank,))

@@ -1,4 +1,4 @@
-"""TensorScatter: new keys and values written into a cache, for each entry of the batch at a place of its own."""
+"""TensorScatter: writes new keys and values into a cache, at an index per batch entry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("TensorScatter", since=24, attributes=("axis", "mode"))
 def convert_tensor_scatter(node: NodeView) -> SSAValue:
-    """`scatter_elements` along the axis; what is written past the end fails, or goes on in front with mode circular."""
+    """`scatter_elements` along the axis; a write past the end fails, or wraps around in mode circular."""
     rank = len(node.shape(0))
     axis = known_axis(node, node.attribute_int("axis", -2), rank)
     if axis == 0 or len(node.shape(1)) != rank:
@@ -31,6 +31,6 @@ def convert_tensor_scatter(node: NodeView) -> SSAValue:
 
 
 def _along(node: NodeView, numbers: SSAValue, axis: int, rank: int) -> SSAValue:
-    """A list of numbers along `axis`, with axes of extent 1 behind."""
+    """A list of numbers along `axis`, with trailing axes of extent 1."""
     behind = rank - axis - 1
     return node.emit("expand_dims", numbers, axis=1, num_newaxis=behind) if behind else numbers

@@ -15,7 +15,7 @@ from xrelay.frontend.onnx.registry import converts
 
 @converts("TopK", until=9, attributes=("axis", "k"))
 def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
-    """`topk` with k as an attribute, the largest first."""
+    """`topk` of the largest elements, with k as an attribute."""
     if "k" not in node.attribute_names:
         raise node.error("attribute 'k' is required")
     return _topk(node, node.attribute_int("k", 1), largest=True)
@@ -23,7 +23,7 @@ def convert_topk_attribute(node: NodeView) -> Sequence[SSAValue]:
 
 @converts("TopK", since=10, attributes=("axis", "largest", "sorted"))
 def convert_topk_input(node: NodeView) -> Sequence[SSAValue]:
-    """`topk` with k as an input, `dyn.topk` where it is not known. What need not be sorted is sorted all the same."""
+    """`topk` with k as an input, `dyn.topk` if it is not known; the result is sorted even if `sorted` is 0."""
     largest = node.attribute_int("largest", 1, check=lambda value: value in (0, 1))
     node.attribute_int("sorted", 1, check=lambda value: value in (0, 1))
     if node.constant(1) is None:
@@ -46,7 +46,7 @@ def _topk(node: NodeView, k: int, *, largest: bool) -> Sequence[SSAValue]:
 
 
 def _nothing(node: NodeView, axis: int) -> Sequence[SSAValue]:
-    """The results for a k of 0, with which relay's `topk` keeps all; constants if the shape is known."""
+    """The results for k = 0, for which relay's `topk` returns all elements; constants if the shape is known."""
     extents = [extent for extent in node.shape(0) if isinstance(extent, int)]
     if len(extents) < len(node.shape(0)):
         values = node.emit("strided_slice", node.input(0), begin=(0,), end=(0,), axes=(axis,))

@@ -1,6 +1,6 @@
-"""Tables of Fourier transforms: what each part of each element adds to each part of each result.
+"""Matrices of Fourier transforms, from real and imaginary parts to real and imaginary parts.
 
-A transform of known length has a constant table; one whose length only the run tells computes it.
+A transform of known length has a constant matrix; otherwise the matrix is computed at run time.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from xrelay.frontend.onnx.tensors import MAX_COMPUTED_BYTES, check_size
 
 @dataclass(frozen=True)
 class Transform:
-    """A transform of so many elements, forwards or backwards, whole or of the half that tells the other.
+    """A transform of `length` elements, forward or inverse, full or onesided.
 
-    Onesided and backwards the elements are the first half of a symmetric spectrum, and the result is real.
+    The input of a onesided inverse is the first half of a symmetric spectrum, and its result is real.
     """
 
     length: Number
@@ -38,7 +38,7 @@ class Transform:
         return self.inverse and self.onesided
 
     def bins(self, node: NodeView) -> Number:
-        """How many elements a spectrum has."""
+        """Returns the number of elements of a spectrum."""
         if not self.onesided:
             return self.length
         numbers = Numbers(node)
@@ -46,14 +46,14 @@ class Transform:
 
 
 def unless(node: NodeView, value: SSAValue, fault: SSAValue) -> SSAValue:
-    """`value`; where `fault` holds, the read of an element that is not there stops the run at this node."""
+    """Returns `value`; if `fault` holds, an index out of range ends the run at this node."""
     only = node.emit_constant(np.zeros(1, np.int64), "only")
     zero = node.emit("take", only, node.emit("cast", fault, dtype="int64"), axis=0, mode="raise")
     return node.emit("add", value, zero)
 
 
 def transformed(node: NodeView, data: SSAValue, transform: Transform) -> SSAValue:
-    """The axis in front of the last of `data` transformed; elements that it lacks where only the run tells are 0."""
+    """Returns the transform along the second-to-last axis of `data`; for dynamic extents, missing elements are 0."""
     (found, parts), bins = shape_of(data.type)[-2:], transform.bins(node)
     if isinstance(transform.length, int) and isinstance(bins, int) and isinstance(found, int):
         known = _known_table(node, transform, transform.length, bins)[:, : 1 if parts == 1 else 2]
@@ -68,7 +68,7 @@ def transformed(node: NodeView, data: SSAValue, transform: Transform) -> SSAValu
 
 
 def _product(node: NodeView, data: SSAValue, table: SSAValue) -> SSAValue:
-    """The last two axes of the data times those of the table: (elements, parts, results, parts of the result)."""
+    """The product of the last two axes of the data with the table (elements, parts, results, parts of the result)."""
     lead, out_parts = (0,) * (len(shape_of(data.type)) - 2), shape_of(table.type)[-1]
     if not isinstance(out_parts, int):
         raise node.error(f"a table of {table.type} has no known number of parts")
@@ -83,7 +83,7 @@ def _known_table(node: NodeView, transform: Transform, length: int, bins: int) -
     problem = check_size((elements, 2, results, 2), np.dtype(np.float64).itemsize, MAX_COMPUTED_BYTES)
     if problem is not None:
         raise node.error(problem)
-    # Products of indices are brought into one turn as integers, so that no digits of the angle are lost.
+    # Reduce products of indices modulo the length as integers, so that angles keep their precision.
     angle = 2 * np.pi / length * (np.outer(np.arange(elements), np.arange(results)) % length)
     cos, sin = np.cos(angle), np.sin(angle) * (-1 if transform.inverse else 1)
     table = np.stack([np.stack([cos, -sin], -1), np.stack([sin, cos], -1)], 1)
@@ -99,7 +99,7 @@ def _known_table(node: NodeView, transform: Transform, length: int, bins: int) -
 def _computed_table(
     node: NodeView, transform: Transform, length: SSAValue, elements: SSAValue, results: SSAValue
 ) -> SSAValue:
-    """The same of a length that the run tells, for as many elements as there are; a length below 1 stops the run."""
+    """The same for a length known only at run time, for `elements` elements; a length below 1 fails there."""
     length = unless(node, length, node.emit("less", length, integer(node, 1)))
     rows = node.emit("expand_dims", Numbers(node).arange(0, elements), axis=1)
     turn = node.emit("floor_mod", node.emit("multiply", rows, Numbers(node).arange(0, results)), length)
@@ -118,7 +118,7 @@ def _computed_table(
 
 
 def _weights_of_half(node: NodeView, elements: SSAValue, length: SSAValue) -> SSAValue:
-    """How often each element of half a spectrum is in the whole one: twice, but for the first and the middle one."""
+    """The multiplicity of elements of half a spectrum in the full one: 2, except for the first and the middle one."""
     places = Numbers(node).arange(0, elements)
     twice = node.emit("multiply", places, integer(node, 2))
     alone = node.emit("logical_or", node.emit("equal", places, integer(node, 0)), node.emit("equal", twice, length))

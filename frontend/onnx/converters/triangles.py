@@ -18,7 +18,7 @@ from xrelay.frontend.onnx.tensors import check_size
 @converts("Trilu", since=14, attributes=("upper",))
 @converts("Trilu", domain=MICROSOFT, attributes=("upper",))
 def convert_trilu(node: NodeView) -> SSAValue:
-    """`trilu`, on the diagonal where no other edge is given."""
+    """`trilu`, at the main diagonal by default."""
     k = node.emit_constant(np.zeros((), np.int64), "k")
     if (given := node.optional_input(1)) is not None:
         k = node.reshape(given, [])
@@ -28,7 +28,7 @@ def convert_trilu(node: NodeView) -> SSAValue:
 
 @converts("EyeLike", since=9, attributes=("dtype", "k"))
 def convert_eye_like(node: NodeView) -> SSAValue:
-    """Ones on a diagonal: a constant if the extents of the input are known."""
+    """Ones on a diagonal; a constant if the extents of the input are known."""
     node.require_rank(0, 2)
     dtype, k = _eye_dtype(node), node.attribute_int("k", 0)
     numbers = Numbers(node)
@@ -44,7 +44,7 @@ def convert_eye_like(node: NodeView) -> SSAValue:
 
 
 def _eye_dtype(node: NodeView) -> np.dtype:
-    """The element type that the attribute `dtype` names, or that of the input."""
+    """The element type in the attribute `dtype`, or that of the input."""
     number = node.attribute_int("dtype", TensorProto.UNDEFINED)
     if number == TensorProto.UNDEFINED:
         return numpy_dtype(node.element_type(0))
@@ -58,7 +58,7 @@ def _eye_dtype(node: NodeView) -> np.dtype:
 
 @converts("ReverseSequence", since=10, attributes=("batch_axis", "time_axis"))
 def convert_reverse_sequence(node: NodeView) -> SSAValue:
-    """`reverse_sequence`; the two axes are the first two."""
+    """`reverse_sequence`; batch and time are the first two axes."""
     rank = len(node.shape(0))
     time = known_axis(node, node.attribute_int("time_axis", 0), rank)
     batch = known_axis(node, node.attribute_int("batch_axis", 1), rank)

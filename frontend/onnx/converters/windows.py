@@ -1,4 +1,4 @@
-"""Sliding windows: kernel, strides, dilations and padding of Conv and the pools, every `auto_pad` included."""
+"""Sliding windows: kernel, strides, dilations and padding of Conv and pools, including every `auto_pad`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ WINDOW_ATTRIBUTES = ("auto_pad", "dilations", "kernel_shape", "pads", "strides")
 """The attributes of every node with windows."""
 
 MOST_AXES = 3
-"""How many spatial axes relay's windows have at most."""
+"""The maximum number of spatial axes of relay's windows."""
 
 
 def unsupported_rank(node: NodeView) -> str | None:
-    """The reason why a window of this rank cannot be converted, for the check before the import."""
+    """Returns the reason if a window of this rank is unsupported."""
     kernel = node.attribute_ints("kernel_shape")
     if kernel is not None and not 1 <= len(kernel) <= MOST_AXES:
         return f"kernel_shape {list(kernel)} is {len(kernel)}-dimensional, windows have 1 to {MOST_AXES} dimensions"
@@ -27,7 +27,7 @@ def unsupported_rank(node: NodeView) -> str | None:
 
 
 def required_kernel(node: NodeView) -> tuple[int, ...]:
-    """The attribute `kernel_shape`."""
+    """Returns the attribute `kernel_shape`."""
     kernel = node.attribute_ints("kernel_shape")
     if kernel is None:
         raise node.error("attribute 'kernel_shape' is required")
@@ -35,7 +35,7 @@ def required_kernel(node: NodeView) -> tuple[int, ...]:
 
 
 def weight_kernel(node: NodeView) -> tuple[int, ...]:
-    """The kernel extents from the weight, which `kernel_shape` must repeat where it is given."""
+    """Returns the kernel extents of the weight, which `kernel_shape` must equal if present."""
     extents = node.shape(1)[2:]
     known = tuple(extent for extent in extents if isinstance(extent, int))
     if len(known) != len(extents):
@@ -47,7 +47,7 @@ def weight_kernel(node: NodeView) -> tuple[int, ...]:
 
 
 def read_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
-    """The window of `node` whose kernel has the extents `kernel`.
+    """Returns the window of `node` with a kernel of the extents `kernel`.
 
     Raises `ModelImportError` for ranks, strides, dilations, pads or `auto_pad` that ONNX does not allow.
     """
@@ -59,7 +59,7 @@ def read_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int],
 
 
 def unpadded_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
-    """The window of `node` before anything is padded."""
+    """Returns the window of `node` without padding."""
     rank = len(node.shape(0)) - 2
     if len(kernel) != rank or not 1 <= rank <= MOST_AXES:
         raise node.error(
@@ -71,7 +71,7 @@ def unpadded_window(node: NodeView, kernel: Sequence[int]) -> tuple[WindowAxis[i
 
 
 def auto_pad(node: NodeView) -> str:
-    """The attribute `auto_pad`, which `pads` must not contradict; some old exporters write nothing for NOTSET."""
+    """Returns the attribute `auto_pad`, which `pads` must not contradict; some old exporters write "" for NOTSET."""
     mode, pads = node.attribute_string("auto_pad", "NOTSET", ("", *AUTO_PADS)) or "NOTSET", node.attribute_ints("pads")
     if mode != "NOTSET" and pads is not None and any(pads):
         raise node.error(f"attribute 'pads' {list(pads)} contradicts auto_pad {mode!r}")
@@ -79,7 +79,7 @@ def auto_pad(node: NodeView) -> str:
 
 
 def explicit_pads(node: NodeView, rank: int) -> tuple[int, ...]:
-    """The attribute `pads`: those in front of all axes, then those behind."""
+    """Returns the attribute `pads`: the padding before all axes, then the padding after them."""
     pads = node.attribute_ints("pads", [0] * 2 * rank) or ()
     if len(pads) != 2 * rank or any(pad < 0 for pad in pads):
         raise node.illegal("pads", list(pads), f"{2 * rank} non-negative integers are expected: begins, then ends")
@@ -87,20 +87,20 @@ def explicit_pads(node: NodeView, rank: int) -> tuple[int, ...]:
 
 
 def with_padding(window: Sequence[WindowAxis[int]], pads: Sequence[int]) -> tuple[WindowAxis[int], ...]:
-    """The window with these numbers around the axes, those in front first."""
+    """Returns the window with padding: the numbers before all axes first."""
     rank = len(window)
     rows = zip(window, pads[:rank], pads[rank:], strict=True)
     return tuple(replace(axis, before=before, after=after) for axis, before, after in rows)
 
 
 def halves(total: int, mode: str) -> tuple[int, int]:
-    """Padding before and after of a sum; SAME_UPPER puts the odd one behind."""
+    """Returns padding before and after an axis, of a given sum; SAME_UPPER puts the odd element after."""
     smaller, larger = total // 2, total - total // 2
     return (smaller, larger) if mode == "SAME_UPPER" else (larger, smaller)
 
 
 def window_attributes(window: Sequence[WindowAxis[int]]) -> dict[str, tuple[int, ...]]:
-    """Relay's attributes for a window."""
+    """Returns Relay's attributes for a window."""
     return {
         "strides": tuple(axis.stride for axis in window),
         "padding": sides_of(window),
@@ -116,7 +116,7 @@ def _positive(node: NodeView, name: str, rank: int) -> tuple[int, ...]:
 
 
 def _same(node: NodeView, axis: WindowAxis[int], extent: Dim, mode: str) -> WindowAxis[int]:
-    """The axis padded so that the output has ceil(extent / stride) elements; for VALID as it is."""
+    """The axis with padding for ceil(extent / stride) windows; for VALID without padding."""
     if mode == "VALID":
         return axis
     total = WindowAxis[Dim](axis.size, axis.stride, axis.dilation).padding_to_keep(extent)
