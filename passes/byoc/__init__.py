@@ -1,1 +1,1 @@
-"""Relay's "bring your own codegen": which parts of a graph a compiler from outside takes, as functions of their own."""
+"""Relay's "bring your own codegen": outlines the parts of a graph that external code generators compile."""

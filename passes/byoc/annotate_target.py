@@ -1,9 +1,10 @@
-"""`relay-annotate-target`: marks the ops that compilers from outside take, each as a region of its own.
+"""`relay-annotate-target`: marks the ops that external compilers support, each as a region of its own.
 
-What: each op goes to the first of `targets` that takes it, as a hook says (`target_support.py`), or as `ops` says, else
-to "default". A call of a composite function (`relay.fn` with the attribute `Composite = "dnnl.conv_relu"`) goes to the
-target whose name stands before the dot. Its arguments are marked with `compiler_begin`, and each use of its result
-with a `compiler_end`. Why: `relay-merge-compiler-regions` and `relay-partition-graph` make functions of what is marked.
+What: each op is assigned to the first of `targets` that supports it according to a hook (`target_support.py`) or to
+`ops`, else to "default". A call of a composite function (`relay.fn` with the attribute `Composite = "dnnl.conv_relu"`)
+is assigned to the target whose name precedes the dot. Its arguments are annotated with `compiler_begin`, and each use
+of its result with a `compiler_end`. Why: `relay-merge-compiler-regions` and `relay-partition-graph` turn annotated
+regions into functions.
 
 Before, with `targets=ccompiler` and `ops="ccompiler:exp"`:
 
@@ -21,11 +22,11 @@ After:
     %f = relay.annotation.compiler_end(%z) {compiler = "default"}
     func.return %f
 
-Tuples and their fields go where all of their operands go, "default" where these differ; with
-`include-non-call-ops=false` they, and calls of functions that are values, are outside of all regions. So are branches,
-loops and bindings always, and ops without arguments. What is marked for another compiler than "default" stays so.
+Tuples and their fields are assigned to the target of all their operands, or to "default" if these differ; with
+`include-non-call-ops=false` they, and calls of function values, are outside of all regions. Branches, loops and
+bindings, and ops without arguments, are always outside. Regions annotated for another compiler than "default" are kept.
 
-Left alone: composite functions inside, groups, kernels, functions of lower levels.
+Left alone: the bodies of composite functions, groups, kernels, functions of lower levels.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ from xrelay.passes.graph.replacements import erase_op
 
 @dataclass(frozen=True)
 class RelayAnnotateTargetPass(ModulePass):
-    """Mark what compilers from outside take; see the module's docstring. Exact."""
+    """Annotate the ops that external compilers support; see the module's docstring. Exact."""
 
     name = "relay-annotate-target"
 
@@ -75,9 +76,9 @@ class RelayAnnotateTargetPass(ModulePass):
 def annotate_targets(
     module: ModuleOp, targets: Sequence[str], *, include_non_call_ops: bool = True, ops: Sequence[str] = ()
 ) -> None:
-    """Mark what each of `targets` takes in the functions of `module` that no compiler from outside has yet.
+    """Annotate the ops that `targets` support, in the functions of `module` without an external compiler.
 
-    Raises `InputError` for an entry of `ops` that is not `compiler:operator`, `UnknownOpError` for no operator.
+    Raises `InputError` for an entry of `ops` that is not `compiler:operator`, `UnknownOpError` for an unknown operator.
     """
     named = frozenset(map(_entry, ops))
     for function in module.body.block.ops:
@@ -97,17 +98,17 @@ def _entry(text: str) -> tuple[str, str]:
 
 
 class _Annotator:
-    """Annotates one function. What a value's op was assigned to is known when its users are looked at."""
+    """Annotates one function. An op is assigned before its users are visited."""
 
     def __init__(self, targets: Sequence[str], non_calls: bool, named: frozenset[tuple[str, str]]):
         self._targets, self._non_calls, self._named = targets, non_calls, named
         self._assigned: dict[SSAValue, str] = {}
-        """Results of ops → the compiler that takes them; those without arguments are in no region all the same."""
+        """Results of ops → the assigned compiler; ops without arguments are still in no region."""
         self._last: dict[Operation, Operation] = {}
-        """Op → the last of the ends that were put behind it."""
+        """Op → the last `compiler_end` that was inserted after it."""
 
     def run(self, function: FuncOp) -> None:
-        """Annotate the ops of `function`, operands before their users."""
+        """Annotate the ops of `function`, operands before users."""
         for op in list(_annotatable_ops(function)):
             self._visit(op)
 
@@ -124,13 +125,13 @@ class _Annotator:
             self._end_operands(op)
 
     def _is_call(self, op: Operation) -> bool:
-        """Whether `op` applies an operator or function, other than one that is only a value with non-calls left out."""
+        """Whether `op` calls an operator or function; calls of function values count only if non-calls are included."""
         if isinstance(op, InvokeOp):
             return self._non_calls or isinstance(op.callee.owner, FnOp)
         return isinstance(op, CallOp | NamedCallOp) or kind_of(op) in (OpKind.OPERATOR, OpKind.WALL)
 
     def _target_of(self, op: Operation) -> str:
-        """The first of the targets that takes `op`."""
+        """The first of the targets that supports `op`."""
         callee = op.callee.owner if isinstance(op, InvokeOp) else None
         composite = callee.attributes.get(COMPOSITE) if isinstance(callee, FnOp) else None
         prefix = composite.data.partition(".")[0] if isinstance(composite, StringAttr) else None
@@ -140,7 +141,7 @@ class _Annotator:
         return is_relay_op(op) and ((target, short_name(op)) in self._named or is_taken(op, target))
 
     def _keep_end(self, end: CompilerEndOp) -> None:
-        """Leave an end of an earlier run; one for nobody goes with the op, which may have got a compiler now."""
+        """Keep an end of an earlier run; an end for "default" gets the compiler that the op is now assigned to."""
         known = self._assigned.get(end.data)
         if known is not None and end.compiler.data == DEFAULT:
             end.properties["compiler"] = StringAttr(known)
@@ -149,7 +150,7 @@ class _Annotator:
     # --- edges -----------------------------------------------------------------------------------------------------
 
     def _annotate(self, op: Operation, target: str | None) -> None:
-        """Put borders on the edges into `op`, which goes to `target`, or where all of its operands go."""
+        """Annotate the edges into `op`, which is assigned to `target`, or to the compiler of all its operands."""
         arguments = _arguments(op)
         if not arguments:
             self._assigned |= dict.fromkeys(op.results, DEFAULT if target is None else target)
@@ -168,7 +169,7 @@ class _Annotator:
         self._assigned |= dict.fromkeys(op.results, target)
 
     def _source(self, argument: SSAValue) -> str:
-        """The compiler of the region that an argument comes from."""
+        """The compiler of the region that defines an argument."""
         owner = argument.owner
         if isinstance(owner, CompilerBeginOp):
             before = owner.data.owner
@@ -176,7 +177,7 @@ class _Annotator:
         return self._assigned.get(argument, DEFAULT)
 
     def _begun(self, argument: SSAValue, target: str, user: Operation) -> SSAValue:
-        """The argument behind an end of where it comes from and a begin of `target`."""
+        """The argument, followed by an end of its region and a begin for `target`."""
         owner = argument.owner
         if isinstance(owner, CompilerBeginOp):
             if owner.compiler.data != DEFAULT:
@@ -188,7 +189,7 @@ class _Annotator:
         return begin.result
 
     def _ended(self, value: SSAValue) -> SSAValue:
-        """A value of a region behind an end of its own, in the block of its op; others as they are."""
+        """An end of `value` in the block of its op, or `value` itself if it is in no region."""
         target = self._assigned.get(value)
         if target is None or not isinstance(value, OpResult) or not _arguments(value.op):
             return value
@@ -199,7 +200,7 @@ class _Annotator:
         return end.result
 
     def _end_operands(self, op: Operation) -> None:
-        """Let an op outside of all regions use what is behind their ends."""
+        """Replace the operands of an op outside of all regions by the ends of their regions."""
         op.operands = [self._ended(operand) for operand in op.operands]
 
 
@@ -208,7 +209,7 @@ def _arguments(op: Operation) -> list[SSAValue]:
 
 
 def _annotatable_ops(function: FuncOp) -> Iterator[Operation]:
-    """The ops of `function` in the order of the text, but not those in composite functions and groups."""
+    """The ops of `function` in program order, except those in composite functions and groups."""
     pending = [block.first_op for block in reversed(function.body.blocks)]
     while pending:
         op = pending.pop()

@@ -1,10 +1,10 @@
 """Finds the regions of a function that `relay.annotation.compiler_begin` and `compiler_end` enclose.
 
-A begin opens a region for its compiler, which every op joins that uses a value of it; what an op uses of several open
-regions makes one region of them. An end closes: who uses its value is outside. Constants, functions that use nothing
-around them, and other ops without arguments belong to whoever uses them.
+A begin opens a region for its compiler. An op that uses a value of an open region joins it, and merges all open regions
+that it uses values of. An end closes the region: users of its value are outside. Constants, functions without captured
+values, and other ops without arguments belong to the region of each user.
 
-A region lies in one block. Of a branch or a closure that uses values of an open region the op as a whole joins it.
+A region is in one block. A branch or a closure that captures values of an open region joins it as a whole.
 """
 
 from __future__ import annotations
@@ -29,33 +29,33 @@ from xrelay.passes.infra.verify import walk_ops
 
 @dataclass(eq=False)
 class AnnotatedRegion:
-    """The ops between some begins and ends."""
+    """A region: its ops, and the begins and ends that enclose them."""
 
     number: int
-    """That of its first begin among the begins of the function, as Relay visits them; it is part of Relay's names."""
+    """The index of its first begin among the begins of the function, in Relay's visit order; part of Relay's names."""
     compiler: str
     begins: list[CompilerBeginOp] = field(default_factory=list[CompilerBeginOp])
-    """In the order in which Relay visits them, as the ends."""
+    """In Relay's visit order, as are the ends."""
     members: list[Operation] = field(default_factory=list[Operation])
-    """The ops inside, in the order of the text, without the annotations."""
+    """The ops of the region in program order, without the annotations."""
     ends: list[CompilerEndOp] = field(default_factory=list[CompilerEndOp])
 
     @property
     def block(self) -> Block | None:
-        """The block in which the region lies."""
+        """The block that contains the region."""
         return self.begins[0].parent
 
 
 Atom: TypeAlias = AnnotatedRegion | Operation
-"""A region, or an op that is in none."""
+"""A region, or an op outside of all regions."""
 
 
 class RegionSet:
     """The regions of `function`.
 
-    Raises `PassError`, naming `pass_name`, where the annotations contradict each other: an end of another compiler
-    than the region's or of a value that is in none, ops of two compilers without a border between them, a value
-    that comes into a region without a begin, and a region that does not end.
+    Raises `PassError`, naming `pass_name`, for inconsistent annotations: an end for another compiler than the region's
+    or of a value that is in no region, ops of two compilers without annotations between them, a value that enters a
+    region without a begin, and a region without an end.
     """
 
     def __init__(self, function: FuncOp, pass_name: str):
@@ -77,21 +77,21 @@ class RegionSet:
         """In the order of their numbers."""
         self._regions = {op: found[self._root(number)] for op, number in self._numbers.items()}
         self.ends: list[CompilerEndOp] = []
-        """All ends, as Relay visits them."""
+        """All ends, in Relay's visit order."""
         self._fill(order, walk_ops(function))
 
     def region(self, op: Operation) -> AnnotatedRegion | None:
-        """The region that `op` is in, as a member or as one of its annotations."""
+        """Returns the region of `op`, a member or an annotation."""
         return self._regions.get(op)
 
     def atom(self, op: Operation) -> Atom:
-        """The region that `op` is in, else `op`."""
+        """Returns the region of `op`, or `op` if it is in none."""
         return self._regions.get(op, op)
 
     def needed_atoms(self, atom: Atom) -> list[Atom]:
-        """What of its own block `atom` uses values of, each once, in the order of the uses.
+        """Returns the atoms of the same block whose values `atom` uses, without duplicates, in order of use.
 
-        What is used in a region without a begin belongs to it.
+        Values that a region uses without a begin belong to it.
         """
         if isinstance(atom, AnnotatedRegion):
             ops = [op for begin in atom.begins for op in self.uses.needed_ops(begin)]
@@ -100,9 +100,9 @@ class RegionSet:
         return list(dict.fromkeys(map(self.atom, ops)))
 
     def ordered_needs(self) -> dict[Atom, list[Atom]]:
-        """The regions that end and all before them, each behind what it needs, with that.
+        """Returns the regions with ends and the atoms that they depend on, in topological order, with their operands.
 
-        `PassError` where a region needs a value that needs one of its own.
+        Raises `PassError` if a region depends on a value that depends on the region.
         """
         needs: dict[Atom, list[Atom]] = {}
         done: dict[Atom, list[Atom]] = {}
@@ -123,7 +123,7 @@ class RegionSet:
         return done
 
     def belongs_to_users(self, value: SSAValue) -> bool:
-        """Whether an op without arguments makes `value`: a constant, a function, a tensor of zeros."""
+        """Returns whether `value` is defined by an op without arguments: a constant, a function, a tensor of zeros."""
         owner = value.owner
         return isinstance(owner, Operation) and not self.uses.of(owner) and owner not in self._regions
 
@@ -156,7 +156,7 @@ class RegionSet:
         self._numbers[op] = first
 
     def _open_region(self, user: Operation, value: SSAValue) -> int | None:
-        """The region that is open at `value` where `user` uses it."""
+        """The region that is open at `value`, for its use by `user`."""
         owner = value.owner
         if not isinstance(owner, Operation) or owner.parent is not user.parent or isinstance(owner, CompilerEndOp):
             return None
@@ -171,7 +171,7 @@ class RegionSet:
         return root
 
     def _fill(self, order: Sequence[Operation], text: Iterable[Operation]) -> None:
-        """Enter the ops into their regions."""
+        """Add the ops to their regions."""
         for op in order:
             region = self._regions.get(op)
             if region is not None and isinstance(op, CompilerBeginOp):
@@ -188,7 +188,7 @@ class RegionSet:
     def _require_begins(self, op: Operation, region: AnnotatedRegion) -> None:
         for value in self.uses.of(op):
             if region.compiler == DEFAULT and isinstance(value.type, FunctionType):
-                # As Relay has it, the function that a call calls is no argument; such a region stays where it is.
+                # As in Relay, the callee of a call is not an argument; a "default" region is not outlined.
                 continue
             if self._comes_from_outside(value, region) and not self.belongs_to_users(value):
                 raise self._error(

@@ -1,4 +1,4 @@
-"""Removes the annotations of regions for compilers from outside, and takes those of tuples apart."""
+"""Removes the annotations of regions for external compilers, and splits those of tuples into fields."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 def remove_annotations(module: ModuleOp, compiler: str | None = None) -> int:
-    """Let each value stand for its annotations, those for `compiler` alone where it is given; gives how many went."""
+    """Replace annotations by their values, only those for `compiler` if given; returns their number."""
     annotations = [
         op for op in walk_ops(module) if isinstance(op, CompilerAnnotationOp) and compiler in (None, op.compiler.data)
     ]
@@ -27,7 +27,7 @@ def remove_annotations(module: ModuleOp, compiler: str | None = None) -> int:
 
 
 def flatten_ends_of_tuples(module: ModuleOp) -> int:
-    """Let the fields of a tuple end the region in which it is made; gives how many tuples there were.
+    """End the region of a tuple at the fields of the tuple; returns the number of changed ends.
 
         %t = relay.tuple(%a, %b)
         %e = relay.annotation.compiler_end(%t) {compiler = "c"}
@@ -62,7 +62,7 @@ def flatten_ends_of_tuples(module: ModuleOp) -> int:
 
 
 def _erase_unused(ops: list[Operation]) -> None:
-    """Erase those of `ops`, users before what they use, that nothing uses."""
+    """Erase those of `ops` that have no uses; users precede their operands."""
     for op in ops:
         if op.results[0].first_use is None:
             erase_op(op)

@@ -1,24 +1,22 @@
-"""`relay-dissolve-compiler-regions`: lets regions for compilers from outside be parts of the graph again.
+"""`relay-dissolve-compiler-regions`: merges regions for external compilers back into the graph.
 
-What: the annotations `relay.annotation.compiler_begin` and `compiler_end` go, and functions for compilers from outside
-become functions like any others. Why: the compiler has no code generators but its own, so it takes what was put
-aside for others itself; the passes behind this one inline and fuse it.
+What: removes the annotations `relay.annotation.compiler_begin` and `compiler_end`, and turns functions for external
+compilers into ordinary ones. Why: the compiler has only its own code generators, so it compiles the partitioned
+functions itself; later passes inline and fuse them.
 
 Before:
-
     %b = relay.annotation.compiler_begin(%x) {compiler = "ccompiler"}
     %y = func.call @tvmgen_default_ccompiler_main_0(%b)
     …
     func.func private @tvmgen_default_ccompiler_main_0(…) attributes {Compiler = "ccompiler", Primitive = 1, …}
 
 After:
-
     %y = func.call @tvmgen_default_ccompiler_main_0(%x)
     …
     func.func private @tvmgen_default_ccompiler_main_0(…)
 
-So do functions with the attribute `Extern`, which `relay-mark-compiler-functions-as-extern` sets.
-Left alone: functions with the attribute `global_symbol` but without `Compiler`.
+The same applies to functions with the attribute `Extern`, which `relay-mark-compiler-functions-as-extern` sets. Left
+alone: functions with the attribute `global_symbol` but without `Compiler`.
 """
 
 from __future__ import annotations
@@ -35,12 +33,12 @@ from xrelay.passes.byoc.compiler_annotations import remove_annotations
 from xrelay.passes.types.type_upkeep import update_signatures
 
 MARKS = (COMPILER, COMPILER_PRIMITIVE, COMPILER_INLINE, GLOBAL_SYMBOL)
-"""The attributes of a function for a compiler from outside."""
+"""The attributes of a function for an external compiler."""
 
 
 @dataclass(frozen=True)
 class RelayDissolveCompilerRegionsPass(ModulePass):
-    """Take back what marks regions for compilers from outside; see the module's docstring. Exact."""
+    """Remove the marks of regions for external compilers; see the module's docstring. Exact."""
 
     name = "relay-dissolve-compiler-regions"
 

@@ -1,11 +1,11 @@
-"""What `relay-partition-graph` asks of a compiler from outside: passes of its own over each function that it gets.
+"""Optimizers of external compilers, which `relay-partition-graph` applies to each function for such a compiler.
 
     @optimizes("ccompiler")
     def hook(module: ModuleOp) -> ModuleOp:
         return FoldConstant()(module)
 
-The module holds the function as @main, without the attributes that let passes leave it alone. Relay's users write
-`xrelay.register_func("relay.ext.ccompiler.optimize", hook)`, which comes to this.
+The module contains the function as @main, without the attributes that protect it from passes. Relay's
+`xrelay.register_func("relay.ext.ccompiler.optimize", hook)` is equivalent.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 
 OptimizeHook: TypeAlias = Callable[[ModuleOp], object]
-"""`hook(module)`: the module with another @main in the place of the one that is given."""
+"""`hook(module)` returns the module with an optimised @main."""
 
 HookT = TypeVar("HookT", bound=OptimizeHook)
 
@@ -30,7 +30,7 @@ _HOOKS: dict[str, OptimizeHook] = {}
 
 
 def optimizes(compiler: str) -> Callable[[HookT], HookT]:
-    """Decorator: the function optimises what is for `compiler`. It replaces an earlier one, for good."""
+    """Decorator that registers the optimizer of functions for `compiler`; it replaces an earlier one permanently."""
 
     def register(hook: HookT) -> HookT:
         _HOOKS[compiler] = hook
@@ -41,20 +41,20 @@ def optimizes(compiler: str) -> Callable[[HookT], HookT]:
 
 
 def registered_optimizer(compiler: str) -> OptimizeHook | None:
-    """The hook that is registered for a compiler; `None` for none."""
+    """Returns the optimizer of a compiler, or `None`."""
     return _HOOKS.get(compiler)
 
 
 def forget_optimizer(compiler: str) -> None:
-    """Take back what is registered for a compiler."""
+    """Remove the optimizer of a compiler."""
     _HOOKS.pop(compiler, None)
 
 
 def optimized(function: FuncOp, compiler: str) -> FuncOp:
-    """`function`, which is in no module, as the hook of `compiler` gives it; itself where there is no hook.
+    """Returns the result of the optimizer of `compiler` for `function`, or `function` if there is no optimizer.
 
-    Raises `PassError`, naming the compiler, where the hook raises, gives no module, or one whose @main takes or gives
-    other types, or which has other functions: nobody would take them over.
+    `function` is in no module. Raises `PassError`, naming the compiler, if the hook raises, or does not return a module
+    that contains only @main, with an unchanged type.
     """
     hook = registered_optimizer(compiler)
     if hook is None:

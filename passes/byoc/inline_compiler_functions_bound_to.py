@@ -1,7 +1,7 @@
-"""`relay-inline-compiler-functions-bound-to`: functions for compilers from outside are taken back into their callers.
+"""`relay-inline-compiler-functions-bound-to`: inlines functions for external compilers into their callers.
 
-What: calls of the functions that `global-vars` names become what these compute, composites in them included, and the
-functions go. Why: a partition may turn out not to pay, or the project's own compiler may do better.
+What: calls of the functions in `global-vars` are replaced by their bodies, including composite functions, and the
+functions are erased. Why: a partition may turn out not to pay, or the project's own compiler may do better.
 
 Before, with `global-vars=mine_0`:
 
@@ -20,8 +20,7 @@ After:
 
     %r = relay.exp(%x)
 
-A function stays, as it was, where another one that is for a compiler itself calls it, or where `relay-inline` would
-leave a call.
+A function is kept unchanged if another function for a compiler calls it, or if `relay-inline` would keep a call of it.
 
 Refuses (`PassError`) a name that no function has, and a function without the attribute `Compiler`.
 """
@@ -51,7 +50,7 @@ PASS_NAME = "relay-inline-compiler-functions-bound-to"
 
 
 class HasName(Protocol):
-    """What Relay's users name functions by: a `relay.GlobalVar`."""
+    """An object with which Relay's API names functions: a `relay.GlobalVar`."""
 
     @property
     def name_hint(self) -> str:
@@ -61,7 +60,7 @@ class HasName(Protocol):
 
 @dataclass(frozen=True)
 class RelayInlineCompilerFunctionsBoundToPass(ModulePass):
-    """Inline the functions for compilers that are named; see the module's docstring. Exact."""
+    """Inline the named functions for external compilers; see the module's docstring. Exact."""
 
     name = PASS_NAME
 
@@ -73,7 +72,7 @@ class RelayInlineCompilerFunctionsBoundToPass(ModulePass):
 
 
 def inline_compiler_functions(module: ModuleOp, global_vars: Sequence[str | HasName]) -> None:
-    """Inline the functions of `module` of these names, and erase those that nothing calls any more."""
+    """Inline the functions of `module` with these names, and erase those without remaining calls."""
     names = dict.fromkeys(one if isinstance(one, str) else one.name_hint for one in global_vars)
     functions = _functions(module)
     for name in names:
@@ -94,7 +93,7 @@ def inline_compiler_functions(module: ModuleOp, global_vars: Sequence[str | HasN
 
 
 def _give_back(module: ModuleOp, given: dict[str, dict[str, Attribute]], others: dict[str, Attribute]) -> None:
-    """Erase the functions that are inlined, and give all that stay the attributes that they had."""
+    """Erase inlined functions, and restore the attributes of the others."""
     mentioned = {name for op in module.body.block.ops for name in mentioned_symbols(op)}
     for name, function in _functions(module).items():
         if name in given and name not in mentioned:
@@ -111,7 +110,7 @@ def _functions(module: ModuleOp) -> dict[str, FuncOp]:
 
 
 def _check(name: str, functions: dict[str, FuncOp]) -> None:
-    """`PassError` where no function for a compiler is called `name`."""
+    """Raise `PassError` unless there is a function for a compiler called `name`."""
     if name not in functions:
         hint = did_you_mean(f"@{name}", [f"@{one}" for one in functions], "name functions of the module")
         raise PassError(f"{PASS_NAME}: no function is called @{name}", help=hint)

@@ -1,8 +1,8 @@
-"""`relay-mark-compiler-functions-as-extern`: functions for compilers from outside are marked as compiled elsewhere.
+"""`relay-mark-compiler-functions-as-extern`: marks functions for external compilers as compiled elsewhere.
 
-What: a function of the module with the attribute `Compiler` loses all of its attributes and gets `Extern`; with
-`compiler-filter` only where it is for the compiler of that name. Why: a code generator has made its code, so that
-nobody else is to generate any; the body stays, as what the function means.
+What: in functions with the attribute `Compiler`, replaces all attributes by `Extern`; with `compiler-filter` only in
+those for the compiler of that name. Why: a code generator has compiled the function, so no other should; the body is
+kept as its semantics.
 
 Before:
 
@@ -12,8 +12,8 @@ After:
 
     func.func private @mine_0(%a: T) -> T attributes {Extern = 1} {…}
 
-Passes on functions leave such a function alone. As no code generator but the project's own is here, a compilation takes
-the body: `relay-dissolve-compiler-regions` removes the mark. `relay.form` stays, which says how the body is read.
+Passes on functions skip such a function. As there are no code generators but the project's own, a compilation uses the
+body: `relay-dissolve-compiler-regions` removes the mark. `relay.form` is kept, which determines how the body is read.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from xrelay.passes.byoc.outline_compiler_functions import is_for
 
 @dataclass(frozen=True)
 class RelayMarkCompilerFunctionsAsExternPass(ModulePass):
-    """Mark functions for compilers from outside as compiled elsewhere; see the module's docstring. Exact."""
+    """Mark functions for external compilers as compiled elsewhere; see the module's docstring. Exact."""
 
     name = "relay-mark-compiler-functions-as-extern"
 

@@ -1,7 +1,8 @@
-"""`relay-merge-compiler-regions`: makes one region of neighbouring regions for the same compiler.
+"""`relay-merge-compiler-regions`: merges neighbouring regions for the same compiler.
 
-What: a region takes in the regions before it for the same compiler, and the annotations between them go. Why:
-`relay-annotate-target` gives each op a region of its own, and a code generator does better with more ops at once.
+What: a region absorbs the regions that it depends on and that are for the same compiler; the annotations between them
+are removed. Why: `relay-annotate-target` puts each op into a region of its own, and a code generator does better with
+more ops at once.
 
 Before:
 
@@ -19,13 +20,13 @@ After:
     %z = relay.negative(%y)
     %f = relay.annotation.compiler_end(%z) {compiler = "ccompiler"}
 
-Left alone: regions between which something else computes, as in a diamond one side of which is for another compiler, or
-for none: the one region would need a value that needs a value of its own. Regions in different blocks stay apart, as
-what is in a branch runs on demand; and in a function with branches or loops, regions with ops that may fail (a
-division of integers, an index, extents that must be equal), or that take what may fail or not end: one branch alone may
+Left alone: regions with other computation between them, as in a diamond with one side outside of their compiler: the
+merged region would depend on a value that depends on the region. Regions in different blocks are not merged, since
+branches run on demand. Neither are, in a function with branches or loops, regions with ops that may fail (a division of
+integers, an index, extents that must be equal) or with operands that may fail or not terminate: only one branch may
 need them.
 
-Refuses (`PassError`) annotations that contradict each other; see `annotated_regions.py`.
+Refuses (`PassError`) inconsistent annotations; see `annotated_regions.py`.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ PASS_NAME = "relay-merge-compiler-regions"
 
 @dataclass(frozen=True)
 class RelayMergeCompilerRegionsPass(ModulePass):
-    """Join neighbouring regions for one compiler; see the module's docstring. Exact."""
+    """Merge neighbouring regions for one compiler; see the module's docstring. Exact."""
 
     name = PASS_NAME
 
@@ -67,7 +68,7 @@ class RelayMergeCompilerRegionsPass(ModulePass):
 
 
 def merge_compiler_regions(function: FuncOp) -> int:
-    """Join the regions of one function; gives how many begins went."""
+    """Merge the regions of one function; returns the number of removed begins."""
     regions = RegionSet(function, PASS_NAME)
     if not regions.regions:
         return 0
@@ -84,7 +85,7 @@ def merge_compiler_regions(function: FuncOp) -> int:
 
 
 def _remove(begins: list[CompilerBeginOp]) -> None:
-    """Remove begins that stand behind ends, and the ends that nothing uses then."""
+    """Remove begins that follow ends, and ends without remaining uses."""
     values, ends = Replacements(), dict[Operation, None]()
     for begin in begins:
         end = begin.data.owner
@@ -100,7 +101,7 @@ def _remove(begins: list[CompilerBeginOp]) -> None:
 
 
 def _regions_on_demand(function: FuncOp, regions: RegionSet) -> set[Atom]:
-    """The regions of `function` that must not run but where their values are needed, as far as it has branches."""
+    """The regions that must run only if their values are needed; empty if `function` has no branches or loops."""
     if not any(op.regions and COMPOSITE not in op.attributes for op in walk_ops(function) if op is not function):
         return set()
     fails = MayFail()
@@ -119,29 +120,29 @@ def _may_fail(op: Operation) -> bool:
 
 
 class RegionMerger:
-    """Decides which regions become one: Relay's rule, and what the rule cannot see taken back.
+    """Decides which regions are merged, by Relay's rule; reverts merges that create cycles.
 
-    A region takes in a region that it needs, unless that one is also needed by something else on the way to it. For
-    each region a set says which those are, as bits of an integer; what a region takes in is known by all the bits of
-    the regions in it. The sets go when nothing asks for them any more: a graph has few at a time.
+    A region absorbs a region that it depends on, unless there is another path between them through other atoms. For
+    each region, `_barred` is the set of regions that it must not absorb, as a bit mask; an absorbed region is
+    represented by the bits of all regions in it. A set is deleted after its last use, so few exist at a time.
     """
 
     def __init__(self, regions: RegionSet, alone: Container[Atom] = frozenset()):
         self._regions, self._alone = regions, alone
         self._parents: dict[Atom, Atom] = {}
         self._barred: dict[Atom, int] = {}
-        """What a region may not take in."""
+        """The regions that a region must not absorb."""
         self._bits: dict[Atom, int] = {}
         self._askers: dict[Atom, int] = {}
-        """How many of its users a region or op still waits for."""
+        """The number of users that have not been visited yet."""
         self._needs: dict[Atom, list[Atom]] = {}
 
     def are_one(self, region: AnnotatedRegion, other: AnnotatedRegion | None) -> bool:
-        """Whether both are parts of one region now."""
+        """Returns whether both are parts of one merged region."""
         return other is not None and self._root(region) is self._root(other)
 
     def run(self) -> None:
-        """Decide about all regions, those before others first."""
+        """Visit all regions, in topological order."""
         self._needs = self._regions.ordered_needs()
         for needs in self._needs.values():
             for need in needs:
@@ -163,7 +164,7 @@ class RegionMerger:
             self._askers[self._root(need)] -= 1
         for each in (atom, *map(self._root, needs)):
             if not self._askers.get(each):
-                # Nothing asks for its sets any more.
+                # No remaining user reads these sets.
                 self._bits.pop(each, None)
                 self._barred.pop(each, None)
 
@@ -172,16 +173,17 @@ class RegionMerger:
         return same and need not in self._alone and atom not in self._alone
 
     def _take_in(self, need: Atom, atom: Atom) -> int:
-        """Let `need` be a part of `atom`; gives its bits."""
+        """Merge `need` into `atom`; returns its bits."""
         self._parents[need] = atom
         self._askers[atom] = self._askers.get(atom, 0) + self._askers.pop(need)
         self._barred.pop(need)
         return self._bits.pop(need)
 
     def _split_circles(self) -> None:
-        """Let regions be what they were where two of them would need each other.
+        """Revert the merges of regions that depend on each other.
 
-        The rule looks at a region when all before it are done; one that is taken in later brings needs of its own.
+        The rule visits a region after all those it depends on; a region that is absorbed later adds its own
+        dependencies.
         """
         edges: dict[Atom, set[Atom]] = {self._root(atom): set() for atom in self._needs}
         for atom, needs in self._needs.items():

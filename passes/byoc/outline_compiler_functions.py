@@ -1,9 +1,9 @@
-"""`relay-outline-compiler-functions`: closures for compilers from outside become functions of the module.
+"""`relay-outline-compiler-functions`: turns closures for external compilers into functions of the module.
 
 What: each `relay.fn` with the attribute `Compiler` that is called, directly or by the name of a let, becomes a private
-function called as its attribute `global_symbol` says, with the attributes that it had; calls of it call that function.
-With `compiler-filter` only those for the compiler of that name. Why: what partitioned a graph left functions where they
-are called, and code generators take functions of the module. Relay calls the pass
+function with the name in its attribute `global_symbol` and with its attributes; its calls become calls of that
+function. With `compiler-filter` only closures for that compiler are outlined. Why: partitioning may leave functions at
+their calls, and code generators process functions of the module. Relay calls the pass
 `OutlineCompilerFunctionsWithExistingGlobalSymbols`.
 
 Before:
@@ -23,11 +23,11 @@ After:
       func.return %y
     }
 
-Constants that the closure uses from around it are part of the function. Closures of one symbol that are equal become
-one function. Left alone: what stands in kernels and in functions that are for others already.
+Constants that the closure captures are copied into the function. Equal closures with one symbol become one function.
+Left alone: closures in kernels, and in functions for other compilers.
 
-Refuses (`PassError`): a closure without `global_symbol`, one that calls itself or uses other values from around it, and
-two different functions with one symbol.
+Refuses (`PassError`): a closure without `global_symbol`, a closure that calls itself or captures other values than
+constants, and two different functions with one symbol.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ PASS_NAME = "relay-outline-compiler-functions"
 
 @dataclass(frozen=True)
 class RelayOutlineCompilerFunctionsPass(ModulePass):
-    """Make functions of the module of closures for compilers; see the module's docstring. Exact."""
+    """Outline closures for external compilers; see the module's docstring. Exact."""
 
     name = PASS_NAME
 
@@ -73,13 +73,13 @@ class RelayOutlineCompilerFunctionsPass(ModulePass):
 
 
 def is_for(attributes_owner: FuncOp | FnOp, compiler_filter: str) -> bool:
-    """Whether a function is for a compiler from outside, for that of the name where it is not empty."""
+    """Returns whether a function is for an external compiler, or for the one in `compiler_filter` if not empty."""
     compiler = attributes_owner.attributes.get(COMPILER)
     return isinstance(compiler, StringAttr) and compiler_filter in ("", compiler.data)
 
 
 def outline_compiler_functions(module: ModuleOp, compiler_filter: str = "") -> int:
-    """Outline the called closures for the compiler, or all; gives how many calls were changed."""
+    """Outline the called closures for the compiler, or for all; returns the number of changed calls."""
     outliner = _Outliner(module)
     for function in list(module.body.block.ops):
         if isinstance(function, FuncOp) and not SEALED & function.attributes.keys():
@@ -94,20 +94,20 @@ def outline_compiler_functions(module: ModuleOp, compiler_filter: str = "") -> i
 
 
 class _Outliner:
-    """Makes functions of closures, each once."""
+    """Outlines closures, each once."""
 
     def __init__(self, module: ModuleOp):
         self._module = module
         self._functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, FuncOp)}
         self._symbols: dict[FnOp, str] = {}
         self._constants: dict[ConstantOp, None] = {}
-        """The constants that functions have copies of."""
+        """The constants that outlined functions have copies of."""
         self.calls = 0
         self.has_named = False
-        """Whether a function with named dimensions was outlined."""
+        """Whether an outlined function has named dimensions."""
 
     def outline(self, call: InvokeOp, closure: FnOp, home: FuncOp) -> None:
-        """Let `call` call the function that `closure` becomes."""
+        """Replace `call` by a call of the function that `closure` becomes."""
         if closure not in self._symbols:
             self._symbols[closure] = self._add(closure, home)
         symbol, callee = self._symbols[closure], call.callee
@@ -124,7 +124,7 @@ class _Outliner:
         self.has_named |= named
 
     def _add(self, closure: FnOp, home: FuncOp) -> str:
-        """Put the function that `closure` is into the module, where no equal one is; gives its symbol."""
+        """Add the function of `closure` to the module unless there is an equal one; returns its symbol."""
         symbol = closure.attributes.get(GLOBAL_SYMBOL)
         if not isinstance(symbol, StringAttr):
             raise PassError(
@@ -157,7 +157,7 @@ class _Outliner:
 
 
 def _constants_around(closure: FnOp) -> list[ConstantOp]:
-    """The constants from around `closure` that it uses; `PassError` where it uses anything else from there."""
+    """The constants that `closure` captures; raises `PassError` if it captures any other value."""
     outside = list(dict.fromkeys(used_from_around(closure)))
     constants = [value.owner for value in outside if isinstance(value.owner, ConstantOp)]
     if closure.is_recursive or len(constants) != len(outside):
@@ -170,7 +170,7 @@ def _constants_around(closure: FnOp) -> list[ConstantOp]:
 
 
 def _function_of(closure: FnOp, constants: Sequence[ConstantOp], symbol: str) -> FuncOp:
-    """A private function called `symbol` that does what `closure` does, with its attributes and `constants`."""
+    """A private function called `symbol` with the body and attributes of `closure`, and copies of `constants`."""
     block = Block(arg_types=[parameter.type for parameter in closure.parameters])
     values: dict[SSAValue, SSAValue] = {}
     for parameter, argument in zip(closure.parameters, block.args, strict=True):

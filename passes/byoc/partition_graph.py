@@ -1,11 +1,11 @@
-"""`relay-partition-graph`: makes a function of each region that annotations enclose.
+"""`relay-partition-graph`: outlines each annotated region into a function.
 
-What: what stands between the `relay.annotation.compiler_begin`s and `compiler_end`s of one region becomes a private
-function with Relay's attributes `Compiler`, `Primitive`, `Inline` and `global_symbol`, and a call stands for it. Its
-parameters are the values that come in, each once; constants among them, and tuples of constants, are part of the
-function unless `bind-constants` is false. Its results are the values that go out, each once, those of a tuple that is
-made in the region, or that is not the only result, one by one. Why: a code generator from outside gets functions of
-its own, which other passes leave alone.
+What: the ops between the `relay.annotation.compiler_begin`s and `compiler_end`s of a region become a private function
+with Relay's attributes `Compiler`, `Primitive`, `Inline` and `global_symbol`, and are replaced by a call. The
+parameters are the values that enter the region, without duplicates; constants and tuples of constants become part of
+the function unless `bind-constants` is false. The results are the values that leave the region, without duplicates; a
+tuple that is made in the region, or is not the only result, is returned as its fields. Why: an external code generator
+gets functions of its own, which other passes skip.
 
 Before:
 
@@ -30,14 +30,14 @@ After:
       func.return %y
     }
 
-The name is Relay's: "tvmgen", `mod-name`, the compiler, the function around it, and the number of the region's first
-begin, as Relay counts them; characters that a symbol in C cannot have are underscores. Annotations for "default" go,
-and so do those with nothing between them. Where a compiler has an optimizer (`function_optimizers.py`), its functions
-are what that makes of them.
+The name is Relay's: "tvmgen", `mod-name`, the compiler, the enclosing function, and the index of the region's first
+begin in Relay's visit order; characters that C symbols cannot contain become underscores. Annotations for "default" are
+removed, and so are regions without ops. If the compiler has an optimizer (`function_optimizers.py`), it is applied to
+its functions.
 
-Refuses (`PassError`) annotations that contradict each other (see `annotated_regions.py`), a region that needs a value
-that needs one of its own, and one that makes an extent which is named outside of it; and an optimizer that fails or
-gives a function of another type.
+Refuses (`PassError`): inconsistent annotations (see `annotated_regions.py`), a region that depends on a value that
+depends on the region, a region that defines an extent which is named outside of it, and an optimizer that fails or
+returns a function of another type.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ PASS_NAME = "relay-partition-graph"
 
 @dataclass(frozen=True)
 class RelayPartitionGraphPass(ModulePass):
-    """Make functions of annotated regions; see the module's docstring. Exact."""
+    """Outline annotated regions into functions; see the module's docstring. Exact."""
 
     name = PASS_NAME
 
@@ -81,7 +81,7 @@ class RelayPartitionGraphPass(ModulePass):
 
 
 def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constants: bool = True) -> list[FuncOp]:
-    """Make functions of the annotated regions of `module`, behind all others; gives them."""
+    """Outline the annotated regions of `module` into functions at its end; returns the functions."""
     flatten_ends_of_tuples(module)
     remove_annotations(module, DEFAULT)
     given = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
@@ -99,7 +99,7 @@ def partition_graph(module: ModuleOp, mod_name: str = "default", *, bind_constan
 
 
 def _partition(function: FuncOp, mod_name: str, taken: set[str], *, bind_constants: bool) -> list[FuncOp]:
-    """Put calls in the place of the regions of `function`; gives the functions that are called."""
+    """Replace the regions of `function` by calls; returns the called functions."""
     regions = RegionSet(function, PASS_NAME)
     if not regions.regions:
         return []
@@ -118,7 +118,7 @@ def _partition(function: FuncOp, mod_name: str, taken: set[str], *, bind_constan
 
 
 def _remove_borders(region: AnnotatedRegion) -> None:
-    """Remove the annotations of a region in which nothing is computed that anybody needs."""
+    """Remove the annotations of a region without ops or ends."""
     values = Replacements()
     for op in (*region.begins, *region.ends):
         values.add(op.result, op.data)
@@ -128,7 +128,7 @@ def _remove_borders(region: AnnotatedRegion) -> None:
 
 
 def _put_before_users(function: FuncOp) -> None:
-    """Put the calls, which stand where regions ended, behind what they use and before their users."""
+    """Sort each block topologically, since a call is inserted at an end of its region."""
     uses = ValueUses(function)
     blocks = [block for op in walk_ops(function) for region in op.regions for block in region.blocks]
     for block in blocks:

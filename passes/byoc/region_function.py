@@ -1,4 +1,4 @@
-"""Moves the ops of an annotated region into a function of their own, for `relay-partition-graph`."""
+"""Outlines an annotated region into a function, for `relay-partition-graph`."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from xrelay.passes.infra.verify import walk_ops
 
 
 class RegionOutliner:
-    """Makes a function called `name` of `region`, which stands in `home`."""
+    """Outlines `region` of `home` into a function called `name`."""
 
     def __init__(self, region: AnnotatedRegion, home: FuncOp, name: str, *, bind_constants: bool):
         self._region, self._home, self._name = region, home, name
         self._bind_constants = bind_constants
         self._body = Block()
         self._arguments: list[SSAValue] = []
-        """What the call gives for the parameters."""
+        """The arguments of the call."""
         self._inputs: dict[SSAValue, SSAValue] = {}
-        """Value from outside, whatever borders lie between → what stands for it in the function."""
+        """Value outside, through any annotations → the parameter or copy in the function."""
         self._copies: dict[Operation, None] = {}
-        """Ops outside of which the function has copies."""
+        """Ops outside that the function has copies of."""
         self._taken_apart: list[Operation] = []
-        """The fields of the tuples that are among the results."""
+        """The ops that extract fields of tuples for the results."""
 
     def outline(self) -> FuncOp:
-        """Put a call in the place of the region; gives the function, which is in no module yet."""
+        """Replace the region by a call; returns the function, which is in no module yet."""
         values = Replacements()
         for index, begin in enumerate(self._region.begins):
             values.add(begin.result, self._input(begin.data, index))
@@ -65,7 +65,7 @@ class RegionOutliner:
         return self._function(results, call)
 
     def _flat(self, given: list[SSAValue]) -> list[SSAValue]:
-        """The fields of tuples in their places, where a result of several, or a field of the one, is a tuple."""
+        """The results, with tuples replaced by their fields if there are several results or nested tuples."""
         nested = len(given) > 1 or any(isinstance(type, TupleType) for type in _fields(given[0].type))
         if not nested:
             return given
@@ -81,7 +81,7 @@ class RegionOutliner:
     def _given(
         self, given: list[SSAValue], results: list[SSAValue], call: CallOp | NamedCallOp
     ) -> dict[SSAValue, SSAValue]:
-        """What stands behind `call` for each of the values that the region gives."""
+        """For each value that leaves the region, the result of `call` that replaces it."""
         if results == given:
             return dict(zip(given, call.results, strict=True))
         leaves, known = iter(call.results), dict[SSAValue, SSAValue]()
@@ -93,7 +93,7 @@ class RegionOutliner:
         return known
 
     def _input(self, value: SSAValue, index: int) -> SSAValue:
-        """What stands in the function for `value`, which comes in at the begin `index`."""
+        """The parameter or copy in the function for `value`, which enters at begin `index`."""
         origin = value
         while isinstance(origin.owner, CompilerAnnotationOp):
             origin = origin.owner.data
@@ -112,7 +112,7 @@ class RegionOutliner:
         return parameter
 
     def _copied(self, value: SSAValue) -> SSAValue | None:
-        """A copy in the function of a constant, or of a tuple of constants; `None` for other values."""
+        """A copy in the function of a constant or a tuple of constants; `None` for other values."""
         op = value.owner
         parts = [field.owner for field in op.fields] if isinstance(op, TupleOp) else [op]
         if not isinstance(op, ConstantOp | TupleOp) or not all(isinstance(part, ConstantOp) for part in parts):
@@ -128,7 +128,7 @@ class RegionOutliner:
         self._copies[op] = None
 
     def _move_members(self) -> None:
-        """Move the ops, and copy what belongs to whoever uses it."""
+        """Move the ops of the region, and copy the ops without arguments that they use."""
         members = self._region.members
         for op in members:
             op.detach()
@@ -192,5 +192,5 @@ class RegionOutliner:
 
 
 def _fields(type: Attribute) -> Sequence[Attribute]:
-    """The types of the fields of a tuple; none of another value."""
+    """The types of the fields of a tuple; empty for another type."""
     return type.types.data if isinstance(type, TupleType) else ()

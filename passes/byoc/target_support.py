@@ -1,10 +1,10 @@
-"""What `relay-annotate-target` asks: which operators a compiler from outside takes.
+"""Hooks that decide which operators an external compiler supports, for `relay-annotate-target`.
 
     @takes("nn.relu", target="ccompiler")
     def hook(op: ReluOp) -> bool:
         return op.data.type.element_type == f32
 
-Relay's users write `relay.op.register_op_attr("nn.relu", "target.ccompiler")`, which comes to this.
+Relay's `relay.op.register_op_attr("nn.relu", "target.ccompiler")` is equivalent.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 
 DEFAULT: Final = "default"
-"""The target of what no other takes: this compiler."""
+"""The target of ops that no other target supports: this compiler."""
 
 TargetHook: TypeAlias = Callable[[RelayOp], object]
-"""`hook(op)`: whether the compiler takes the op."""
+"""`hook(op)` returns whether the compiler supports the op."""
 
 HookT = TypeVar("HookT", bound=TargetHook)
 
@@ -31,9 +31,9 @@ _HOOKS: dict[str, dict[type[RelayOp], TargetHook]] = {}
 
 
 def takes(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
-    """Decorator: the function says whether the compiler `target` takes an `op`, a class or Relay's name.
+    """Decorator that registers whether compiler `target` supports `op`, given by class or by Relay's name.
 
-    It replaces an earlier one, for good. `UnknownOpError` for a name of no op.
+    It replaces an earlier hook permanently. Raises `UnknownOpError` for an unknown name.
     """
     kind = get_relay_op(op) if isinstance(op, str) else op
 
@@ -46,17 +46,17 @@ def takes(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
 
 
 def registered_target_hook(op: type[RelayOp], *, target: str) -> TargetHook | None:
-    """The hook that is registered for an op; `None` for none."""
+    """Returns the hook of an op, or `None`."""
     return _HOOKS.get(target, {}).get(op)
 
 
 def forget_target_hook(op: type[RelayOp], *, target: str) -> None:
-    """Take back what is registered: `target` does not take the op any more."""
+    """Remove the hook of an op, which `target` then does not support."""
     _HOOKS.get(target, {}).pop(op, None)
 
 
 def is_taken(op: RelayOp, target: str) -> bool:
-    """Whether the compiler `target` takes `op`; `PassError`, naming both, where its hook raises."""
+    """Returns whether compiler `target` supports `op`; raises `PassError`, naming both, if its hook raises."""
     hook = _HOOKS.get(target, {}).get(type(op))
     if hook is None:
         return False
