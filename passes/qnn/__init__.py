@@ -1,1 +1,1 @@
-"""Rewrites of operators on quantised numbers."""
+"""Rewrites of quantised operators."""

@@ -1,8 +1,8 @@
-"""`qnn-canonicalize-ops`: operators on quantised numbers become operators on plain ones.
+"""`qnn-canonicalize-ops`: expands quantised operators into plain ones.
 
-What: each `relay.qnn` operator is replaced by the arithmetic that it means: casts, differences from zero points,
-products of 64 bits, shifts and bounds. Why early: what follows knows plain operators, folds what scales and zero points
-alone decide into constants, and fuses the rest. Exact: every bit is that of the operator's own meaning.
+What: each `relay.qnn` operator is replaced by the arithmetic that defines it: casts, differences from zero points,
+64-bit products, shifts and clips. Why early: later passes handle plain operators, fold expressions of scales and zero
+points into constants, and fuse the rest. Exact: every bit is that of the operator's definition.
 
 Before:
 
@@ -15,7 +15,7 @@ After:
     %w = relay.right_shift(%p_plus_half, %places)
     %r = relay.cast(%bounded) {dtype = i8}               after %u is added, between -128 and 127
 
-Left alone: ops whose types are not known yet, and ops that a strategy of the target takes whole.
+Left alone: ops whose types are not known yet, and ops for which the target has a strategy.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from xrelay.passes.types.type_upkeep import update_signatures
 
 @dataclass(frozen=True)
 class QnnCanonicalizeOpsPass(ModulePass):
-    """Replace operators on quantised numbers by operators on plain ones; see the module's docstring."""
+    """Expand quantised operators into plain ones; see the module's docstring."""
 
     name = "qnn-canonicalize-ops"
 

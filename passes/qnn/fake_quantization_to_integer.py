@@ -1,10 +1,10 @@
-"""`relay-fake-quantization-to-integer`: regions of floats between quantised numbers are computed on integers.
+"""`relay-fake-quantization-to-integer`: computes float regions between quantised tensors on integers.
 
-What: between `relay.qnn.dequantize` and `relay.qnn.quantize` stand ops of floats whose operands are known in steps.
-Each has an integer form, which takes the integers and the steps that they stand for. Ops that lead from integers
-to a quantisation are replaced by those forms, and the quantisation by a requantisation, or by nothing.
-Why: frameworks that train and convert quantised networks write them in this way, and 8-bit products are cheaper than
-floats. It runs where it is asked for, as results may differ.
+What: the ops between `relay.qnn.dequantize` and `relay.qnn.quantize` compute in floats on quantised values. Each has an
+integer form, which takes the integers with their scale and zero point. Ops on paths from integers to a quantisation are
+replaced by these forms, and the quantisation by a requantisation, or by nothing. Why: frameworks that train and convert
+quantised networks write them in this way, and 8-bit products are cheaper than floats. It runs on request only, as
+results may differ.
 
 Before:
 
@@ -20,22 +20,22 @@ After:
     %d = relay.maximum(%c, %zero)
     %y = relay.qnn.requantize(%d, %scale, %zero, %sy, %zy)         %scale is the product of %sx and %sw
 
-Quantising: a result is a step from what the floats give, no more. `nn.avg_pool2d` rounds the mean to a step of its
-operand, and to a finer one where the steps of the result are smaller. Products and sums are exact in 32 bits; constants
-that are added to them are rounded to their steps. An op that rounds (`add`, `sigmoid`, …) rounds to the steps of the
-quantisation behind it, from which only ops that keep steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may part it.
-Functions of one tensor of 8 bits that have no such form become a table of 256 numbers, which is exact, whatever ops
-they consist of.
+Quantising: a result differs from that of the floats by at most one step, the unit of the integers. `nn.avg_pool2d`
+rounds the mean to a step of its operand, or to a finer one if the steps of the result are smaller. Products and sums
+are exact in 32 bits; constants that are added to them are rounded to their steps. An op that rounds (`add`, `sigmoid`,
+…) rounds to the steps of the following quantisation; only ops that keep the steps (`reshape`, `nn.relu`,
+`nn.max_pool2d`, …) may lie in between. Functions of one 8-bit tensor without such a form become a table of 256 numbers,
+which is exact, whatever their ops.
 
-Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op that
-has no integer form; sums that may leave 32 bits; scales that are no finite numbers, or along two axes of one op;
-ops that choose among numbers whose scale is not known to be positive. Where floats overflow, integers do not.
-Left alone: regions that begin with floats, as the quantisation of an input, and what ops outside of a region read.
+Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op
+without an integer form; sums that may overflow 32 bits; scales that are not finite, or along two axes of one op; ops
+that compare numbers whose scale is not known to be positive. Floats may overflow where the integers do not. Left alone:
+regions that begin with floats, such as the quantisation of an input, and values that ops outside of a region read.
 
-`use-qat` goes on where the first step ends: any op that has an integer form of its own, because its operands are
-dequantised, takes it, and its result is dequantised. A constant that is added there has to be one of the steps, but for
-that of `nn.bias_add`, which is rounded to one. `optional-qnn-ops` names ops that stay in floats unless they are
-named here: `nn.softmax`. Rules that are registered from outside (`integer_hooks.py`) go before the pass's own.
+`use-qat` continues after this: any op with dequantised operands and an integer form of its own is replaced by it, and
+the result is dequantised. A constant added there must be a multiple of the scale, except for that of `nn.bias_add`,
+which is rounded. Ops such as `nn.softmax` stay in floats unless `optional-qnn-ops` names them. Rules registered by
+other packages (`integer_hooks.py`) take precedence over the pass's own.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from xrelay.passes.qnn.integer_regions import IntegerRegions
 
 @dataclass(frozen=True)
 class RelayFakeQuantizationToIntegerPass(ModulePass):
-    """Compute what lies between dequantised and quantised numbers on integers; see the module's docstring."""
+    """Compute float regions between quantised tensors on integers; see the module's docstring."""
 
     name = "relay-fake-quantization-to-integer"
 
@@ -82,7 +82,7 @@ class RelayFakeQuantizationToIntegerPass(ModulePass):
 
 
 def _check_optional(names: Sequence[str]) -> None:
-    """`PassError` for names of ops that are not optional."""
+    """Raise `PassError` for names of ops that are not optional."""
     optional = sorted(name for name, rule in all_integer_rules().items() if rule.optional)
     for name in names:
         if name not in optional:

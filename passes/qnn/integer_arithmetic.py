@@ -31,10 +31,10 @@ from xrelay.passes.qnn.quantized import (
 )
 
 FINER = 256
-"""In how many parts a step is divided for a bound or a mean that lies between two."""
+"""The factor by which a step is divided for a bound or a mean between two steps."""
 
 _OVERSHOOT = 16
-"""No cubic weights of three axes add up to more, taken without their signs."""
+"""An upper bound of the sum of absolute cubic weights over three axes."""
 
 
 # --- functions of one tensor ---------------------------------------------------------------------------------------
@@ -50,7 +50,7 @@ def relu(w: IntegerWriter) -> StandIn:
 
 @integer_rule("clip", result=Result.SHARED)
 def clip(w: IntegerWriter) -> StandIn:
-    """Between the steps that are nearest to the bounds; of a few numbers in other steps, in steps that are finer."""
+    """Clip to the steps nearest to the bounds; 8-bit data whose steps differ from the result's get finer steps."""
     data = w.tensor(0)
     require_order(data)
     if not isinstance(w.op, ClipOp):
@@ -64,14 +64,14 @@ def clip(w: IntegerWriter) -> StandIn:
 
 
 def _finer(w: IntegerWriter, data: Quantized, change: Callable[[SSAValue], SSAValue]) -> Quantized:
-    """What `change` gives of the distances of `data`, in steps of which `FINER` are one of its own."""
+    """Returns `change` applied to the distances of `data`, in steps that are `FINER` times smaller."""
     finer = w.call("multiply", w.distance(data), w.constant(np.array(FINER, np.int32)))
     scale = w.product("divide", data.steps.scale, w.constant(np.array(FINER, np.float32)))
     return w.in_32_bits(replace(data, steps=replace(data.steps, scale=scale)), change(finer))
 
 
 def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Quantized:
-    """Integers that stand for numbers between two."""
+    """Integers clipped to the steps of two bounds."""
     value, limits = data.value, np.iinfo(data.dtype)
     for name, bound in (("maximum", low), ("minimum", high)):
         if np.isnan(bound):
@@ -85,7 +85,7 @@ def _bounded(w: IntegerWriter, data: Quantized, *, low: float, high: float) -> Q
 
 
 def _steps_of(steps: Steps, number: Array | np.float64) -> Array:
-    """The integers that stand for constant numbers which broadcast with the scale, saturated."""
+    """The integers that represent constant numbers, which broadcast with the scale; saturated."""
     scale, zero_point = known_array(steps.scale), known_array(steps.zero_point)
     if scale is None or zero_point is None:
         raise NoIntegerFormError("its steps are no constants")
@@ -105,24 +105,24 @@ FUNCTIONS = {
     "nn.hard_swish": "qnn.hardswish",
     "nn.leaky_relu": "qnn.leaky_relu",
 }
-"""The functions of one number that quantised numbers have too."""
+"""The functions of one number that have a quantised operator."""
 
 
 @integer_rule(*FUNCTIONS, result=Result.ROUNDED)
 def function(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers."""
+    """The quantised operator."""
     return _into_goal(w, FUNCTIONS[w.op.relay_name()])
 
 
 @integer_rule("nn.softmax", result=Result.ROUNDED, optional=True)
 def softmax(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers."""
+    """The quantised operator."""
     return _into_goal(w, "qnn.softmax")
 
 
 @integer_rule("nn.avg_pool2d", result=Result.ROUNDED)
 def avg_pool2d(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers, which rounds means to steps of the operand; for smaller steps, as `mean_pool`."""
+    """The quantised operator, which rounds to steps of the operand; `mean_pool` if the result has smaller steps."""
     data = w.single(0)
     if not isinstance(w.op, AvgPool2DOp):
         raise NoIntegerFormError("it is no pool")
@@ -134,7 +134,7 @@ def avg_pool2d(w: IntegerWriter) -> StandIn:
 
 @integer_rule("nn.avg_pool1d", "nn.avg_pool3d", result=Result.OWN)
 def mean_pool(w: IntegerWriter) -> StandIn:
-    """The op itself on the distances, in 32 bits and in steps that are finer."""
+    """The op itself on the distances, in 32 bits and finer steps."""
     data = w.single(0)
     if not isinstance(w.op, AvgPoolOp):
         raise NoIntegerFormError("it is no pool")
@@ -144,7 +144,7 @@ def mean_pool(w: IntegerWriter) -> StandIn:
 
 @integer_rule("nn.adaptive_avg_pool1d", "nn.adaptive_avg_pool2d", "nn.adaptive_avg_pool3d", result=Result.OWN)
 def adaptive_mean_pool(w: IntegerWriter) -> StandIn:
-    """As `mean_pool`: of n elements no window of m has more than `n / m` and one at each side."""
+    """`mean_pool`; a window of m in n elements has at most `n / m` elements and one at each side."""
     data = w.single(0)
     if not isinstance(w.op, AdaptivePoolOp):
         raise NoIntegerFormError("it is no pool")
@@ -160,7 +160,7 @@ def adaptive_mean_pool(w: IntegerWriter) -> StandIn:
 
 @integer_rule("image.resize1d", "image.resize2d", "image.resize3d", "nn.upsampling", result=Result.KEPT)
 def resize(w: IntegerWriter) -> StandIn:
-    """The op itself: what lies between elements, in steps that are finer; in 32 bits it is not known to have room."""
+    """The op itself; interpolation uses finer steps, for which 32-bit data has no room."""
     data = w.single(0)
     if not isinstance(w.op, ResizeOp | Upsampling2DOp):
         raise NoIntegerFormError("it resizes nothing")
@@ -173,7 +173,7 @@ def resize(w: IntegerWriter) -> StandIn:
 
 
 def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
-    """The op called `name`, which takes a tensor and its steps, and those of the result."""
+    """The operator `name`, which takes a tensor and its steps, and those of the result."""
     data, goal = w.single(0), w.goal()
     if data.steps.dtype != goal.dtype:
         raise NoIntegerFormError(f"the operand is of {data.dtype}, the result is quantised to another type")
@@ -183,7 +183,7 @@ def _into_goal(w: IntegerWriter, name: str, **attributes: str) -> Quantized:
 
 @integer_rule("negative", result=Result.OWN)
 def negative(w: IntegerWriter) -> StandIn:
-    """The distances from the zero points, negated."""
+    """The negated distances from the zero points."""
     data = w.tensor(0)
     if data.dtype == np.int32:
         raise NoIntegerFormError("the negative of an i32 may need more bits")
@@ -205,7 +205,7 @@ def reduce(w: IntegerWriter) -> StandIn:
 
 @integer_rule("nn.global_avg_pool1d", "nn.global_avg_pool2d", "nn.global_avg_pool3d", result=Result.OWN)
 def global_avg_pool(w: IntegerWriter) -> StandIn:
-    """The sum of distances over the spatial axes, in 32 bits, with a smaller scale."""
+    """The sum of distances over the spatial axes, in 32 bits, with the scale divided by their number."""
     data = w.single(0)
     if not isinstance(w.op, GlobalPoolOp) or w.op.out_layout.data not in ("", w.op.layout.data):
         raise NoIntegerFormError("the layout of its result is another one")
@@ -217,13 +217,13 @@ def global_avg_pool(w: IntegerWriter) -> StandIn:
 
 
 def _shared_out(w: IntegerWriter, total: Quantized, count: int) -> Quantized:
-    """A sum of `count` numbers as their mean."""
+    """The mean of a sum of `count` numbers."""
     scale = w.product("divide", total.steps.scale, w.constant(np.array(count, np.float32)))
     return replace(total, steps=replace(total.steps, scale=scale))
 
 
 def _count(data: SSAValue, result: SSAValue) -> int:
-    """Of how many elements each one of the result is made; extents with names have to be in both."""
+    """The number of elements that are reduced to one; named extents must be in both shapes."""
     shapes = shape_of(data.type), shape_of(result.type)
     known = [math.prod(dim for dim in shape if isinstance(dim, int)) for shape in shapes]
     names = [Counter(dim for dim in shape if not isinstance(dim, int)) for shape in shapes]

@@ -1,12 +1,12 @@
-"""Rules of `relay-fake-quantization-to-integer` that are registered from outside; they go before its own.
+"""Rules of `relay-fake-quantization-to-integer` from other packages; they take precedence over its own.
 
     @writes_integers("acme.scale")
     def write(w: IntegerWriter) -> StandIn:
         return replace(w.tensor(0), value=w.call("acme.scale_integers", w.tensor(0).value))
 
-Such a rule is shown an op as soon as one of its operands stands for quantised numbers; the others are as they are, and
-the rule has to look at them itself. Where it raises, the op stays in floats. An optional rule counts where the pass is
-given the op's name. `relay.op.register_fake_quantization_to_integer` takes Relay's form.
+Such a rule is called for an op as soon as one of its operands is quantised; the others are unchanged, and the rule has
+to check them itself. If it raises, the op stays in floats. An optional rule applies only if the pass's option names the
+op. `relay.op.register_fake_quantization_to_integer` accepts Relay's form.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from xrelay.raised import raised
 from xrelay.registrations import note_registration
 
 _HOOKS: dict[tuple[bool, type[RelayOp]], Write] = {}
-"""Whether the rule is optional, and the op → the rule."""
+"""(whether the rule is optional, op) → the rule."""
 
 
 def writes_integers(op: type[RelayOp] | str, *, optional: bool = False) -> Callable[[Write], Write]:
-    """Decorator: the function makes the integer form of `op`, a class or Relay's name. It replaces an earlier one.
+    """Decorator that registers the integer form of `op`, given by class or Relay's name; it replaces an earlier one.
 
-    `UnknownOpError` for a name of no op.
+    Raises `UnknownOpError` for an unknown name.
     """
     kind = get_relay_op(op) if isinstance(op, str) else op
 
@@ -42,17 +42,17 @@ def writes_integers(op: type[RelayOp] | str, *, optional: bool = False) -> Calla
 
 
 def registered_integer_hook(op: type[RelayOp], *, optional: bool = False) -> Write | None:
-    """The rule that is registered for an op; `None` for none."""
+    """Returns the rule of an op, or `None`."""
     return _HOOKS.get((optional, op))
 
 
 def forget_integer_hook(op: type[RelayOp], *, optional: bool = False) -> None:
-    """Take back what is registered: the pass's own rule counts again."""
+    """Remove a registered rule; the pass's own rule applies again."""
     _HOOKS.pop((optional, op), None)
 
 
 def all_integer_rules() -> dict[str, Rule]:
-    """The rules by Relay's names of ops: those registered from outside, and the pass's own for the other ops."""
+    """Returns the rules by Relay's names of ops: registered ones, and the pass's own for other ops."""
     load_plugins("targets")
     rules = dict(integer_rules())
     for (optional, kind), hook in _HOOKS.items():
@@ -63,7 +63,7 @@ def all_integer_rules() -> dict[str, Rule]:
 
 
 def _asking(hook: Write) -> Write:
-    """The rule, whose errors say why the op stays in floats; one of this project's own goes through."""
+    """The rule with its errors as reasons why the op stays in floats; this project's own errors propagate."""
 
     def write(w: IntegerWriter) -> StandIn:
         try:

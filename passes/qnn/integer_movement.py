@@ -1,4 +1,4 @@
-"""Ops that move and choose elements, on integers: the result has the steps of the operand."""
+"""Ops that move and select elements, on integers: the result has the steps of the operand."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.passes.qnn.quantized import (
 )
 
 _ON_STEP = 1e-3
-"""A number within this part of a step counts as a step."""
+"""The tolerance within which a number counts as a step, as a fraction of the step."""
 
 
 @integer_rule(
@@ -41,7 +41,7 @@ def move(w: IntegerWriter) -> StandIn:
 
 @integer_rule("copy", "annotation.stop_fusion", result=Result.KEPT)
 def pass_on(w: IntegerWriter) -> StandIn:
-    """The integers as they are."""
+    """The integers unchanged."""
     return w.tensor(0)
 
 
@@ -51,7 +51,7 @@ def pass_on(w: IntegerWriter) -> StandIn:
     "sort", result=Result.KEPT,
 )  # fmt: skip
 def choose(w: IntegerWriter) -> StandIn:
-    """The op itself, where a greater integer stands for a greater number; of no numbers the greatest is infinite."""
+    """The op itself, if integers are ordered as their numbers; the maximum of no numbers is infinite."""
     data = w.single(0)
     require_order(data)
     if 0 in shape_of(data.value.type):
@@ -61,7 +61,7 @@ def choose(w: IntegerWriter) -> StandIn:
 
 @integer_rule("topk", result=Result.KEPT)
 def choose_greatest(w: IntegerWriter) -> StandIn:
-    """The op itself, where it gives values alone."""
+    """The op itself, if it returns values only."""
     if isinstance(w.op, TopKOp) and w.op.ret_type.data != "values":
         raise NoIntegerFormError("it gives indices too")
     return choose(w)
@@ -69,7 +69,7 @@ def choose_greatest(w: IntegerWriter) -> StandIn:
 
 @integer_rule("transpose", result=Result.KEPT)
 def transpose(w: IntegerWriter) -> StandIn:
-    """The op itself; scales along an axis go with the axis."""
+    """The op itself; scales along an axis follow the axis."""
     data = w.tensor(0)
     value = w.again(data.value)
     if data.steps.is_single or not isinstance(w.op, TransposeOp):
@@ -89,13 +89,13 @@ def split(w: IntegerWriter) -> StandIn:
 
 @integer_rule("tuple", result=Result.KEPT, data=None)
 def gather_fields(w: IntegerWriter) -> StandIn:
-    """What stands for the fields."""
+    """The quantised fields."""
     return tuple(w.tensor(index) for index in range(len(w.operands)))
 
 
 @integer_rule("tuple_get_item", result=Result.KEPT)
 def take_field(w: IntegerWriter) -> StandIn:
-    """What stands for the field."""
+    """The quantised field."""
     fields = w.operands[0]
     if not isinstance(fields, tuple) or not isinstance(w.op, TupleGetItemOp):
         raise NoIntegerFormError("operand #0 is no tuple of quantised numbers")
@@ -104,7 +104,7 @@ def take_field(w: IntegerWriter) -> StandIn:
 
 @integer_rule("nn.pad", result=Result.KEPT)
 def pad(w: IntegerWriter) -> StandIn:
-    """The op itself; a constant that it pads with has to be one of the operand's steps."""
+    """The op itself; a constant padding value must be one of the operand's steps."""
     data = w.single(0)
     number = np.zeros(())
     if isinstance(w.op, PadOp) and w.op.pad_mode.data == "constant":
@@ -113,14 +113,14 @@ def pad(w: IntegerWriter) -> StandIn:
 
 
 def require_order(data: Quantized) -> None:
-    """Demand that a greater integer stands for a greater number."""
+    """Require that a greater integer represents a greater number."""
     scale = known_array(data.steps.scale)
     if scale is None or not (scale > 0).all():
         raise NoIntegerFormError("its scales are not known to be positive")
 
 
 def step_of(value: SSAValue, steps: Steps) -> Array:
-    """The integer of `steps`, which are one known scale and zero point, that stands for a constant number."""
+    """Returns the integer that represents a constant number in `steps`, which are one known scale and zero point."""
     number, scale, zero_point = float_constant(value), known_array(steps.scale), known_array(steps.zero_point)
     if number is None or number.size != 1 or scale is None or zero_point is None:
         raise NoIntegerFormError("a number beside the quantised ones is no constant, or their steps are not")

@@ -1,4 +1,4 @@
-"""Convolutions and matrix products on integers: the sums of products of distances, in 32 bits, are exact."""
+"""Convolutions and matrix products on integers: exact 32-bit sums of products of distances from zero points."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.passes.qnn.quantized import (
 
 @integer_rule("nn.conv2d", "nn.conv2d_transpose", result=Result.OWN, data=2)
 def conv2d(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers."""
+    """The quantised operator."""
     data, weight, axis = _filtered(w)
     value = w.like(f"qnn.{w.op.relay_name().removeprefix('nn.')}", data.value, weight.value, *_parameters(data, weight))
     return _product_of(w, value, data, weight, axis)
@@ -42,7 +42,7 @@ def conv(w: IntegerWriter) -> StandIn:
 
 
 def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
-    """Image and filters, which may have a scale each, and the axis of the result's channels."""
+    """Data and filters, which may have a scale each, and the channel axis of the result."""
     data, weight = w.single(0), w.tensor(1)
     if not isinstance(w.op, FilterOp):
         raise NoIntegerFormError("it is no convolution")
@@ -53,7 +53,7 @@ def _filtered(w: IntegerWriter) -> tuple[Quantized, Quantized, int]:
 
 
 def axis_of_filters(op: FilterOp) -> int | None:
-    """Along which axis of its weight an op may have a scale for each filter; `None` where it has one for all."""
+    """Returns the axis of the weight along which an op may have a scale per filter; `None` if it may have only one."""
     _, kernel, result = op.layouts
     grouped = isinstance(op, ConvTransposeOp) and op.groups.value.data != 1
     split = kernel.factor("O") is not None or result.factor("C") is not None
@@ -61,7 +61,7 @@ def axis_of_filters(op: FilterOp) -> int | None:
 
 
 def count_of_products(op: RelayOp) -> float:
-    """How many products a number of the result is the sum of; infinite where that is not known."""
+    """Returns the number of products that are summed per element of the result; infinite if it is not known."""
     shape = shape_of(op.operands[1].type)
     if isinstance(op, FilterOp):
         extents = op.extents_in(op.layouts[1], shape)
@@ -72,24 +72,24 @@ def count_of_products(op: RelayOp) -> float:
 
 
 def _parameters(data: Quantized, weight: Quantized) -> tuple[SSAValue, ...]:
-    """Zero points and scales in the order in which products of quantised numbers take them."""
+    """Zero points and scales in the order of the operands of quantised products."""
     return data.steps.zero_point, weight.steps.zero_point, data.steps.scale, weight.steps.scale
 
 
 def _product_of(w: IntegerWriter, value: SSAValue, left: Quantized, right: Quantized, axis: int) -> Quantized:
-    """A product in 32 bits, whose scale is that of both; the scales of `right` lie along `axis` of it."""
+    """A 32-bit product, whose scale is the product of both; the scales of `right` are along `axis` of it."""
     scale = w.product("multiply", w.along(left.steps.scale, 0, 0), right.steps.scale)
     return Quantized(value, Steps(scale, w.zero(), i32, axis))
 
 
 @integer_rule("nn.dense", result=Result.OWN, data=2)
 def dense(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers."""
+    """The quantised operator."""
     return _dense(w, w.single(0), w.tensor(1))
 
 
 def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
-    """Data by the weight, which has a row for each unit."""
+    """Data times the weight, which has a row for each unit."""
     if not weight.steps.is_single and weight.steps.axis != 0:
         raise NoIntegerFormError("the scales of the weight are not one for each unit")
     _require_depth(data, weight)
@@ -99,7 +99,7 @@ def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
 
 @integer_rule("nn.matmul", "nn.batch_matmul", result=Result.OWN, data=2)
 def matmul(w: IntegerWriter) -> StandIn:
-    """The op on quantised numbers, the second operand turned where it has no row for each column of the result."""
+    """The quantised operator, with the second operand transposed if its rows are not the columns of the result."""
     left, right = w.single(0), w.tensor(1)
     if not isinstance(w.op, MatrixProductOp):
         raise NoIntegerFormError("it is no product of matrices")
@@ -115,7 +115,7 @@ def matmul(w: IntegerWriter) -> StandIn:
 
 
 def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
-    """Matrices with rows and columns exchanged; scales go with their axis."""
+    """Matrices with rows and columns exchanged; scales follow their axis."""
     order = [*range(data.rank - 2), data.rank - 1, data.rank - 2]
     steps = data.steps
     turned = Steps(steps.scale, steps.zero_point, steps.dtype, order.index(steps.axis))
@@ -123,6 +123,6 @@ def _turned(w: IntegerWriter, data: Quantized) -> Quantized:
 
 
 def _require_depth(left: Quantized, right: Quantized) -> None:
-    """Demand that the sums fit into 32 bits."""
+    """Require that the sums fit into 32 bits."""
     depth = shape_of(right.value.type)[-1]
     require_room(depth if isinstance(depth, int) else float("inf"), left, right)

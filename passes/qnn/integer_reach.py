@@ -1,6 +1,7 @@
-"""How far integers reach: for each value of a graph, whether integers can stand for it, and how it will be rounded.
+"""Which values of a graph integers can represent, and to which steps each is rounded.
 
-`reach` goes forward, from what is dequantised, and `goals` backward, from what is quantised. Both look at each op once.
+`reach` is a forward analysis from dequantisations, and `goals` a backward one from quantisations. Both visit each op
+once.
 """
 
 from __future__ import annotations
@@ -18,45 +19,45 @@ from xrelay.passes.qnn.integer_rules import Result, Rule
 from xrelay.passes.qnn.quantized import Steps, float_constant
 
 MOST_GOALS = 4
-"""In how many ways an op may be rounded, for quantisations behind it that differ; each takes a form of its own."""
+"""The maximum number of different roundings of an op, for different quantisations of its result."""
 
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why no integers stand for a value."""
+    """The reason why no integers can represent a value."""
 
     message: str
     is_boundary: bool = False
-    """Whether floats that nobody quantised come in here, which is no fault of a rule."""
+    """Whether the reason is a float input that is not quantised, rather than a missing rule."""
 
 
 @dataclass
 class Reach:
-    """What is known of the values that dequantised numbers lead to."""
+    """The result of the forward analysis."""
 
     found: dict[SSAValue, Refusal | bool] = field(default_factory=dict[SSAValue, Refusal | bool])
-    """For each such value a refusal, or whether a quantisation behind it decides its steps."""
+    """For each value that depends on a dequantisation: a refusal, or whether a later quantisation sets its steps."""
 
     def refusal(self, value: SSAValue) -> Refusal | None:
-        """Why no integers stand for `value`; `None` where they do, and where nothing before it is quantised."""
+        """Returns the reason why integers cannot represent `value`; `None` if they can, or if it is not reached."""
         found = self.found.get(value)
         return found if isinstance(found, Refusal) else None
 
     def is_reached(self, value: SSAValue) -> bool:
-        """Whether integers may stand for `value`."""
+        """Returns whether integers may represent `value`."""
         return isinstance(self.found.get(value), bool)
 
     def is_open(self, value: SSAValue) -> bool:
-        """Whether a quantisation behind `value` decides its steps."""
+        """Returns whether a later quantisation determines the steps of `value`."""
         return self.found.get(value) is True
 
     def form_of(self, value: SSAValue, goal: Steps | None) -> tuple[SSAValue, Steps | None]:
-        """Under which key the form of `value` stands that an op with this goal reads."""
+        """Returns the key of the form of `value` that an op with this goal reads."""
         return value, goal if self.is_open(value) else None
 
 
 def reach(ops: Sequence[RelayOp], rules: Mapping[str, Rule]) -> Reach:
-    """What integers may stand for, forward through `ops`, which are in program order."""
+    """Returns which values integers can represent, by a forward analysis of `ops`, which are in program order."""
     known = Reach()
     for op in ops:
         if isinstance(op, DequantizeOp):
@@ -89,7 +90,7 @@ def _reached(op: RelayOp, rule: Rule | None, known: Reach) -> Refusal | bool:
 
 
 def goals(ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Reach) -> dict[SSAValue, dict[Steps | None, None]]:
-    """In which steps each value is asked for, backward from the quantisations; `None`: in its own."""
+    """Returns the requested steps of each value (`None`: its own), by a backward analysis from the quantisations."""
     asked: dict[SSAValue, dict[Steps | None, None]] = {}
 
     def ask(value: SSAValue, goal: Steps | None) -> None:
@@ -113,7 +114,7 @@ def goals(ops: Sequence[RelayOp], rules: Mapping[str, Rule], known: Reach) -> di
 
 
 def steps_of(op: QuantizeOp | DequantizeOp) -> Steps:
-    """The steps that an op quantises to, or dequantises from."""
+    """Returns the steps that an op quantises to, or dequantises from."""
     data, scale, zero_point = op.operands
     rank = len(shape_of(data.type))
     integers = op.result if isinstance(op, QuantizeOp) else data

@@ -1,4 +1,4 @@
-"""Rewrites the regions of `relay-fake-quantization-to-integer`: forms are made, and put in where all is well."""
+"""Rewrites the regions of `relay-fake-quantization-to-integer`: builds integer forms, and inserts complete ones."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ NAME = "relay-fake-quantization-to-integer"
 
 @dataclass(eq=False)
 class _Form:
-    """What stands for a value: the ops that make it, which go in front of `source`, and the forms that these read."""
+    """The integer form of a value: the ops that compute it, to be inserted before `source`, and the forms they read."""
 
     stand_in: StandIn
     source: Operation
     ops: Sequence[Operation] = ()
     reads: Sequence[_Form] = ()
     is_in: bool = False
-    """Whether the ops stand in the program."""
+    """Whether the ops have been inserted into the program."""
 
 
 class IntegerRegions:
-    """The regions of a module between dequantised and quantised numbers; `remarks` says what became of each.
+    """The regions of a module between dequantised and quantised values; `remarks` has the outcome of each.
 
-    With `rounds_constants`, constants that are added to sums of 32 bits need not be steps of these.
+    With `rounds_constants`, constants that are added to 32-bit sums are rounded to their steps.
     """
 
     def __init__(self, module: ModuleOp, optional: frozenset[str], *, name: str = NAME, rounds_constants: bool = False):
@@ -56,7 +56,7 @@ class IntegerRegions:
         }
 
     def rewrite(self, *, hard_fail: bool) -> None:
-        """Replace each quantisation that integers lead to; `PassError` where one stays and `hard_fail` is set."""
+        """Replace each quantisation of a region with a complete form; if `hard_fail`, raise `PassError` for others."""
         ops = self._ops()
         known = reach(ops, self._rules)
         forms = self._forms(ops, known)
@@ -76,7 +76,7 @@ class IntegerRegions:
         _forget(list(forms.values()))
 
     def rewrite_single_ops(self) -> None:
-        """Replace each op whose integer form needs no quantisation behind it, and dequantise its result."""
+        """Replace each op whose integer form needs no later quantisation, and dequantise its result."""
         rewrite(self._module, {})
         stand_ins: dict[SSAValue, StandIn] = {}
         for op in self._ops():
@@ -103,7 +103,7 @@ class IntegerRegions:
         return [op for op in walk_ops(self._module) if isinstance(op, RelayOp)]
 
     def _forms(self, ops: Sequence[RelayOp], known: Reach) -> dict[tuple[SSAValue, Steps | None], _Form | Refusal]:
-        """The form of each value in each way in which it is asked for, or why there is none."""
+        """The form of each value for each requested rounding, or a refusal."""
         asked = goals(ops, self._rules, known)
         forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal] = {}
         for op in ops:
@@ -125,7 +125,7 @@ class IntegerRegions:
         known: Reach,
         forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
     ) -> _Form | Refusal:
-        """The form of the result of `op` for a goal, made of those of its operands."""
+        """The form of the result of `op` for a goal, built from the forms of its operands."""
         passed = goal if rule.result in (Result.KEPT, Result.SHARED) else None
         reads: list[_Form] = []
         found: list[StandIn | None] = []
@@ -141,7 +141,7 @@ class IntegerRegions:
         return _written(op, rule, found, goal, reads, rounds_constants=self._rounds_constants)
 
     def _refuse(self, op: QuantizeOp, refusal: Refusal, *, hard_fail: bool) -> None:
-        """Say why a region stays in floats."""
+        """Record, or raise, the reason why a region stays in floats."""
         if hard_fail and not refusal.is_boundary:
             raise PassError(
                 f"{NAME}: {refusal.message}, so what {op.name} quantises stays in floats",
@@ -160,7 +160,7 @@ def _written(
     *,
     rounds_constants: bool = False,
 ) -> _Form | Refusal:
-    """The form that a rule gives."""
+    """The form that a rule builds."""
     if any(map(_is_whole, leaf_types(op.result_types))):
         return Refusal(f"{op.name}: its result is of integers already")
     writer = IntegerWriter(op, found, goal, rounds_constants=rounds_constants or goal is not None)
@@ -174,7 +174,7 @@ def _written(
 
 
 def _is_whole(type: Attribute) -> bool:
-    """Whether a type is one of tensors of integers or truth values."""
+    """Whether a type is a tensor of integers or booleans."""
     return isinstance(type, TensorType) and numpy_dtype(type.element_type).kind in "iub"
 
 
@@ -188,9 +188,9 @@ def _quantized_by(
     forms: dict[tuple[SSAValue, Steps | None], _Form | Refusal],
     passed_on: Replacements,
 ) -> SSAValue | Refusal:
-    """The integers that stand for a quantisation, in its steps, where there are any; else says why not.
+    """The integers of a quantisation in its steps, or a refusal.
 
-    A form that is no op of its own stands for what another quantisation gave, which `passed_on` knows the place of.
+    A form without ops of its own may be the result of another quantisation; `passed_on` has its replacement.
     """
     data, goal = op.operands[0], steps_of(op)
     refusal = known.refusal(data)
@@ -218,7 +218,7 @@ def _quantized_by(
 
 
 def _put_in(form: _Form) -> None:
-    """Put the ops of a form, and of those that it reads, in front of the ops whose forms they are."""
+    """Insert the ops of a form, and of the forms that it reads, before their sources."""
     pending = [form]
     while pending:
         current = pending.pop()
@@ -234,13 +234,13 @@ def _put_in(form: _Form) -> None:
 
 
 def _look_up_function(op: QuantizeOp) -> SSAValue | None:
-    """What a table gives, where what `op` quantises is a function of a tensor of 8 bits."""
+    """The result of a table lookup, if the operand of `op` is a function of an 8-bit tensor; else `None`."""
     found = function_table(op)
     return None if found is None else look_up(Emitter(PatternRewriter(op), op), *found, "quantised_function.table")
 
 
 def _dequantized(op: RelayOp, stand_in: Quantized) -> SSAValue:
-    """What integers stand for, in the element type of the result of `op`."""
+    """The dequantised integers, in the element type of the result of `op`."""
     type, steps = op.results[0].type, stand_in.steps
     emit = Emitter(PatternRewriter(op), op)
     dtype = type.element_type if isinstance(type, TensorType) else None
@@ -249,7 +249,7 @@ def _dequantized(op: RelayOp, stand_in: Quantized) -> SSAValue:
 
 
 def _forget(forms: Sequence[_Form | Refusal]) -> None:
-    """Erase what was made and is not needed, the last first: it reads values of the program."""
+    """Erase the ops of unused forms, in reverse order, so that users are erased first."""
     for form in reversed(forms):
         if isinstance(form, _Form) and not form.is_in:
             for op in reversed(form.ops):

@@ -1,8 +1,8 @@
-"""The rules of `relay-fake-quantization-to-integer`: for each op of floats, how it is done on integers.
+"""The rules of `relay-fake-quantization-to-integer`: the integer form of each float op.
 
-A rule is a function that takes an `IntegerWriter` and gives what stands for the result. It is registered under Relay's
-name of the op, and says where the steps of the result come from. The rules stand in `integer_movement.py`,
-`integer_arithmetic.py`, `integer_sums.py` and `integer_products.py`.
+A rule is a function from an `IntegerWriter` to the quantised result. It is registered under Relay's name of the op,
+with the source of the steps of its result. The rules are in `integer_movement.py`, `integer_arithmetic.py`,
+`integer_sums.py` and `integer_products.py`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Write: TypeAlias = Callable[[IntegerWriter], StandIn]
 
 
 class Result(Enum):
-    """Where the steps of a result come from."""
+    """The source of the steps of a result."""
 
     OWN = "the operands decide them, and nothing is rounded"
     KEPT = "they are those of the operands"
@@ -31,21 +31,21 @@ class Result(Enum):
 
 @dataclass(frozen=True)
 class Rule:
-    """How an op is done on integers."""
+    """The integer form of an op."""
 
     write: Write
     result: Result
     data: int | None = 1
-    """How many operands, the first ones, have to stand for quantised numbers; `None` for all."""
+    """The number of leading operands that must be quantised; `None` for all."""
     constants: bool = False
-    """Whether all but one of them may be constants of floats."""
+    """Whether all but one of them may be float constants."""
     optional: bool = False
-    """Whether the op stays in floats unless it is asked for."""
+    """Whether the op stays in floats unless an option names it."""
     takes_any: bool = False
-    """Whether the other operands may be anything, at which the rule looks itself."""
+    """Whether the other operands may be any values, which the rule checks itself."""
 
     def data_of(self, op: RelayOp) -> int:
-        """How many operands of `op` have to stand for quantised numbers."""
+        """Returns the number of leading operands of `op` that must be quantised."""
         return len(op.operands) if self.data is None else self.data
 
 
@@ -57,7 +57,7 @@ _MODULES = ("integer_movement", "integer_arithmetic", "integer_sums", "integer_p
 def integer_rule(
     *names: str, result: Result, data: int | None = 1, constants: bool = False, optional: bool = False
 ) -> Callable[[Write], Write]:
-    """Decorator: register a rule under Relay's names of ops."""
+    """Decorator that registers a rule under Relay's names of ops."""
 
     def register(write: Write) -> Write:
         for name in names:
@@ -69,7 +69,7 @@ def integer_rule(
 
 @cache
 def integer_rules() -> dict[str, Rule]:
-    """The rules by Relay's names of ops."""
+    """Returns the rules by Relay's names of ops."""
     for name in _MODULES:
         import_module(f"xrelay.passes.qnn.{name}")
     return _RULES

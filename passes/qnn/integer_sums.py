@@ -1,4 +1,4 @@
-"""Sums, products and joins of several tensors, on integers."""
+"""Sums, products and concatenation of several tensors, on integers."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from xrelay.passes.qnn.quantized import (
 )
 
 FINER = 256
-"""How many steps of a sum that is taken in 32 bits are one of the result, so that it is rounded only once."""
+"""The number of steps of a 32-bit sum per step of the result, so that it is rounded only once."""
 
 
 @integer_rule("nn.bias_add", result=Result.ROUNDED, data=2, constants=True)
 def bias_add(w: IntegerWriter) -> StandIn:
-    """As an addition of the bias with axes behind, which demands less of extents that only the run tells."""
+    """`add` of the bias with trailing axes, with weaker requirements on dynamic extents."""
     if not isinstance(w.op, BiasAddOp):
         raise NoIntegerFormError("it adds no bias")
     shape = shape_of(w.op.data.type)
@@ -47,18 +47,18 @@ def bias_add(w: IntegerWriter) -> StandIn:
 
 @integer_rule("add", result=Result.ROUNDED, data=2, constants=True)
 def add(w: IntegerWriter) -> StandIn:
-    """As it is where 32 bits have room; else each side is brought to the result's steps first."""
+    """The sum in 32 bits if it fits; else each side is first brought to the steps of the result."""
     return _sum(w, "add", None)
 
 
 @integer_rule("subtract", result=Result.ROUNDED, data=2, constants=True)
 def subtract(w: IntegerWriter) -> StandIn:
-    """As an addition."""
+    """As for `add`."""
     return _sum(w, "subtract", None)
 
 
 def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> StandIn:
-    """The sum or the difference of both operands; the second lies along `bias_axis`, where that is given."""
+    """The sum or the difference of both operands; the second is along `bias_axis` if that is given."""
     wide = _sum_of_products(w, name, bias_axis)
     if wide is not None:
         return wide
@@ -81,7 +81,7 @@ def _sum(w: IntegerWriter, name: str, bias_axis: int | None) -> StandIn:
 
 
 def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quantized | None:
-    """The sum of 32-bit numbers and a bias of the same steps; `None` where the operands are something else."""
+    """The sum of a 32-bit tensor and a bias with the same steps; `None` for other operands."""
     total, bias = w.operands
     if not isinstance(total, Quantized) or total.dtype != np.int32:
         return None
@@ -109,14 +109,14 @@ def _sum_of_products(w: IntegerWriter, name: str, bias_axis: int | None) -> Quan
     steps = np.round(places)
     if not (np.abs(steps) <= MOST_SUM).all():
         return None
-    # Where nothing rounds the sum afterwards, only a bias may be rounded, as it stands for numbers of these steps.
+    # If the sum is not rounded afterwards, only a bias may be rounded, as it is meant in these steps.
     if not w.rounds_constants and bias_axis is None and not np.allclose(places, steps, rtol=NEAR, atol=NEAR):
         return None
     return replace(total, value=w.call(name, total.value, w.constant(steps.astype(np.int32))))
 
 
 def _fits(total: Quantized, bias: Quantized, bias_axis: int | None) -> bool:
-    """Whether the scales of a sum and of its bias lie along the same axis."""
+    """Whether the scales of a sum and of its bias are along the same axis."""
     if total.steps.is_single:
         return bias.steps.is_single
     rank = len(shape_of(bias.value.type))
@@ -125,7 +125,7 @@ def _fits(total: Quantized, bias: Quantized, bias_axis: int | None) -> bool:
 
 
 def _known_floats(w: IntegerWriter, index: int) -> Array | None:
-    """The numbers of operand `index`, where they are constants, quantised or not."""
+    """The numbers of operand `index` if they are constants, quantised or not."""
     found = w.operands[index]
     if found is None:
         return float_constant(w.op.operands[index])
@@ -142,7 +142,7 @@ def _known_floats(w: IntegerWriter, index: int) -> Array | None:
 
 
 def _fine_side(w: IntegerWriter, index: int, fine: Steps) -> SSAValue:
-    """Operand `index` in steps of 32 bits, saturated so that two of them may be added."""
+    """Operand `index` in 32-bit steps, saturated so that the sum of two does not overflow."""
     side = w.operands[index]
     if isinstance(side, Quantized):
         bound = float(MOST_SUM)
@@ -157,7 +157,7 @@ def _fine_side(w: IntegerWriter, index: int, fine: Steps) -> SSAValue:
 
 @integer_rule("multiply", result=Result.ROUNDED, data=2, constants=True)
 def multiply(w: IntegerWriter) -> StandIn:
-    """A constant factor changes the scale alone; two tensors of 8 bits have an exact product in 32."""
+    """A constant factor changes only the scale; two 8-bit tensors have an exact 32-bit product."""
     for index in (0, 1):
         factor = float_constant(w.op.operands[index])
         if factor is not None and w.operands[index] is None:
@@ -177,7 +177,7 @@ def multiply(w: IntegerWriter) -> StandIn:
 
 
 def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
-    """The axis of the result along which both have their scales; 0 where these are one number each."""
+    """The axis of the result along which both have their scales; 0 if the scales are single numbers."""
     rank = len(shape_of(w.op.results[0].type))
     axes = {side.steps.axis + rank - side.rank for side in sides if not side.steps.is_single}
     if len(axes) > 1:
@@ -187,7 +187,7 @@ def _axis_of_scales(w: IntegerWriter, *sides: Quantized) -> int:
 
 @integer_rule("divide", result=Result.ROUNDED, data=2, constants=True)
 def divide(w: IntegerWriter) -> StandIn:
-    """A constant divisor changes the scale alone."""
+    """A constant divisor changes only the scale."""
     divisor = float_constant(w.op.operands[1])
     if divisor is None or w.operands[1] is not None or not divisor.all():
         raise NoIntegerFormError("the divisor is no constant other than 0")
@@ -195,7 +195,7 @@ def divide(w: IntegerWriter) -> StandIn:
 
 
 def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
-    """Operand `index`, times a constant, one number or one for each place along an axis."""
+    """Operand `index` times a constant, one number or one per index along an axis."""
     data = w.tensor(index)
     if data.value.type != w.op.results[0].type and shape_of(data.value.type) != shape_of(w.op.results[0].type):
         raise NoIntegerFormError("the constant makes the result larger")
@@ -216,7 +216,7 @@ def _rescaled(w: IntegerWriter, index: int, factor: Array) -> Quantized:
 
 @integer_rule("maximum", "minimum", result=Result.SHARED, data=2)
 def extreme(w: IntegerWriter) -> StandIn:
-    """The op itself, both sides in the same steps."""
+    """The op itself, with both sides in the same steps."""
     left, right = w.tensor(0), w.tensor(1)
     alike = left.steps.is_like(right.steps) and (left.steps.is_single or left.rank == right.rank)
     goal = left.steps if alike else w.goal()
@@ -226,7 +226,7 @@ def extreme(w: IntegerWriter) -> StandIn:
 
 @integer_rule("concatenate", result=Result.SHARED)
 def concatenate(w: IntegerWriter) -> StandIn:
-    """The op itself where all parts have the same steps, else the op on quantised numbers."""
+    """The op itself if all parts have the same steps, else the quantised operator."""
     parts = w.operands[0]
     if not isinstance(parts, tuple) or not parts or not all(part.steps.is_single for part in parts):
         raise NoIntegerFormError("its parts are no tensors of quantised numbers with one scale each")

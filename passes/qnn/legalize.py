@@ -1,8 +1,8 @@
-"""`qnn-legalize`: functions of quantised numbers of 8 bits become tables.
+"""`qnn-legalize`: replaces functions of 8-bit quantised numbers by table lookups.
 
-What: `relay.qnn.exp` and the other functions of one number, `relay.qnn.leaky_relu` among them, read their value from a
-table of 256, where scales and zero points are constants. Why: there are no more numbers than that, so the function is
-computed when compiling, by the interpreter, whatever it costs, and every bit is that of its own meaning. Exact.
+What: `relay.qnn.exp` and the other functions of one number, including `relay.qnn.leaky_relu`, become lookups in a table
+of 256 numbers if scales and zero points are constants. Why: an 8-bit number has only 256 values, so the interpreter
+computes the function at compile time, whatever its cost. Exact: every bit is that of the operator's definition.
 
 Before:
 
@@ -14,8 +14,8 @@ After:
     %i = relay.cast(%b) {dtype = i32}
     %y = relay.take(%table, %i) {mode = "fast"}                      a constant of 256 numbers
 
-Refuses: numbers of more bits, of which `qnn-canonicalize-ops` computes the function; scales and zero points that are
-not constants; ops whose types are not known yet.
+Refuses: numbers of more bits, whose functions `qnn-canonicalize-ops` expands; scales and zero points that are not
+constants; ops whose types are not known yet.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from xrelay.passes.qnn.tables import look_up
 
 @dataclass(frozen=True)
 class QnnLegalizePass(ModulePass):
-    """Put tables in the place of functions of quantised numbers of 8 bits; see the module's docstring."""
+    """Replace functions of 8-bit quantised numbers by table lookups; see the module's docstring."""
 
     name = "qnn-legalize"
 
@@ -53,7 +53,7 @@ class QnnLegalizePass(ModulePass):
 
 
 class LookUpFunction(RewritePattern):
-    """A function of one number of 8 bits → its value in a table. Exact.
+    """A function of one 8-bit number → its value in a table. Exact.
 
     Before:
 
@@ -66,7 +66,7 @@ class LookUpFunction(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where all that decides the values is known."""
+        """Rewrite `op` if its parameters are constants."""
         data, *parameters = op.operands
         constants = [constant_of(parameter) for parameter in parameters]
         known = [constant for constant in constants if constant is not None]
@@ -80,7 +80,7 @@ class LookUpFunction(RewritePattern):
 
 
 def _values(op: Operation, dtype: np.dtype, parameters: list[Array]) -> Array:
-    """The value of the function for the bits of each number, counted from 0."""
+    """The value of the function for each bit pattern from 0 to 255."""
     numbers = np.arange(256, dtype=np.uint8).view(dtype)
     types = [tensor_type((256,), element_type_of(op.operands[0].type)), *(operand.type for operand in op.operands[1:])]
     block = Block(arg_types=types)

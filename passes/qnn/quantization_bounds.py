@@ -1,7 +1,7 @@
-"""From the range of a tensor's numbers to the steps that they are rounded to.
+"""Quantisation parameters from the range of a tensor.
 
-Signed integers of b bits are spread evenly around 0: `scale = most / (2**(b-1) - 1)`, zero point 0. Unsigned ones cover
-from the least to the greatest number and always hold 0: `scale = (high - low) / (2**b - 1)`.
+Signed b-bit integers are symmetric around 0: `scale = most / (2**(b-1) - 1)`, zero point 0. Unsigned ones cover the
+range from the least to the greatest number, extended to 0: `scale = (high - low) / (2**b - 1)`.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ import numpy as np
 from xrelay.dialects.relay.structure.weights import Array
 
 BITS = range(2, 9)
-"""How many bits the integers may have."""
+"""The supported numbers of bits."""
 
 POWER2, MAX = "power2", "max"
 WEIGHT_SCALES = (POWER2, MAX)
-"""How the greatest number of a weight becomes a bound: the power of two above it, or itself."""
+"""How the greatest number of a weight becomes a bound: the next power of two, or the number itself."""
 
 _TINY = float(np.finfo(np.float32).tiny)
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """Between which numbers a tensor's elements lie, or to which they are cut."""
+    """The range of a tensor's elements, or the range to which they are clipped."""
 
     low: float
     high: float
@@ -36,14 +36,14 @@ class Bounds:
 
     @staticmethod
     def of_domain(most: float, bits: int) -> Bounds:
-        """Numbers below `most`, of which Relay makes `2**(bits-1)` steps: the greatest integer is one step below it."""
+        """The bounds for numbers below `most`, divided by Relay into `2**(bits-1)` steps: one step below `most`."""
         steps = 2.0 ** (bits - 1)
         reached = most * (steps - 1) / steps
         return Bounds(-reached, reached)
 
     @staticmethod
     def of_array(array: Array) -> Bounds:
-        """The least and the greatest element; an empty array has 0 alone."""
+        """The least and the greatest element; 0 for an empty array."""
         if not array.size:
             return Bounds(0.0, 0.0)
         return Bounds(float(array.min()), float(array.max()))
@@ -51,7 +51,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class Grid:
-    """The numbers `scale * (n - zero_point)` for the n from `least` to `greatest`: steps that may be rounded to."""
+    """The numbers `scale * (n - zero_point)` for n from `least` to `greatest`: the possible results of rounding."""
 
     scale: Array
     zero_point: Array
@@ -61,12 +61,12 @@ class Grid:
 
     @property
     def is_cut(self) -> bool:
-        """Whether the dtype holds integers beyond the greatest, so that rounding has to cut."""
+        """Whether the dtype has integers greater than `greatest`, so that quantisation must clip."""
         return self.greatest < np.iinfo(self.dtype).max
 
 
 def activation_grid(bounds: Bounds, bits: int, dtype: str) -> Grid:
-    """The steps for numbers within `bounds`, of `bits` bits in elements of `dtype`."""
+    """Returns the grid for numbers within `bounds`, with `bits` bits in elements of `dtype`."""
     if np.iinfo(dtype).min < 0:
         return _signed(np.asarray(bounds.most), bits, dtype)
     low, high = min(bounds.low, 0.0), max(bounds.high, 0.0)
@@ -77,7 +77,7 @@ def activation_grid(bounds: Bounds, bits: int, dtype: str) -> Grid:
 
 
 def weight_grid(weight: Array, axis: int | None, bits: int, dtype: str, how: str) -> Grid:
-    """The steps for a constant: its own for each place along `axis`, or the same for all."""
+    """Returns the grid of a constant: with a scale per index along `axis`, or one scale."""
     others = None if axis is None else tuple(each for each in range(weight.ndim) if each != axis)
     most = np.abs(weight.astype(np.float64)).max(axis=others, initial=0.0)
     if how == POWER2:
@@ -94,5 +94,5 @@ def _signed(most: Array, bits: int, dtype: str) -> Grid:
 
 
 def _scale(step: Array) -> Array:
-    """Scales in f32 that are positive: 1 where all numbers are 0, and no less than the least normal one."""
+    """Positive f32 scales: 1 if all numbers are 0, and at least the smallest normal number."""
     return np.asarray(np.where(step > 0, np.maximum(step, _TINY), 1.0), np.float32)

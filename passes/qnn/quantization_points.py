@@ -1,8 +1,8 @@
-"""Where a float program is rounded, so that its convolutions and matrix products run on integers of 8 bits.
+"""Selects where a float program is rounded, so that convolutions and matrix products run on 8-bit integers.
 
-A point is an operand of an op: what is read there is quantised and dequantised. Products begin with both operands
-rounded and give sums of 32 bits. From there integers are followed through the ops that keep them, and where such an op
-needs 8 bits, or rounds, a point stands behind it. Each op is looked at once, in program order.
+A point is an operand of an op; the value it reads is quantised and dequantised. Products start with both operands
+rounded, and return 32-bit sums. From there the analysis follows the integers through the ops that keep them; if such an
+op needs 8 bits, or rounds, it gets a point. Each op is visited once, in program order.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ CONVOLUTIONS = (
     "nn.conv1d", "nn.conv2d", "nn.conv3d", "nn.conv1d_transpose", "nn.conv2d_transpose", "nn.conv3d_transpose",
 )  # fmt: skip
 GREATEST_WEIGHT = 128
-"""How far from 0 integers of weights may be."""
+"""The greatest absolute value of integer weights."""
 PRODUCTS = frozenset({*DENSE, *CONVOLUTIONS, "nn.batch_matmul"})
-"""The ops for whose sake the others are rounded: Relay's names."""
+"""The ops that quantisation is meant to speed up, by Relay's names."""
 
 _BOUNDED = frozenset({"nn.relu", "clip"})
 _JOINS = frozenset({"add", "subtract", "maximum", "minimum", "nn.bias_add"})
@@ -51,7 +51,7 @@ _TUPLES = frozenset({"tuple", "tuple_get_item"})
 
 
 class State(Enum):
-    """What integers a value is known to be."""
+    """The integers that represent a value."""
 
     SUMS = "integers of 32 bits"
     BYTES = "integers of 8 bits"
@@ -69,18 +69,18 @@ class Point:
 
     @property
     def value(self) -> SSAValue:
-        """What is rounded."""
+        """The rounded value."""
         return self.op.operands[self.index]
 
     @property
     def is_weight(self) -> bool:
-        """Whether it is a constant, whose numbers say the steps."""
+        """Whether it is a constant, whose elements determine the steps."""
         return self.bounds is None
 
 
 @dataclass(frozen=True)
 class Choice:
-    """Which ops are rounded for; the words are those of Relay's `qconfig`."""
+    """The selection of ops to quantise, with the names of Relay's `qconfig`."""
 
     per_channel: bool = False
     """Whether weights have a scale for each output channel."""
@@ -88,22 +88,22 @@ class Choice:
     skip_conv_layers: frozenset[int] = frozenset({0})
     enabled_ops: frozenset[str] | None = None
     greatest_input: int = 128
-    """How far from their zero point integers of tensors may be."""
+    """The greatest distance of an integer tensor element from its zero point."""
 
 
 BoundsOf = Callable[[SSAValue], Bounds | None]
-"""Gives the bounds of a value; `None` where nobody knows them."""
+"""Returns the bounds of a value; `None` if they are not known."""
 
 
 @cache
 def _moves() -> frozenset[str]:
-    """The ops that move and choose elements, whose result has the steps of the operand."""
+    """The ops that move and select elements, whose result has the steps of the operand."""
     kept = {name for name, rule in integer_rules().items() if rule.result is Result.KEPT}
     return frozenset(kept - _BOUNDED - _TUPLES - _REDUCTIONS)
 
 
 class QuantizationPoints:
-    """The points of a list of ops in program order; `remarks` says of each op why it was taken, or why not."""
+    """The points of a list of ops in program order; `remarks` has the reason for or against each op."""
 
     def __init__(self, ops: Sequence[Operation], choice: Choice, bounds_of: BoundsOf, pass_name: str):
         self.remarks = Remarks(pass_name)
@@ -127,7 +127,7 @@ class QuantizationPoints:
 
     @property
     def asked(self) -> list[Point]:
-        """The points, and those whose values are of 8 bits already: their bounds decide too."""
+        """The points, and those whose values have 8 bits already, since their bounds are needed too."""
         return [*self._points.values(), *self._spare]
 
     # --- products --------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ class QuantizationPoints:
                     self._points[op, point.index] = point
 
     def _product(self, op: RelayOp) -> list[Point] | str:
-        """The points of a product, or why it stays in floats."""
+        """The points of a product, or the reason why it stays in floats."""
         reason = self._skipped(op)
         if reason is not None:
             return reason
@@ -179,7 +179,7 @@ class QuantizationPoints:
         return enabled is None or op.relay_name() in enabled
 
     def _product_operand(self, op: RelayOp, index: int) -> Point | str | None:
-        """The point of an operand, `None` where it is dequantised already, or why there is none."""
+        """The point of an operand, `None` if it is dequantised already, or the reason why it cannot be rounded."""
         value = op.operands[index]
         if isinstance(value, OpResult) and isinstance(value.op, DequantizeOp):
             return None
@@ -193,7 +193,7 @@ class QuantizationPoints:
         return f"the bounds of operand #{index} are not known" if bounds is None else Point(op, index, bounds)
 
     def _scale_axis(self, op: RelayOp) -> int | None:
-        """Along which axis of its weight an op may have a scale for each output channel; `None` for one scale."""
+        """The axis of the weight along which an op may have a scale per output channel; `None` for one scale."""
         if not self._choice.per_channel or op.relay_name() == "nn.batch_matmul":
             return None
         if isinstance(op, FilterOp):
@@ -205,7 +205,7 @@ class QuantizationPoints:
     # --- what follows them -----------------------------------------------------------------------------------------
 
     def _follow(self, op: RelayOp) -> None:
-        """Note what integers the result of `op` is, and the points that this needs."""
+        """Record the state of the result of `op`, and the points that it requires."""
         if op in self._taken:
             for index, operand in enumerate(op.operands):
                 if self._states.get(operand) is State.BYTES:
@@ -228,7 +228,7 @@ class QuantizationPoints:
         return any(operand in self._states for operand in _data_of(op))
 
     def _result(self, op: RelayOp) -> State | str:
-        """What integers the result is, or why it stays in floats."""
+        """The state of the result, or the reason why it stays in floats."""
         name = op.relay_name()
         if not self._is_enabled(op):
             return "it is not among the enabled ops"
@@ -237,7 +237,7 @@ class QuantizationPoints:
         if name == "nn.relu":
             return self._states[op.operands[0]]
         if name == "clip":
-            # Bounds between two steps of 8 bits are met by finer ones.
+            # Bounds between two 8-bit steps need finer ones.
             state = self._states[op.operands[0]]
             return State.SUMS if state is State.BYTES else state
         if name in _moves():
@@ -253,7 +253,7 @@ class QuantizationPoints:
         return "it is computed in floats"
 
     def _join(self, op: RelayOp) -> State | str:
-        """A sum or product of two tensors, one of which may be constant."""
+        """The state of a sum or product of two tensors or of a tensor and a constant, or a refusal."""
         scales = op.relay_name() in _SCALINGS
         for index in (0, 1):
             constant = float_constant(op.operands[index])
@@ -269,19 +269,19 @@ class QuantizationPoints:
         return self._in_bytes(op, self._wide(op, (0, 1)), State.OPEN)
 
     def _scaled(self, op: RelayOp, index: int, constant: Array) -> State | str:
-        """Operand `index` times a constant, or divided by one: its steps are wider or narrower."""
+        """Operand `index` multiplied or divided by a constant, which changes its scale."""
         if op.relay_name() == "divide" and index == 1:
             return "it is divided by what is no constant"
         if not (constant > 0).all():
             return "it is multiplied by a constant that is not positive"
-        # With a factor for each channel, integers of 8 bits have a scale for each, which only some readers take.
+        # With a factor per channel, 8-bit integers have a scale per channel, which only some users support.
         state = State.BYTES if constant.size == 1 else State.SUMS
         if self._states[op.operands[index]] is State.SUMS:
             return State.SUMS
         return self._in_bytes(op, [(op, index)], state)
 
     def _shifted(self, op: RelayOp, index: int) -> State | str:
-        """Operand `index` and a constant: a bias that sums of 32 bits take, or else a sum that is rounded."""
+        """Operand `index` and a constant: a bias added to 32-bit sums, or else a sum that is rounded."""
         data = op.operands[index]
         if op.relay_name() in ("maximum", "minimum"):
             return "one side is constant"
@@ -290,7 +290,7 @@ class QuantizationPoints:
         return self._in_bytes(op, self._wide(op, [index]), State.OPEN)
 
     def _wide(self, op: RelayOp, indexes: Sequence[int]) -> list[tuple[Operation, int]]:
-        """The operands that have to be of 8 bits for a sum: what is rounded anyway, and what has to be."""
+        """The operands that need 8 bits for a sum: those rounded for another user, and those without 32-bit sums."""
         operands = op.operands
         return [
             (op, index)
@@ -299,7 +299,7 @@ class QuantizationPoints:
         ]
 
     def _concatenate(self, op: RelayOp) -> State | str:
-        """The parts of a tuple that nobody else reads, each in 8 bits."""
+        """The parts of a tuple that has no other users, each in 8 bits."""
         value = op.operands[0]
         made = value.op if isinstance(value, OpResult) else None
         if not isinstance(made, TupleOp) or not value.has_one_use():
@@ -310,7 +310,7 @@ class QuantizationPoints:
         return self._in_bytes(op, [(made, index) for index in range(len(made.operands))], State.OPEN)
 
     def _in_bytes(self, op: RelayOp, places: Sequence[tuple[Operation, int]], state: State) -> State | str:
-        """Round what is read at `places`, unless it is of 8 bits; the state of the result, or why that cannot be."""
+        """Round the values at `places` unless they have 8 bits; returns the state of the result, or a refusal."""
         found: list[Point] = []
         for reader, index in places:
             value = reader.operands[index]
@@ -325,7 +325,7 @@ class QuantizationPoints:
         return state
 
     def _close(self, ops: Sequence[Operation]) -> None:
-        """Round open values where they are read by what does not hand the rounding on."""
+        """Round open values at their users, except users that keep the value open."""
         for op in ops:
             for index, value in enumerate(op.operands):
                 if self._states.get(value) is not State.OPEN or (op, index) in self._points:
@@ -337,7 +337,7 @@ class QuantizationPoints:
 
 
 def _data_of(op: RelayOp) -> Iterator[SSAValue]:
-    """The operands of an op, those of a tuple that it joins one by one."""
+    """The operands of an op, with the tuple of a concatenation replaced by its fields."""
     for operand in op.operands:
         if op.relay_name() == "concatenate" and isinstance(operand, OpResult) and isinstance(operand.op, TupleOp):
             yield from operand.op.operands
@@ -346,5 +346,5 @@ def _data_of(op: RelayOp) -> Iterator[SSAValue]:
 
 
 def is_float_tensor(value: SSAValue) -> bool:
-    """Whether a value is a tensor of floats, which may be rounded."""
+    """Returns whether a value is a tensor of floats, which may be rounded."""
     return isinstance(value.type, TensorType) and numpy_dtype(element_type_of(value.type)).kind not in "iub"

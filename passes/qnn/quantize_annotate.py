@@ -1,10 +1,10 @@
-"""`relay-quantize-annotate`: what convolutions and matrix products read is rounded to numbers of 8 bits.
+"""`relay-quantize-annotate`: rounds the operands of convolutions and matrix products to 8-bit numbers.
 
-What: in front of the operands of convolutions, `nn.dense`, `nn.matmul` and `nn.batch_matmul` stand quantisations and
-dequantisations, which round and change nothing else. So do they behind ops that would have to round on integers: where
-tensors are added or joined, in front of pools and of what moves elements. Why this way: the program stays one of
-floats, which simulates the quantised network and can be run and compared; what it means on integers is for
-`relay-quantize-realize` to find.
+What: pairs of quantisation and dequantisation, which only round, are inserted before the operands of convolutions,
+`nn.dense`, `nn.matmul` and `nn.batch_matmul`. They are also inserted wherever the integer program has to round: after
+sums and concatenations of tensors, and before pools and ops that move elements. Why this way: the program stays a float
+program, which simulates the quantised network and can be run and compared; `relay-quantize-realize` then derives the
+integer program.
 
 Before:
 
@@ -18,12 +18,12 @@ After:
     %b = relay.qnn.dequantize(%v, %t, %z) {relay.simulated}
     %y = relay.nn.conv2d(%a, %b)
 
-Between which numbers a tensor lies says `relay.calibrated` of any op that reads it, else `global-scale`: tensors lie
-below that number, of which 128 steps are made. Signed numbers have zero point 0, unsigned ones cover the whole range.
+The bounds of a tensor are in `relay.calibrated` of any op that reads it, or follow from `global-scale`: tensors are
+below that number, which is divided into 128 steps. Signed numbers have zero point 0, unsigned ones cover the whole
+range.
 
-Refuses, with a remark that names op and reason: products that an option leaves out, whose weight is no constant, whose
-sums may need more than 32 bits, or one of whose operands has no known bounds. Left alone: everything that no product
-leads to.
+Refuses, with a remark that names op and reason: products that an option excludes, whose weight is not constant, whose
+sums may overflow 32 bits, or with an operand of unknown bounds. Left alone: values that do not depend on a product.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ INPUT_DTYPES, WEIGHT_DTYPES = ("int8", "uint8"), ("int8",)
 
 @dataclass(frozen=True)
 class RelayQuantizeAnnotatePass(ModulePass):
-    """Round what convolutions and matrix products read to numbers of 8 bits; see the module's docstring."""
+    """Round the operands of convolutions and matrix products to 8 bits; see the module's docstring."""
 
     name = NAME
 
@@ -104,7 +104,7 @@ class RelayQuantizeAnnotatePass(ModulePass):
 
     @property
     def choice(self) -> Choice:
-        """Which ops are rounded for."""
+        """The selection of ops to quantise."""
         return Choice(
             self.per_channel,
             self.skip_dense_layer,
@@ -114,7 +114,7 @@ class RelayQuantizeAnnotatePass(ModulePass):
         )
 
     def grid(self, point: Point) -> Grid:
-        """The steps that what is read at a point is rounded to."""
+        """Returns the grid that the value at a point is rounded to."""
         weight = float_constant(point.value)
         if point.bounds is not None or weight is None:
             bounds = Bounds(0.0, 0.0) if point.bounds is None else point.bounds
@@ -122,7 +122,7 @@ class RelayQuantizeAnnotatePass(ModulePass):
         return weight_grid(weight, point.axis, self.nbit_weight, self.dtype_weight, self.weight_scale)
 
     def check(self) -> None:
-        """`PassError` for a value that an option cannot have."""
+        """Raise `PassError` for an illegal value of an option."""
         for option, bits in (("nbit-input", self.nbit_input), ("nbit-weight", self.nbit_weight)):
             if bits not in BITS:
                 raise PassError(f"{NAME}: {option} is {bits}", help="it is 2 to 8")
@@ -156,13 +156,13 @@ class RelayQuantizeAnnotatePass(ModulePass):
 
 
 def greatest_distance(dtype: str) -> int:
-    """How far from its zero point an integer of `dtype` may be: that of signed ones is 0, that of others anything."""
+    """Returns the greatest distance of an integer from its zero point, which is 0 for signed types, else any."""
     limits = np.iinfo(dtype)
     return -int(limits.min) if limits.min < 0 else int(limits.max)
 
 
 def points_of(module: ModuleOp, choice: Choice, bounds_of: BoundsOf) -> QuantizationPoints:
-    """Where the module is rounded."""
+    """Returns the points of the module."""
     return QuantizationPoints(list(walk_ops(module)), choice, bounds_of, NAME)
 
 
@@ -170,7 +170,7 @@ def points_of(module: ModuleOp, choice: Choice, bounds_of: BoundsOf) -> Quantiza
 
 
 def calibrated_bounds(module: ModuleOp) -> dict[SSAValue, Bounds]:
-    """The bounds that ops of the module have for what they read; `PassError` for an attribute that is damaged."""
+    """Returns the bounds in attributes of ops, by operand; raises `PassError` for an ill-formed attribute."""
     found: dict[SSAValue, Bounds] = {}
     for op in walk_ops(module):
         attribute = op.attributes.get(CALIBRATED)
@@ -185,7 +185,7 @@ def calibrated_bounds(module: ModuleOp) -> dict[SSAValue, Bounds]:
 
 
 def note_bounds(op: Operation, bounds: Mapping[int, Bounds]) -> None:
-    """Say of operands of `op`, by number, between which numbers they lie."""
+    """Set the bounds of operands of `op`, given by index."""
     entries: list[Attribute] = [UnitAttr()] * len(op.operands)
     for index, each in bounds.items():
         entries[index] = DenseArrayBase.from_list(f64, [each.low, each.high])
@@ -213,14 +213,14 @@ def _damaged(op: Operation) -> PassError:
 
 
 class _Writer:
-    """Puts the pairs into the program, one for each value and its steps."""
+    """Inserts the pairs into the program, one for each value and its steps."""
 
     def __init__(self, options: RelayQuantizeAnnotatePass):
         self._options = options
         self._pairs: dict[tuple[SSAValue, Bounds | None, int | None], SSAValue] = {}
 
     def write(self, points: Sequence[Point]) -> None:
-        """Let each point read what was rounded."""
+        """Replace the operand at each point by the rounded value."""
         for point in points:
             key = (point.value, point.bounds, point.axis)
             if key not in self._pairs:
@@ -229,7 +229,7 @@ class _Writer:
             point.op.operands[point.index] = self._pairs[point.value, point.bounds, point.axis]
 
     def _pair(self, point: Point) -> SSAValue:
-        """What is left of a value that was rounded; the ops stand right behind the one that makes it."""
+        """The rounded value; its ops are inserted right after the definition of the value."""
         value, grid = point.value, self._options.grid(point)
         scale, zero_point = ConstantOp.of(grid.scale), ConstantOp.of(grid.zero_point)
         axis = -1 if point.axis is None else point.axis
@@ -252,7 +252,7 @@ class _Writer:
 
 
 def _behind(value: SSAValue) -> InsertPoint:
-    """Right behind the op that makes `value`, or at the beginning of its block."""
+    """The insertion point right after the op that defines `value`, or at the start of its block."""
     if isinstance(value, OpResult):
         return InsertPoint.after(value.op)
     block = value.owner

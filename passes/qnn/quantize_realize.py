@@ -1,9 +1,9 @@
-"""`relay-quantize-realize`: a program that `relay-quantize-annotate` rounds is computed on integers.
+"""`relay-quantize-realize`: computes a program that `relay-quantize-annotate` rounds on integers.
 
-What: `relay-fake-quantization-to-integer` puts integers between the roundings, also where nothing is rounded behind:
-the sums of a last product, of 32 bits, are dequantised. Pairs of quantisation and dequantisation that led to no
-integers go, so that an op which stays in floats reads what it read before. Why one pass: what is annotated and
-cannot be done is taken back here, and only what was annotated; roundings of the user's own stay.
+What: applies `relay-fake-quantization-to-integer` between the roundings, and also after the last one: the 32-bit sums
+of a last product are dequantised. Pairs of quantisation and dequantisation that are not used on integers are removed,
+so that an op that stays in floats reads its original operand. Why one pass: annotations that cannot be realised are
+removed here, and only annotations; the user's own roundings are kept.
 
 Before:
 
@@ -18,10 +18,10 @@ After:
     %d = relay.maximum(%c, %zero)
     %y = relay.qnn.dequantize(%d, %u, %zero)                 %u is the product of %s and %t
 
-Constants that are quantised are evaluated: the program holds weights of 8 bits. Constants that are added to sums of 32
-bits are rounded to their steps, as biases are. Results differ from the annotated program by a step, no more, at each
-place where integers are rounded. Refuses, with a remark: what `relay-fake-quantization-to-integer` refuses. Left alone:
-a program without roundings.
+Quantised constants are evaluated: the program contains 8-bit weights. Constants that are added to 32-bit sums are
+rounded to their steps, as biases are. Results differ from the annotated program by at most one step at each place where
+integers are rounded. Refuses, with a remark: whatever `relay-fake-quantization-to-integer` refuses. Left alone: a
+program without roundings.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ ROUNDINGS = ("UPWARD", "TONEAREST")
 
 @dataclass(frozen=True)
 class RelayQuantizeRealizePass(ModulePass):
-    """Compute on integers what an annotated program rounds; see the module's docstring."""
+    """Compute an annotated program on integers; see the module's docstring."""
 
     name = NAME
 
@@ -79,7 +79,7 @@ class RelayQuantizeRealizePass(ModulePass):
 
 
 class EvaluateWeight(RewritePattern):
-    """A constant that is quantised → its integers. Exact.
+    """A quantised constant → its integers. Exact.
 
     Before:
 
@@ -91,7 +91,7 @@ class EvaluateWeight(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where all that decides the integers is known."""
+        """Rewrite `op` if all its operands are constants."""
         known = [constant for operand in op.operands if (constant := constant_of(operand)) is not None]
         if not isinstance(op, QuantizeOp) or len(known) != len(op.operands):
             return
@@ -102,13 +102,13 @@ class EvaluateWeight(RewritePattern):
 
 
 def _name(value: SSAValue) -> str:
-    """The name of the weight that a constant is."""
+    """The name of a constant weight."""
     constant = owner_of(value, ConstantOp)
     return constant.value.data.name if constant is not None and isinstance(constant.value, WeightAttr) else "constant"
 
 
 def _take_back(module: ModuleOp) -> None:
-    """Let what stayed in floats read what it read before it was annotated."""
+    """Replace annotations on float ops by the values that they round."""
     for op in [each for each in walk_ops(module) if isinstance(each, DequantizeOp) and SIMULATED in each.attributes]:
         before = _rounded_float(op.operands[0])
         if before is not None and before.type == op.result.type:
@@ -118,7 +118,7 @@ def _take_back(module: ModuleOp) -> None:
 
 
 def _rounded_float(integers: SSAValue) -> SSAValue | None:
-    """The floats that were rounded to `integers`; `None` where these come from integers."""
+    """The floats that were rounded to `integers`; `None` if these come from integers."""
     clip = owner_of(integers, ClipOp)
     if clip is not None:
         integers = clip.operands[0]

@@ -1,7 +1,8 @@
-"""Integers in the place of floats, as `relay-fake-quantization-to-integer` follows them through a graph.
+"""Quantised values, as `relay-fake-quantization-to-integer` propagates them through a graph.
 
-A `Quantized` stands for `scale * (value - zero_point)`; its steps are what value, scale and zero point say of rounding.
-An `IntegerWriter` makes the integer form of one op. What it makes stands in no block until somebody needs it.
+A `Quantized` represents the floats `scale * (value - zero_point)`; its steps are the scale, the zero point and the
+integer type. An `IntegerWriter` builds the integer form of one op. The ops it builds are in no block until they are
+inserted.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.rewriting import constant_of
 
 NEAR = 1e-6
-"""Scales that differ by no more than this part of them are the same: one of them may be a product that was rounded."""
+"""The relative tolerance of equal scales, since one of them may be a rounded product."""
 
 MOST_SUM = 1 << 30
-"""No sum may be beyond, so that a bias which is not beyond either may be added in 32 bits."""
+"""The limit of sums, so that a bias within the same limit can be added without overflow of 32 bits."""
 
 _STEPS_TO_CONSTANT = 4
-"""How many ops may lie between a parameter and the constant that it is made of: casts and reshapes."""
+"""The maximum number of ops between a parameter and its constant: casts and reshapes."""
 
 OpT = TypeVar("OpT", bound=Operation)
 
 
 class NoIntegerFormError(Exception):
-    """An op stays in floats; the message says why."""
+    """An op stays in floats; the message has the reason."""
 
 
 @dataclass(frozen=True)
 class Steps:
-    """The numbers that a tensor is rounded to: `scale * (n - zero_point)` for each n that `dtype` holds.
+    """The numbers that a tensor is rounded to: `scale * (n - zero_point)` for each n in the range of `dtype`.
 
-    Scale and zero point are one number each, or one for each place along `axis`, which is counted from the front.
+    Scale and zero point are one number each, or one per index along `axis`, which is nonnegative.
     """
 
     scale: SSAValue
@@ -60,18 +61,18 @@ class Steps:
 
     @property
     def is_finite(self) -> bool:
-        """Whether no scale is known to be infinite, or no number."""
+        """Whether no scale is known to be infinite or NaN."""
         known = known_array(self.scale)
         return known is None or bool(np.isfinite(known).all())
 
     @property
     def holds_zero_point(self) -> bool:
-        """Whether no zero point is known to be beyond the integers; one that is counts as the nearest of them."""
+        """Whether no zero point is known to be out of range; one out of range would be saturated."""
         known, limits = known_array(self.zero_point), np.iinfo(numpy_dtype(self.dtype))
         return known is None or bool(((known >= limits.min) & (known <= limits.max)).all())
 
     def is_like(self, other: Steps) -> bool:
-        """Whether the numbers are known to be those of `other`."""
+        """Returns whether the numbers are known to equal those of `other`."""
         if self.dtype != other.dtype or not ((self.is_single and other.is_single) or self.axis == other.axis):
             return False
         return is_same(self.scale, other.scale) and is_same(self.zero_point, other.zero_point)
@@ -79,7 +80,7 @@ class Steps:
 
 @dataclass(frozen=True)
 class Quantized:
-    """Integers that stand for the numbers of a float tensor."""
+    """Integers that represent the numbers of a float tensor."""
 
     value: SSAValue
     steps: Steps
@@ -91,12 +92,12 @@ class Quantized:
 
     @property
     def rank(self) -> int:
-        """How many axes there are."""
+        """The number of axes."""
         return len(shape_of(self.value.type))
 
     @property
     def greatest_distance(self) -> float:
-        """How far from its zero point an integer may be."""
+        """The greatest distance of an integer from its zero point."""
         limits = np.iinfo(self.dtype)
         low, high = float(limits.min), float(limits.max)
         known = known_array(self.steps.zero_point)
@@ -107,14 +108,14 @@ class Quantized:
 
 
 StandIn: TypeAlias = Quantized | tuple[Quantized, ...]
-"""What stands for a tensor, or for a tuple of tensors."""
+"""The quantised form of a tensor, or of a tuple of tensors."""
 
 
 class IntegerWriter:
-    """Makes the integer form of `op`: `operands` are what stands for its operands, `None` for those that stay.
+    """Builds the integer form of `op`: `operands` are the quantised operands, `None` for float ones.
 
-    `steps` are those that the result is rounded to afterwards, where that is known. `rounds_constants` says whether a
-    constant that is added may be rounded to the steps of the other side. `ops` collects what is made.
+    `steps` are those that the result is rounded to afterwards, if known. `rounds_constants` permits rounding a constant
+    addend to the steps of the other side. `ops` collects the new ops.
     """
 
     def __init__(
@@ -124,7 +125,7 @@ class IntegerWriter:
         self.ops: list[Operation] = []
 
     def insert(self, op: OpT) -> OpT:
-        """Note `op`, with the location and the name of the op whose form it is part of."""
+        """Append `op` to `ops`, with the location and the name of the float op."""
         op.location = self.op.location
         for result in op.results:
             if result.name_hint is None:
@@ -133,11 +134,11 @@ class IntegerWriter:
         return op
 
     def call(self, name: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """The op called `name`."""
+        """Append the op called `name`."""
         return self.insert(get_relay_op(name).call(*operands, **attributes)).results[0]
 
     def like(self, name: str, *operands: SSAValue, **attributes: AttributeValue) -> SSAValue:
-        """The op called `name` with those properties of the float op that it has too, and `attributes`."""
+        """Append the op called `name`, with the properties that it shares with the float op, and `attributes`."""
         kind = get_relay_op(name)
         own = kind.get_irdl_definition().properties
         shared = {key: value for key, value in self.op.properties.items() if key in own and key != "out_dtype"}
@@ -145,35 +146,35 @@ class IntegerWriter:
         return self.insert(kind.typed(operands, given)).results[0]
 
     def again(self, *operands: SSAValue) -> SSAValue:
-        """The float op itself on integers, which it leaves of their type, its other operands as they are."""
+        """Append the float op itself on integers, with its other operands unchanged; the result has their type."""
         rest = tuple(self.op.operands)[len(operands) :]
         properties = {key: value for key, value in self.op.properties.items() if key != "out_dtype"}
         return self.insert(type(self.op).typed((*operands, *rest), properties)).results[0]
 
     def tuple(self, values: Iterable[SSAValue]) -> SSAValue:
-        """The tuple of values."""
+        """Append a tuple of the values."""
         return self.insert(TupleOp.call(*values)).result
 
     def constant(self, array: Array) -> SSAValue:
-        """A constant."""
+        """Append a constant."""
         return self.insert(ConstantOp.of(np.asarray(array))).result
 
     def tensor(self, index: int) -> Quantized:
-        """What stands for operand `index`, required to be a tensor."""
+        """Returns quantised operand `index`, which must be a tensor."""
         found = self.operands[index]
         if not isinstance(found, Quantized):
             raise NoIntegerFormError(f"operand #{index} is no tensor of quantised numbers")
         return found
 
     def single(self, index: int) -> Quantized:
-        """What stands for operand `index`, required to have one scale and one zero point."""
+        """Returns quantised operand `index`, which must have one scale and one zero point."""
         found = self.tensor(index)
         if not found.steps.is_single:
             raise NoIntegerFormError(f"operand #{index} has a scale for each place along axis {found.steps.axis}")
         return found
 
     def goal(self) -> Steps:
-        """The steps of the result, required to be one known scale and zero point; as constants of this place."""
+        """Returns the steps of the result, which must be one known scale and zero point, as new constants."""
         steps = self.steps
         if steps is None:
             raise NoIntegerFormError("it rounds, and what comes behind it does not say to which steps")
@@ -183,7 +184,7 @@ class IntegerWriter:
         return Steps(self.constant(scale.reshape(())), self.constant(zero_point.reshape(())), steps.dtype, 0)
 
     def in_steps(self, data: Quantized, goal: Steps) -> SSAValue:
-        """The integers of `data` in other steps, of one scale and zero point."""
+        """Returns the integers of `data` in other steps, which have one scale and zero point."""
         if data.steps.is_like(goal):
             return data.value
         source = data.steps
@@ -193,14 +194,14 @@ class IntegerWriter:
         )  # fmt: skip
 
     def along(self, parameter: SSAValue, rank: int, axis: int) -> SSAValue:
-        """A parameter so that it broadcasts with a tensor of `rank`, along `axis`."""
+        """Returns a parameter in a shape that broadcasts with a tensor of `rank`, along `axis`."""
         if all(extent == 1 for extent in shape_of(parameter.type)):
             return self.call("reshape", parameter, newshape=()) if shape_of(parameter.type) else parameter
         behind = rank - 1 - axis
         return self.call("expand_dims", parameter, axis=1, num_newaxis=behind) if behind else parameter
 
     def distance(self, data: Quantized) -> SSAValue:
-        """The integers less their zero points, of i32."""
+        """Returns the integers minus their zero points, as i32."""
         wide = data.value if data.dtype == np.int32 else self.call("cast", data.value, dtype="int32")
         zero_point = data.steps.zero_point
         known = known_array(zero_point)
@@ -209,15 +210,15 @@ class IntegerWriter:
         return self.call("subtract", wide, self.along(zero_point, data.rank, data.steps.axis))
 
     def zero(self) -> SSAValue:
-        """The zero point of distances."""
+        """Returns the zero point of distances."""
         return self.constant(np.array(0, np.int32))
 
     def in_32_bits(self, data: Quantized, value: SSAValue) -> Quantized:
-        """Numbers of 32 bits that stand for themselves times the scale of `data`."""
+        """Returns 32-bit distances as a quantised value with the scale of `data`."""
         return Quantized(value, replace(data.steps, zero_point=self.zero(), dtype=i32))
 
     def product(self, name: str, first: SSAValue, second: SSAValue) -> SSAValue:
-        """The product or quotient of two scales, as a constant where both are known."""
+        """Returns the product or quotient of two scales, as a constant if both are known."""
         known = known_array(first), known_array(second)
         if known[0] is None or known[1] is None:
             return self.call(name, first, second)
@@ -232,7 +233,7 @@ class IntegerWriter:
 
 
 def require_room(count: float, *operands: Quantized) -> None:
-    """Demand that a sum of `count` products of distances fits into 32 bits."""
+    """Require that a sum of `count` products of distances fits into 32 bits."""
     most = count
     for data in operands:
         most *= data.greatest_distance
@@ -242,7 +243,7 @@ def require_room(count: float, *operands: Quantized) -> None:
 
 
 def is_same(first: SSAValue, second: SSAValue) -> bool:
-    """Whether two parameters are known to be the same numbers, but for rounding."""
+    """Returns whether two parameters are known to be the same numbers, up to rounding."""
     if first is second:
         return True
     known = known_array(first), known_array(second)
@@ -252,7 +253,7 @@ def is_same(first: SSAValue, second: SSAValue) -> bool:
 
 
 def known_array(value: SSAValue) -> Array | None:
-    """The numbers of a parameter, a constant or one cast or reshaped; `None` where only the run tells them."""
+    """Returns the numbers of a parameter that is a constant, possibly cast or reshaped; else `None`."""
     path: list[Operation] = []
     array = constant_of(value)
     while array is None and isinstance(value, OpResult) and len(path) < _STEPS_TO_CONSTANT:
@@ -269,7 +270,7 @@ def known_array(value: SSAValue) -> Array | None:
 
 
 def float_constant(value: SSAValue) -> Array | None:
-    """The numbers of a constant of floats; `None` for anything else, and for what is not finite."""
+    """Returns the numbers of a finite float constant; `None` for anything else."""
     if not isinstance(value.type, TensorType) or numpy_dtype(element_type_of(value.type)).kind == "i":
         return None
     array = known_array(value)

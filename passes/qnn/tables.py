@@ -1,4 +1,4 @@
-"""Functions of numbers of 8 bits as tables: there are 256 numbers, so every value is known when compiling."""
+"""Functions of 8-bit numbers as tables of 256 numbers, computed at compile time."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.qnn.quantized import known_array
 
 MOST_OPS = 256
-"""Of how many ops a function may consist."""
+"""The maximum number of ops of a function."""
 
 
 def look_up(emit: Emitter, data: SSAValue, table: Array, name: str) -> SSAValue:
-    """Elements of `table`, one for the bits of each number of 8 bits, counted from 0, for the numbers of `data`."""
+    """Emits a lookup in `table`, which has an element per bit pattern, by the 8-bit numbers in `data`."""
     values = emit.insert(ConstantOp.of(table, name)).result
     unsigned = numpy_dtype(element_type_of(data.type)) == np.uint8
     bits = data if unsigned else emit.call(ReinterpretOp, data, dtype="uint8")
@@ -35,9 +35,9 @@ def look_up(emit: Emitter, data: SSAValue, table: Array, name: str) -> SSAValue:
 
 
 def function_table(quantize: QuantizeOp) -> tuple[SSAValue, Array] | None:
-    """The integers that what `quantize` quantises is an elementwise function of, and the function of each; else `None`.
+    """Returns the input and the table of the elementwise function that ends in `quantize`, or `None`.
 
-    What leads there starts at one dequantisation of numbers of 8 bits, and has constants of one number beside it.
+    The function starts at one dequantisation of 8-bit numbers; its other operands are constants of one number.
     """
     ops = _ops_between(quantize)
     if ops is None:
@@ -63,7 +63,7 @@ def function_table(quantize: QuantizeOp) -> tuple[SSAValue, Array] | None:
 
 
 def _ops_between(quantize: QuantizeOp) -> list[RelayOp] | None:
-    """The dequantisation and the ops from there to `quantize`, in order; `None` for what is no such function."""
+    """The dequantisation and the ops from it to `quantize`, in order; `None` if they are not such a function."""
     found: dict[Operation, None] = {}
     starts: dict[Operation, None] = {}
     shape = shape_of(quantize.result.type)
@@ -91,7 +91,7 @@ def _ops_between(quantize: QuantizeOp) -> list[RelayOp] | None:
 
 
 def _in_order(ops: Mapping[Operation, None]) -> list[RelayOp]:
-    """`ops` so that each comes after those that it reads."""
+    """`ops` in topological order."""
     ordered: dict[RelayOp, None] = {}
     pending = [op for op in ops if isinstance(op, RelayOp)]
     while pending:
@@ -105,7 +105,7 @@ def _in_order(ops: Mapping[Operation, None]) -> list[RelayOp]:
 
 
 def _is_elementwise(op: RelayOp) -> bool:
-    """Whether each element of the result is a function of the elements of the operands at its place."""
+    """Whether each element of the result is a function of the elements of the operands at the same position."""
     return (
         isinstance(op.results[0].type, TensorType)
         and all(isinstance(operand.type, TensorType) for operand in op.operands)
