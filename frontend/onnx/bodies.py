@@ -127,7 +127,7 @@ def _with_ranks(node: NodeView, initial: Sequence[SSAValue], make_body: MakeBody
 
 
 def _as_optional(node: NodeView, value: SSAValue, type: Attribute) -> SSAValue:
-    """`value`, wrapped in an optional if `type` is one: ONNX accepts a value for an optional."""
+    """`value`, wrapped in an optional if `type` is an optional, as ONNX accepts a value for an optional."""
     wrap = isinstance(type, OptionalType) and not isinstance(value.type, OptionalType)
     return node.emit(OptionalConstructOp, value) if wrap else value
 

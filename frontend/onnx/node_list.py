@@ -1,7 +1,7 @@
 """Converts the nodes of a graph in order, and moves the users of an If of several ranks into its branches.
 
-PyTorch writes `squeeze` as an If of a Squeeze or an Identity. No value here has one of two ranks, so the nodes that
-read such a result are converted in both branches, until no node is left that reads a value of several ranks:
+PyTorch writes `squeeze` as an If of a Squeeze or an Identity. A relay value has one rank, so the nodes that read such a
+result are converted in both branches, until no further node reads a value of several ranks:
 
     y = If(n == 1) {Squeeze(x)} else {Identity(x)}        z = relay.if (n == 1) {
     z = ReduceMax(y)                                 →      ReduceMax(Squeeze(x))
@@ -10,8 +10,8 @@ read such a result are converted in both branches, until no node is left that re
                                                           }
                                                           w = relay.nn.relu(z)
 
-A branch with a node that does not fit the types there ends in `relay.fail`, and the others decide the types. An output
-of the model with several ranks becomes an optional that always has a value, as an optional may hold any rank.
+If a node does not fit the types in a branch, that branch ends in `relay.fail`, and the other determines the types. A
+model output of several ranks becomes an optional that always has a value, as an optional may have any rank.
 """
 
 from __future__ import annotations

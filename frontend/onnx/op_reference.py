@@ -77,7 +77,7 @@ def _rows(name: str, domain: str, forms: list[Converter]) -> Iterator[str]:
 
 
 def _defined_since(name: str, domain: str) -> int:
-    """The first opset in which the standard's definition of an operator applies."""
+    """The first opset in which the standard defines an operator by others."""
     schemas: list[OpSchema] = [
         schema for schema in onnx.defs.get_all_schemas_with_history() if (schema.domain, schema.name) == (domain, name)
     ]

@@ -18,7 +18,7 @@ from xrelay.index_algebra.dims import shape_text
 @converts("AffineGrid", since=20, attributes=("align_corners",))
 @rounded_once
 def convert_affine_grid(node: NodeView, matrices: SSAValue) -> SSAValue:
-    """The sum of coordinates times their columns of the matrices, and of the last column; the last axis is first."""
+    """The last column plus, for each axis, its coordinates times its column; columns start with the last axis."""
     shape, count = node.shape(0), node.shape(1)
     spatial = len(shape) == 3 and shape[1:] in ((2, 3), (3, 4)) and shape[1]
     if not isinstance(spatial, int) or not spatial or count != (spatial + 2,):

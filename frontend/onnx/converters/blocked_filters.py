@@ -45,7 +45,7 @@ def block_of(graph: GraphBuilder) -> int:
 
 
 def in_order(node: NodeView) -> SSAValue:
-    """Returns the filters of a node, a constant input 1, in ONNX's layout: filter, channel, and the spatial axes."""
+    """Returns the filters in the constant input 1 in ONNX's layout: filter, channel, and the spatial axes."""
     stored = node.required_constant(1, "filters")
     if stored.ndim < 3:
         raise node.error(f"input #1 must have filters, channels and spatial axes, found {node.input(1).type}")

@@ -18,7 +18,7 @@ def axes_are_computed(node: NodeView) -> bool:
 
 
 def squeezed_at_run_time(node: NodeView) -> SSAValue:
-    """Keeps the extents of the other axes in order; `reshape` fails unless the named axes have extent 1."""
+    """Keeps the extents of the other axes in order; `dyn.reshape` fails unless the named axes have extent 1."""
     rank = len(node.shape(0))
     shape = extents_left(node, named_axes(node, rank), rank - axis_count(node))
     return reshaped(node, node.input(0), shape)

@@ -1,7 +1,7 @@
 """Reductions over axes that are known only at run time.
 
-Each axis is split in two, one of which has extent 1: the second has the elements if the axis is reduced, the first if
-it is kept. The reduction is then over all second axes, and the data stays in place.
+Each axis is split in two, a kept and a reduced one; the elements are along one of them, and the other has extent 1. The
+reduction is then over all axes of the second kind, without a transpose.
 """
 
 from __future__ import annotations

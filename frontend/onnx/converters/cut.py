@@ -21,13 +21,13 @@ LAST = np.iinfo(np.int64).max
 
 
 def cut(node: NodeView, value: SSAValue, places: dict[int, range]) -> SSAValue:
-    """Returns the elements at `places` of each key of it, an axis of known extent."""
+    """Returns `value` restricted to a range of indices along each axis in `places`, whose extent is known."""
     shape = shape_of(value.type)
     extents = {axis: extent for axis in places if isinstance(extent := shape[axis], int)}
     chosen = {axis: each for axis, each in places.items() if each != range(extents[axis])}
     if not chosen:
         return value
-    # A backward slice to element 0 ends before it; such a bound is written as extent + 1, counted from the end.
+    # A backward range down to element 0 stops at -1, which a slice would count from the end.
     ends = [each.stop if each.stop >= 0 else -extents[axis] - 1 for axis, each in chosen.items()]
     return node.emit(
         "strided_slice",

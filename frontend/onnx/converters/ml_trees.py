@@ -240,7 +240,7 @@ def _leaves(node: NodeView, data: SSAValue, tables: TreeTables, num_features: in
 
 
 def _neutral(aggregate: str) -> float:
-    """The neutral weight, of a leaf for a target without weight there."""
+    """The weight of a leaf for a target that it does not affect: neutral in the aggregation."""
     return {"MIN": np.inf, "MAX": -np.inf}.get(aggregate, 0.0)
 
 

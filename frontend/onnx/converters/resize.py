@@ -28,7 +28,7 @@ _SINCE_11 = (
 _SINCE_18 = (*_SINCE_11, "antialias", "axes", "keep_aspect_ratio_policy")
 _POLICIES = ("stretch", "not_larger", "not_smaller")
 _LARGEST = 1 << 40
-"""A size that is too large."""
+"""Larger sizes are clamped to this one, which is too large itself."""
 
 
 @converts("Upsample", since=1, until=6, attributes=("mode", "height_scale", "width_scale"))

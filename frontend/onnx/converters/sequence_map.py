@@ -51,7 +51,7 @@ def _known_rows(node: NodeView, inputs: Sequence[SSAValue]) -> list[list[SSAValu
 
 
 def _loop(node: NodeView, inputs: Sequence[SSAValue]) -> list[SSAValue]:
-    """A loop over the length of the first sequence; a shorter other sequence is an error at run time."""
+    """A loop over the length of the first sequence; a shorter sequence is an error at run time."""
     outputs = len(node.attribute_graph("body").output)
     initial = [node.emit(SequenceEmptyOp, of=tensor_type((), f32)) for _ in range(outputs)]
 
