@@ -100,7 +100,7 @@ class RegionSet:
         return list(dict.fromkeys(map(self.atom, ops)))
 
     def ordered_needs(self) -> dict[Atom, list[Atom]]:
-        """Returns the regions with ends and the atoms that they depend on, in topological order, with their operands.
+        """Returns the ended regions and their dependencies, in topological order, each mapped to the atoms it needs.
 
         Raises `PassError` if a region depends on a value that depends on the region.
         """

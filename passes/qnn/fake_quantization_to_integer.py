@@ -1,4 +1,4 @@
-"""`relay-fake-quantization-to-integer`: computes float regions between quantised tensors on integers.
+"""`relay-fake-quantization-to-integer`: converts float regions between quantised tensors to integer arithmetic.
 
 What: the ops between `relay.qnn.dequantize` and `relay.qnn.quantize` compute in floats on quantised values. Each has an
 integer form, which takes the integers with their scale and zero point. Ops on paths from integers to a quantisation are
@@ -20,22 +20,22 @@ After:
     %d = relay.maximum(%c, %zero)
     %y = relay.qnn.requantize(%d, %scale, %zero, %sy, %zy)         %scale is the product of %sx and %sw
 
-Quantising: a result differs from that of the floats by at most one step, the unit of the integers. `nn.avg_pool2d`
-rounds the mean to a step of its operand, or to a finer one if the steps of the result are smaller. Products and sums
-are exact in 32 bits; constants that are added to them are rounded to their steps. An op that rounds (`add`, `sigmoid`,
-…) rounds to the steps of the following quantisation; only ops that keep the steps (`reshape`, `nn.relu`,
-`nn.max_pool2d`, …) may lie in between. Functions of one 8-bit tensor without such a form become a table of 256 numbers,
-which is exact, whatever their ops.
+Quantising: a result differs from that of the floats by at most one step of its scale. `nn.avg_pool2d` rounds the mean
+to a step of its operand, or to a finer one if the steps of the result are smaller. Products and sums are exact in 32
+bits; constants that are added to them are rounded to their steps. An op that rounds (`add`, `sigmoid`, …) rounds to the
+steps of the following quantisation; only ops that keep the steps (`reshape`, `nn.relu`, `nn.max_pool2d`, …) may lie in
+between. Functions of one 8-bit tensor without such a form become a table of 256 numbers, which is exact, whatever their
+ops.
 
 Refuses, with a remark that names the op and the reason, and with an error under `hard-fail`: a region with an op
 without an integer form; sums that may overflow 32 bits; scales that are not finite, or along two axes of one op; ops
-that compare numbers whose scale is not known to be positive. Floats may overflow where the integers do not. Left alone:
-regions that begin with floats, such as the quantisation of an input, and values that ops outside of a region read.
+that compare numbers whose scale is not known to be positive. Floats may overflow where the integers do not.
+Left alone: regions that begin with floats, such as the quantisation of an input, and values that other ops read.
 
 `use-qat` continues after this: any op with dequantised operands and an integer form of its own is replaced by it, and
 the result is dequantised. A constant added there must be a multiple of the scale, except for that of `nn.bias_add`,
-which is rounded. Ops such as `nn.softmax` stay in floats unless `optional-qnn-ops` names them. Rules registered by
-other packages (`integer_hooks.py`) take precedence over the pass's own.
+which is rounded. Optional ops (`nn.softmax`) stay in floats unless `optional-qnn-ops` names them. Rules registered
+by other packages (`integer_hooks.py`) take precedence over the pass's own.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ from xrelay.passes.qnn.integer_regions import IntegerRegions
 
 @dataclass(frozen=True)
 class RelayFakeQuantizationToIntegerPass(ModulePass):
-    """Compute float regions between quantised tensors on integers; see the module's docstring."""
+    """Convert float regions between quantised tensors to integer arithmetic; see the module's docstring."""
 
     name = "relay-fake-quantization-to-integer"
 

@@ -51,7 +51,7 @@ def pass_on(w: IntegerWriter) -> StandIn:
     "sort", result=Result.KEPT,
 )  # fmt: skip
 def choose(w: IntegerWriter) -> StandIn:
-    """The op itself, if integers are ordered as their numbers; the maximum of no numbers is infinite."""
+    """The op itself, if greater integers represent greater numbers; the maximum of no numbers is infinite."""
     data = w.single(0)
     require_order(data)
     if 0 in shape_of(data.value.type):

@@ -99,7 +99,7 @@ def _dense(w: IntegerWriter, data: Quantized, weight: Quantized) -> StandIn:
 
 @integer_rule("nn.matmul", "nn.batch_matmul", result=Result.OWN, data=2)
 def matmul(w: IntegerWriter) -> StandIn:
-    """The quantised operator, with the second operand transposed if its rows are not the columns of the result."""
+    """The quantised operator, with the second operand transposed unless it has a row per column of the result."""
     left, right = w.single(0), w.tensor(1)
     if not isinstance(w.op, MatrixProductOp):
         raise NoIntegerFormError("it is no product of matrices")

@@ -47,7 +47,7 @@ def bias_add(w: IntegerWriter) -> StandIn:
 
 @integer_rule("add", result=Result.ROUNDED, data=2, constants=True)
 def add(w: IntegerWriter) -> StandIn:
-    """The sum in 32 bits if it fits; else each side is first brought to the steps of the result."""
+    """Adds a bias to 32-bit data directly; otherwise each side is first brought to steps of the result."""
     return _sum(w, "add", None)
 
 

@@ -1,4 +1,4 @@
-"""`relay-quantize-realize`: computes a program that `relay-quantize-annotate` rounds on integers.
+"""`relay-quantize-realize`: converts a program that `relay-quantize-annotate` has rounded to integer arithmetic.
 
 What: applies `relay-fake-quantization-to-integer` between the roundings, and also after the last one: the 32-bit sums
 of a last product are dequantised. Pairs of quantisation and dequantisation that are not used on integers are removed,
@@ -54,7 +54,7 @@ ROUNDINGS = ("UPWARD", "TONEAREST")
 
 @dataclass(frozen=True)
 class RelayQuantizeRealizePass(ModulePass):
-    """Compute an annotated program on integers; see the module's docstring."""
+    """Convert an annotated program to integer arithmetic; see the module's docstring."""
 
     name = NAME
 
