@@ -105,10 +105,9 @@ class AnyDim(DimExpr):
 
 
 GREAT = 1 << 32
-"""The divisor above which a negative numerator stays as it is.
+"""The greatest divisor for which the constant of a numerator is made nonnegative.
 
-`(n - 4) floordiv d` is `(n + d - 4) floordiv d - 1` for divisors up to this limit. For greater ones both have the same
-value, but the sums that a program computes must fit 64 bits.
+`(n - 4) floordiv d` is then `(n + d - 4) floordiv d - 1`. For greater divisors the sum might not fit 64 bits.
 """
 
 ANY = AnyDim()

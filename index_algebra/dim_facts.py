@@ -119,7 +119,7 @@ class DimFacts:
         return True
 
     def _cost(self, atom: Atom) -> tuple[bool, int, int]:
-        """The order of atoms to replace: names first, then atoms with few facts, then atoms that occurred late."""
+        """Sort key of atoms to replace: names first, then atoms with few facts, then atoms that occurred late."""
         weight = self._weights.get(atom, 0) + len(self._watchers.get(atom, ()))
         rank = self._ranks.get(atom.name, 0) if isinstance(atom, Symbol) else 0
         return not isinstance(atom, Symbol), weight, -rank

@@ -76,7 +76,7 @@ class Requirement(ABC):
         return f"{subject}{told.text} is {replace(self, lhs=lhs, rhs=rhs).text}"
 
     def canonical(self) -> Requirement:
-        """The same requirement in the form of its text: `n mod 4 == 0` is a `Divides`. Decided ones are unchanged."""
+        """The requirement in the form of its text: `n mod 4 == 0` is a `Divides`; a decided one compares integers."""
         return self
 
 

@@ -57,7 +57,7 @@ def _checked_weight(node: NodeView) -> tuple[int, int, int, int]:
 def _with_an_edge(node: NodeView, numbers: Numbers) -> tuple[SSAValue, SSAValue]:
     """The data with an edge, and its extents minus 1 along rows and columns, which broadcast with positions.
 
-    Positions are divided by these numbers, so an extent of 1 gets an edge of zeros, the value outside.
+    Positions are divided by these numbers, so an extent that may be 1 gets an edge of zeros, the value outside.
     """
     extents = [numbers.extent(node.input(0), axis) for axis in (2, 3)]
     edges = [int(not isinstance(extent, int) or extent == 1) for extent in extents]

@@ -51,7 +51,7 @@ def transformed(node: NodeView, scores: SSAValue, transform: str) -> SSAValue:
 
 
 def _softmax_zero(node: NodeView, scores: SSAValue) -> SSAValue:
-    """The softmax of non-zero scores; a score of 0 is only divided by their sum."""
+    """The softmax of non-zero scores; a score of about 0 is only scaled."""
     greatest = node.emit("max", scores, axis=(1,), keepdims=True)
     counts = node.emit("greater", node.emit("abs", scores), node.scalar(SMALLEST, scores))
     powers = node.emit("exp", node.emit("subtract", scores, greatest))
