@@ -1,4 +1,4 @@
-"""The builder: Relay programs in Python, pleasant to read.
+"""The builder: Relay programs written in Python.
 
     data = relay.var("data", shape=(1, 3, 224, 224))
     weight = relay.var("weight")
@@ -6,9 +6,8 @@
     func = relay.Function(relay.analysis.free_vars(y), y)
     module = relay.IRModule.from_expr(func)
 
-Every registered operator is a function here under Relay's name (`relay.add`, `relay.nn.conv2d`); operands may be
-expressions, values of xDSL, numbers and arrays. `relay.transform`, `relay.build` and `relay.op` are imported when they
-are first used.
+Each registered operator is a function here under Relay's name (`relay.add`, `relay.nn.conv2d`). Operands are
+expressions, xDSL values, numbers or arrays. `relay.transform`, `relay.build` and `relay.op` are imported on first use.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from xrelay.relay.types import Any, FuncType, IncompleteType, TensorType, TupleT
 from xrelay.relay.visitor import ExprFunctor, ExprMutator, ExprVisitor
 
 if TYPE_CHECKING:
-    # From the stub: the operators with the types of their parameters.
+    # The stub declares the operators with the types of their parameters.
     from xrelay.api.param_dict import load_param_dict as load_param_dict
     from xrelay.api.param_dict import save_param_dict as save_param_dict
     from xrelay.passes.infra.pass_context import PassContext
@@ -151,18 +150,18 @@ _LATE = {
     "vm": ("xrelay.relay.vm", ""),
     "while_loop": ("xrelay.relay.loops", "while_loop"),
 }
-"""Names that stand above the builder: module, and the name in it."""
+"""Names that are imported on first use: name → (module, name in it, or "" for the module itself)."""
 
 
 def astext(expr: Expr | IRModule, show_meta_data: bool = True) -> str:
-    """The program of an expression, a function or a module, as text."""
+    """Returns the program of an expression, a function or a module as text."""
     return expr.astext(show_meta_data)
 
 
 def __getattr__(name: str) -> OpFunction:
-    """A name that is imported on first use, or the operator called so, as a function."""
+    """Returns an attribute that is imported on first use, or the operator of this name as a function."""
     if name in _LATE:
-        # The type checker knows these from their imports above.
+        # The imports under TYPE_CHECKING declare the types of these names.
         module, member = _LATE[name]
         found: typing.Any = import_module(module)
         return getattr(found, member) if member else found

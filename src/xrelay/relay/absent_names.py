@@ -1,4 +1,4 @@
-"""Names of Relay's that do not exist here, and what serves instead: programs are on tensors, tuples and functions."""
+"""Names of Relay that xrelay does not have, with their alternatives: programs use tensors, tuples and functions."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _ABSENT: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("RefCreate", "RefRead", "RefType", "RefWrite"), _REFERENCES),
     **dict.fromkeys(("fromtext", "parse", "parse_expr", "parser"), _TEXT),
 }
-"""Name → why it is not here, and what to do."""
+"""Name → (the reason why it does not exist, the alternative)."""
 
 
 def refuse_absent(name: str) -> None:
-    """Raise `NoOperatorError` for a name of Relay's that does not exist here; others pass."""
+    """Raises `NoOperatorError` if `name` is a name of Relay that xrelay does not have."""
     if name in _ABSENT:
         reason, hint = _ABSENT[name]
         raise NoOperatorError(f"relay.{name} is not here: {reason}", help=hint)

@@ -1,6 +1,6 @@
-"""What Relay's rules for fake quantisation see: a call on integers, and what these stand for.
+"""The arguments of Relay's rules for fake quantisation: a call on integers and the affine types of its operands.
 
-`relay.op.register_fake_quantization_to_integer` takes such a rule.
+`relay.op.register_fake_quantization_to_integer` registers such a rule.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from xrelay.relay.replacing import copies_of
 
 @dataclass(frozen=True)
 class TensorAffineType:
-    """Integers `n` of `dtype` that stand for `scale * (n - zero_point)`; along `axis` where these are vectors."""
+    """Integers `n` of `dtype` that represent `scale * (n - zero_point)`, per element of `axis` if these are vectors."""
 
     scale: Expr
     zero_point: Expr
@@ -37,7 +37,7 @@ class TensorAffineType:
 
 @dataclass(frozen=True)
 class TupleAffineType:
-    """What the fields of a tuple stand for."""
+    """The affine types of the fields of a tuple."""
 
     types: Sequence[TensorAffineType]
 
@@ -46,10 +46,10 @@ AffineType: TypeAlias = TensorAffineType | TupleAffineType
 
 
 def integer_hook(function: Callable[..., object]) -> Write:
-    """A rule of `relay-fake-quantization-to-integer` for one of Relay's.
+    """Adapts one of Relay's rules to a rule of `relay-fake-quantization-to-integer`.
 
-    The function gets the call on integers, and what these stand for: `type_map[expr.args[0]]`; `type_map[expr]` is what
-    the result is quantised to. It gives a list of an expression and what that stands for.
+    The function takes the call on integers and a map of affine types: `type_map[expr.args[0]]` is that of an operand,
+    `type_map[expr]` that to which the result is quantised. It returns a list of an expression and its affine type.
     """
 
     def write(w: IntegerWriter) -> StandIn:
@@ -70,9 +70,9 @@ def integer_hook(function: Callable[..., object]) -> Write:
 
 
 class _Shown:
-    """The expressions that a function is shown for the operands of an op, and what they stand for.
+    """The call that a rule receives: an expression for each operand, and their affine types.
 
-    Variables stand for values, so that nothing of the program can be changed; constants are shown as such.
+    Variables replace the operands, so that the rule cannot change the program. Constants are passed as copies.
     """
 
     def __init__(self, w: IntegerWriter):
@@ -92,7 +92,7 @@ class _Shown:
             self.types[self.call] = self._affine(w.steps)
 
     def copy(self, *results: Expr) -> list[SSAValue]:
-        """The values of expressions of what was shown, whose ops become part of the form."""
+        """Inserts the ops of expressions that a rule built; returns their values in the program."""
         values = [result.ssa_value for result in results]
         for op in copies_of(values, self.known):
             self._writer.insert(op)
@@ -111,7 +111,7 @@ class _Shown:
         return argument
 
     def _of(self, value: SSAValue) -> Expr:
-        """A variable for `value`, or a copy of the constant that it is."""
+        """Returns a variable for `value`, or a copy of its constant."""
         if isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
             return view(value.op.clone().result)
         variable = Var(value.name_hint or "operand", value.type)
@@ -124,7 +124,7 @@ class _Shown:
 
 
 def _stand_in(shown: _Shown, result: Expr, affine: object) -> StandIn | str:
-    """What an answer stands for; a text that says what is wrong with it."""
+    """Converts a rule's result to quantised values; returns the error message if it is invalid."""
     if not isinstance(affine, TupleAffineType):
         return _tensor(shown, result, affine)
     fields = [_tensor(shown, TupleGetItem(result, index), each) for index, each in enumerate(affine.types)]
@@ -133,7 +133,7 @@ def _stand_in(shown: _Shown, result: Expr, affine: object) -> StandIn | str:
 
 
 def _tensor(shown: _Shown, result: Expr, affine: object) -> Quantized | str:
-    """Integers of the type that `affine` says; a text where they are not."""
+    """Returns the integers that `affine` describes, or the error message if the result does not match it."""
     if not isinstance(affine, TensorAffineType):
         return f"gave {affine!r} as affine type of a tensor"
     value, scale, zero_point = shown.copy(result, view(as_value(affine.scale)), view(as_value(affine.zero_point)))

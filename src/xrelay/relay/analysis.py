@@ -1,6 +1,6 @@
-"""Questions about expressions and modules: variables, order, form, features, types, how much they multiply.
+"""Analyses of expressions and modules: variables, order, form, features, types, multiply-accumulates.
 
-Those that run passes are imported when they are first used.
+Analyses that run passes are imported on first use.
 """
 
 from __future__ import annotations
@@ -67,18 +67,18 @@ _LATE = {
     "list_fake_quantized_op_freqs": "module_analysis",
     "list_op_freqs": "module_analysis",
 }
-"""What stands in other files, which need this one: name → file."""
+"""Analyses in files that import this one: name → file."""
 
 
 def __getattr__(name: str) -> Any:
-    """A function that is imported on first use."""
+    """Returns a function that is imported on first use."""
     if name not in _LATE:
         raise AttributeError(f"relay.analysis has no {name!r}; {did_you_mean(name, __all__, ', '.join(__all__))}")
     return getattr(import_module(f"xrelay.relay.{_LATE[name]}"), name)
 
 
 def free_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` uses and does not bind, in the order a depth-first walk meets them."""
+    """Returns the free variables of `expr` in depth-first order."""
     bound = set(expr.params) if isinstance(expr, Function) else set[Var]()
     root = expr.body if isinstance(expr, Function) else expr
     found = [view(value) for value in free_variables(root.ssa_value)]
@@ -86,14 +86,14 @@ def free_vars(expr: Expr) -> list[Var]:
 
 
 def all_vars(expr: Expr) -> list[Var]:
-    """The variables that occur in `expr`, bound ones too, each once."""
+    """Returns the free and bound variables in `expr`, each once."""
     found: dict[Var, None] = {}
     post_order_visit(expr, lambda node: found.setdefault(node) if isinstance(node, Var) else None)
     return list(found)
 
 
 def bound_vars(expr: Expr) -> list[Var]:
-    """The variables that `expr` binds, by lets and as parameters of functions: those of the whole before its parts'."""
+    """Returns the variables that `expr` binds by lets and as function parameters, in pre-order."""
     found: dict[Var, None] = {}
     done: set[Expr] = set()
     stack = [expr]
@@ -111,7 +111,7 @@ def bound_vars(expr: Expr) -> list[Var]:
 
 
 def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
-    """Call `fvisit` for every expression that `expr` consists of, parts before the whole, each once; iterative."""
+    """Calls `fvisit` once for each subexpression of `expr`, in post-order; iterative."""
     done: set[Expr] = set()
     stack: list[tuple[Expr, bool]] = [(expr, False)]
     while stack:
@@ -127,9 +127,9 @@ def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
 
 
 def get_total_mac_number(expr: Expr) -> int:
-    """The multiplications with addition in `expr`: each op counts once, whatever calls or loops repeat it.
+    """Returns the number of multiply-accumulates in `expr`. Each op counts once, even if calls or loops repeat it.
 
-    `InputError` where an extent is open.
+    Raises `InputError` if an extent is dynamic.
     """
     ops: dict[Operation, None] = {}
 
@@ -143,7 +143,7 @@ def get_total_mac_number(expr: Expr) -> int:
 
 
 def well_formed(expr: Expr) -> bool:
-    """Whether every variable is bound once at most, and a function uses none that it does not bind."""
+    """Returns whether each variable is bound at most once and a function has no free variables."""
     binders: list[Var] = []
 
     def note(node: Expr) -> None:
@@ -158,7 +158,7 @@ def well_formed(expr: Expr) -> bool:
 
 
 def check_constant(expr: Expr) -> bool:
-    """Whether `expr` is a constant, or a tuple of nothing but such; iterative."""
+    """Returns whether `expr` is a constant, or a tuple of constants and such tuples; iterative."""
     pending: list[Expr] = [expr]
     while pending:
         node = pending.pop()
@@ -170,7 +170,7 @@ def check_constant(expr: Expr) -> bool:
 
 
 def all_dtypes(expr: Expr) -> set[str]:
-    """The names of the element types of all tensors in `expr`, as far as types are known."""
+    """Returns the names of the element types of all tensors in `expr` whose types are known."""
     types: list[Attribute] = []
     post_order_visit(expr, lambda node: types.append(node.type))
     found: set[str] = set()

@@ -3,9 +3,9 @@
     regions = relay.analysis.AnnotatedRegionSet(func)
     regions.get_region(call).target, .args, .nodes, .rets
 
-A begin opens a region, which every expression joins that is computed of it; an expression of several open regions makes
-one of them. An end closes: what is computed of it is outside. Functions of modules are asked in `passes/byoc`; this is
-the same for expressions, before anything is a module.
+A begin annotation opens a region. An expression joins the region of its operands; operands of several regions merge
+these into one. An end annotation closes the region: expressions computed from it are outside. `passes/byoc` has the
+same analysis for functions of modules.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
 
 @dataclass(eq=False)
 class AnnotatedRegion:
-    """What lies between some begins and ends, in the order in which a walk meets it."""
+    """The expressions between connected begin and end annotations, in post-order."""
 
     target: str
     """The compiler that the begins name."""
@@ -34,25 +34,24 @@ class AnnotatedRegion:
     args: list[Expr] = field(default_factory=list[Expr])
     """The begins."""
     nodes: list[Expr] = field(default_factory=list[Expr])
-    """Everything in the region, begins and ends too."""
+    """All expressions in the region, including begins and ends."""
     rets: list[Expr] = field(default_factory=list[Expr])
     """The ends."""
 
 
 class AnnotatedRegionSet:
-    """The regions of `expr`, between calls of the operator `region_begin_op` and such of `region_end_op`.
+    """The regions of `expr` between calls of the operators `region_begin_op` and `region_end_op`.
 
-    Raises `InputError` for an end that closes no region, and where regions for different compilers meet without a
-    border.
+    Raises `InputError` if an end closes no region, or if regions for different compilers meet without a border.
     """
 
     def __init__(self, expr: Expr, region_begin_op: Op | None = None, region_end_op: Op | None = None):
         self._begin = BEGIN if region_begin_op is None else region_begin_op.name
         self._end = END if region_end_op is None else region_end_op.name
         self._numbers: dict[Expr, int] = {}
-        """Expression → a begin, by number, the region of which it joined."""
+        """Expression → the number of a begin of its region."""
         self._parents: list[int] = []
-        """For each begin one of the same region, the first for itself."""
+        """Union-find over begins: for each begin another begin of its region, or itself for the root."""
         self._targets: list[str] = []
         post_order_visit(expr, self._visit)
         roots = dict.fromkeys(self._root(number) for number in self._numbers.values())
@@ -72,11 +71,11 @@ class AnnotatedRegionSet:
         return iter(self._regions)
 
     def get_region(self, expr: Expr) -> AnnotatedRegion | None:
-        """The region that `expr` is in; None for one that is in none."""
+        """Returns the region that contains `expr`, or None."""
         return self._of.get(expr)
 
     def _visit(self, node: Expr) -> None:
-        """Let `node` open a region, join the one that is open, or make one of several."""
+        """Opens a region at `node`, adds `node` to the open region, or merges several open regions."""
         if isinstance(node, Function):
             return
         name = _name(node)
@@ -107,12 +106,12 @@ class AnnotatedRegionSet:
 
 
 def _name(node: Expr) -> str:
-    """The operator that `node` is a call of; empty for other expressions."""
+    """Returns the operator that `node` calls, or "" for other expressions."""
     return node.op.name if isinstance(node, Call) and isinstance(node.op, Op) else ""
 
 
 def _target(annotation: Expr) -> str:
-    """The compiler that an annotation names; empty for an operator that names none."""
+    """Returns the compiler that an annotation names, or "" if it names none."""
     attrs = annotation.attrs if isinstance(annotation, Call) else None
     return "" if attrs is None else str(attrs.get("compiler", ""))
 

@@ -1,4 +1,4 @@
-"""Operators and attributes of calls as Relay's users read them: `call.op.name`, `call.attrs.strides`, `dict(attrs)`."""
+"""Operators and attributes of calls with Relay's interface: `call.op.name`, `call.attrs.strides`, `dict(attrs)`."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ __all__ = ["Attrs", "NoAttributeError", "Op"]
 
 
 class NoAttributeError(XRelayError, AttributeError):
-    """The op has no attribute of the name."""
+    """The op has no attribute of this name."""
 
 
 class Attrs(Mapping[str, Any]):
-    """The attributes of an op as Python values, by name or as Python's attributes; those that are unset are None.
+    """The attributes of an op as Python values, by key or as Python attributes; unset ones are None.
 
-    Of the call of a function they are those that the call was given.
+    For a call of a function, they are the attributes of the call itself.
     """
 
     def __init__(self, op: Operation):

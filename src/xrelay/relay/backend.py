@@ -1,8 +1,8 @@
-"""Relay's words for how a built program runs: `relay.build(mod, executor=Executor("aot"), runtime=Runtime("cpp"))`.
+"""Relay's executor and runtime options: `relay.build(mod, executor=Executor("aot"), runtime=Runtime("cpp"))`.
 
-Native code is one function that calls kernels in their order, with the parameters in the library: what Relay's
-executors `graph` and `aot` differ in, and most of their options say, does not exist here. Names and options are
-checked, so that a script which asks for what there is not is told so.
+Native code is one function that calls the kernels in order, with the parameters in the library. So Relay's executors
+`graph` and `aot` are the same here, and most of their options do not apply. Names and options are checked; unsupported
+ones raise an error.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _C_RUNTIME: Final = "model.export(path, header=…) writes an object file and a 
 
 
 class _Choice:
-    """A name among some, and options of it; `InputError` for others, and for values that change nothing here."""
+    """A choice by name with options. Raises `InputError` for unknown names and for option values without effect."""
 
     KIND: ClassVar[str]
     OPTIONS: ClassVar[Mapping[str, Mapping[str, tuple[OptionValue, ...]]]]
-    """Name → option → the values that it may have."""
+    """Name → option → allowed values."""
     REFUSED: ClassVar[Mapping[str, str]] = {}
-    """Names that Relay has, and what to do instead."""
+    """Names that Relay has and xrelay does not → what to do instead."""
 
     def __init__(self, name: str, options: Mapping[str, OptionValue] | None = None):
         if name not in self.OPTIONS:
@@ -45,15 +45,15 @@ class _Choice:
             raise InputError(f"the {self.KIND} {self.name!r} has {option} {words}, not {value!r}", help="leave it out")
 
     def __getitem__(self, option: str) -> OptionValue:
-        """The value of an option; `KeyError` where it has not been given."""
+        """Returns the value of an option. Raises `KeyError` if it was not given."""
         return self.options[option]
 
     def __contains__(self, option: object) -> bool:
-        """Whether an option has been given."""
+        """Returns whether an option was given."""
         return option in self.options
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other is of the same kind, name and options."""
+        """Returns whether kind, name and options are equal."""
         return type(self) is type(other) and isinstance(other, _Choice) and vars(self) == vars(other)
 
     def __hash__(self) -> int:
@@ -64,7 +64,7 @@ class _Choice:
 
 
 class Executor(_Choice):
-    """What calls the kernels: `graph` or `aot`, which are the same here."""
+    """The executor that calls the kernels: `graph` or `aot`, which are the same here."""
 
     KIND = "executor"
     OPTIONS: ClassVar = {
@@ -74,7 +74,7 @@ class Executor(_Choice):
 
 
 class Runtime(_Choice):
-    """What the code needs to run: `cpp`, a process that has Python."""
+    """The runtime that the code needs: `cpp`, a process with Python."""
 
     KIND = "runtime"
     OPTIONS: ClassVar = {"cpp": {"system-lib": (False,)}}

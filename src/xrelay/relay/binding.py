@@ -1,4 +1,4 @@
-"""`relay.bind` and `bind_params_by_name`: values in the place of variables."""
+"""`relay.bind` and `bind_params_by_name`: substitute values for variables."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr: ...
 
 
 def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr:
-    """`expr` with values in the place of variables; types that follow from them are to be inferred anew.
+    """Returns `expr` with variables replaced by values. Types that depend on them have to be inferred again.
 
-    A function loses the parameters that are bound; variables that the values use and that were free nowhere before are
-    its last parameters. `InputError` for a key that is no variable.
+    A function loses the bound parameters. Free variables of the values that were not free in the function become its
+    last parameters. Raises `InputError` if a key is not a variable.
     """
     others = [key for key in cast("Mapping[object, ExprLike]", binds) if not isinstance(key, Var)]
     if others:
@@ -47,10 +47,10 @@ def bind(expr: Expr, binds: Mapping[Var, ExprLike]) -> Expr:
 
 
 def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Function:
-    """Returns the function with its parameters of these names replaced by constants; other names are passed over.
+    """Returns the function with the parameters of these names replaced by constants. Unknown names are ignored.
 
-    Python's numbers, lists of them, and floats of another dtype take the dtype of the parameter. `InputError` where two
-    parameters have one of the names, or a value is no array of numbers or does not fit.
+    Python numbers, lists of numbers, and floats of another dtype are converted to the dtype of the parameter. Raises
+    `InputError` if two parameters have one of the names, or if a value is not an array of numbers or does not fit.
     """
     arrays = arrays_by_name(params)
     names = Counter(param.name for param in func.params)
@@ -62,7 +62,7 @@ def bind_params_by_name(func: Function, params: Mapping[str, object]) -> Functio
 
 
 def _constant(param: Var, given: object, array: NDArray[Any]) -> Expr:
-    """The array as a constant: of the parameter's dtype, where numbers were given that have none."""
+    """Returns the array as a constant, in the parameter's dtype if `given` is a Python number or list."""
     if not isinstance(given, int | float | list | tuple):
         return const(as_parameter(array, param.type))
     if not isinstance(param.type, TensorType):
@@ -75,7 +75,7 @@ def _constant(param: Var, given: object, array: NDArray[Any]) -> Expr:
 
 
 def as_parameter(array: NDArray[Any], type: Attribute) -> NDArray[Any]:
-    """Returns the array for a parameter of a type: floats are converted to floats of the parameter's dtype."""
+    """Returns the array for a parameter of a type. Floats are converted to the parameter's float dtype."""
     dtype = numpy_dtype(type.element_type) if isinstance(type, TensorType) else None
     are_floats = dtype is not None and dtype.kind == array.dtype.kind == "f"
     return array.astype(dtype) if are_floats and dtype != array.dtype else array

@@ -1,4 +1,4 @@
-"""The scopes in which the ops of an expression are computed: the body of a function and the branches in it."""
+"""The scope in which each op of an expression is computed: the function body, or a branch in it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.relay.graph import LetScopeOp, captured
 
 @dataclass(frozen=True, eq=False)
 class Scope:
-    """The body of a function, or a branch or closure in the scope around it."""
+    """The body of a function, or a branch or closure inside another scope."""
 
     around: Scope | None = None
     depth: int = 0
@@ -24,7 +24,7 @@ class Scope:
         return Scope(self, self.depth + 1)
 
     def common(self, other: Scope) -> Scope:
-        """Returns the innermost scope that both scopes are or lie in."""
+        """Returns the innermost scope that contains both scopes."""
         left, right = self, other
         while left is not right:
             left, right = (left, right) if left.depth >= right.depth else (right, left)
@@ -35,13 +35,13 @@ class Scope:
 
 
 class BranchScopes:
-    """The scope of each op of an expression: the innermost scope that holds all its uses, closures taken whole.
+    """The scope of each op of an expression: the innermost scope that contains all its uses.
 
-    The scope of a let is that of the let expression.
+    A closure counts as one op. The scope of a let is that of the let expression.
     """
 
     def __init__(self, steps: Sequence[tuple[Operation, bool]], roots: Sequence[SSAValue]):
-        """`steps` are those of `graph.steps` for the values `roots`."""
+        """`steps` is the result of `graph.steps` for the values `roots`."""
         self.body = Scope()
         self.branches: dict[Region, Scope] = {}
         self._scopes: dict[Operation | SSAValue, Scope] = {}
@@ -63,7 +63,7 @@ class BranchScopes:
         return self._scopes[op]
 
     def _visit(self, op: Operation, scope: Scope) -> None:
-        """Notes what `op` needs, in scopes of their own for the branches of an if."""
+        """Records the scopes that use the operands of `op`. Each branch of an if is a new scope."""
         if not isinstance(op, IfOp):
             for value in captured(op):
                 self._need(value, scope)
@@ -80,7 +80,7 @@ class BranchScopes:
 
 
 def scopes_of_inner_lets(order: Sequence[tuple[Operation, bool]], values: Sequence[SSAValue]) -> BranchScopes | None:
-    """Returns the scopes of ops if a let is inside of a branch, else None."""
+    """Returns the scopes of ops if a let is inside a branch, else None."""
     if not any(isinstance(op, LetScopeOp) for op, _ in order) or not any(isinstance(op, IfOp) for op, _ in order):
         return None
     scopes = BranchScopes(order, values)

@@ -1,4 +1,4 @@
-"""`build` compiles a Relay function with its parameters to a library for `GraphModule`, as Relay's users write it.
+"""`build` compiles a Relay function with its parameters to a library for `GraphModule`, with Relay's interface.
 
 lib = xrelay.build(func, "llvm", params=params)
 m = xrelay.GraphModule(lib["default"](dev))
@@ -63,17 +63,17 @@ def build(
 
 
 def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction:
-    """Compile a function or expression of the builder, or the `@main` of a relay module, which stays as it is.
+    """Compiles a function or expression of the builder, or the `@main` of a relay module. The source is not changed.
 
-    `params` become constants, by name of parameter: arrays, or objects with `numpy()` or `asnumpy()`. Types of
-    parameters that are open follow from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this
-    machine. `target_host` is accepted and has no meaning: host and device are one CPU. `executor` and `runtime` are
-    checked, see `relay.backend`. The library has its model as `mod_name`, and always as `default`.
+    `params` are constants by parameter name: arrays, or objects with `numpy()` or `asnumpy()`. Incomplete types of
+    parameters are taken from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this machine.
+    `target_host` is accepted and ignored: host and device are one CPU. `executor` and `runtime` are checked, see
+    `relay.backend`. The library contains its model as `mod_name`, and always as `default`.
 
     A schedule of tensor expressions becomes a function of the tensors `args`, see `build_schedule`.
 
-    Raises `InputError` for a name that no parameter has, a value that is no array, or one whose shape or dtype is not
-    the parameter's; and what `compile` raises.
+    Raises `InputError` if no parameter has one of the names, if a value is not an array, or if its shape or dtype
+    differs from that of the parameter. Raises the errors of `compile`.
     """
     if isinstance(source, Schedule):
         return build_schedule(source, *arguments, **named)
@@ -83,10 +83,10 @@ def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction
 def optimize(
     mod: Function | Expr | ModuleOp, target: str | Target | None = None, params: Mapping[str, object] | None = None
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-    """The program as the graph optimiser leaves it to fusion, and, as in Relay, the parameters that it still has: none.
+    """Returns the program before fusion, optimised on the graph level, and an empty dictionary for Relay's parameters.
 
-    `mod` stays as it is, `params` become constants. Which passes run says the entered `PassContext`, by its level and
-    by name. Raises what `build` raises, as far as types and the graph are concerned.
+    `mod` is not changed; `params` become constants. The entered `PassContext` selects the passes by opt level and by
+    name. Raises the errors of `build` that concern types and the graph.
     """
     module, chosen = _module(mod), chosen_target(target, None)
     _bind(main_function(module), arrays_by_name(params))
@@ -107,7 +107,7 @@ def _build_program(
     mod_name: str = DEFAULT,
     threads: int | None = None,
 ) -> Library:
-    """The library of a program and its parameters."""
+    """Returns the library of a program and its parameters."""
     _check_ways(executor, runtime, mod_name)
     module = _module(source)
     bound = arrays_by_name(params)
@@ -119,7 +119,7 @@ def _build_program(
 
 
 def _check_ways(executor: object, runtime: object, mod_name: object) -> None:
-    """Raise `InputError` for what are no executor, runtime and name; those there are all mean the same."""
+    """Raises `InputError` for an invalid executor, runtime or name. All valid ones have the same effect."""
     for kind, given in ((Executor, executor), (Runtime, runtime)):
         if isinstance(given, str):
             kind(given)
@@ -131,7 +131,7 @@ def _check_ways(executor: object, runtime: object, mod_name: object) -> None:
 
 
 def _module(source: object) -> ModuleOp:
-    """`source` as a module of its own; the free variables of an expression are its parameters."""
+    """Returns `source` as a new module. The free variables of an expression become its parameters."""
     if isinstance(source, Function | Expr):
         return Module.from_expr(source)
     if isinstance(source, ModuleOp):
@@ -142,7 +142,7 @@ def _module(source: object) -> ModuleOp:
 
 
 def _bind(function: FuncOp, params: Mapping[str, NDArray[Any]]) -> None:
-    """Replaces the parameters of these names by constants; other names are passed over, as in Relay."""
+    """Replaces the parameters of these names by constants. Unknown names are ignored, as in Relay."""
     block, attributes = function.body.block, argument_attrs(function)
     arguments = {_name(argument, attributes): argument for argument in block.args}
     params = {name: array for name, array in params.items() if name in arguments}

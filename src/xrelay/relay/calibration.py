@@ -1,4 +1,4 @@
-"""`get_calibration_data`: what the functions for compilers from outside take and give in a run."""
+"""`get_calibration_data`: the inputs and outputs of functions for external compilers in one run."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ MAIN: Final = "main"
 
 
 def get_calibration_data(mod: ModuleOp, data: Mapping[str, object]) -> dict[GlobalVar, dict[str, list[Tensor]]]:
-    """What each function with `Compiler` takes (`inputs`) and gives (`outputs`) where `@main` runs on `data`.
+    """Returns the `inputs` and `outputs` of each function with `Compiler` when `@main` runs on `data`.
 
-    `data` has arrays by the names of inputs. A tuple is the list of its fields. Raises `InputError` where `@main` calls
-    such a function twice, or in a branch, loop or closure, so that there is no one call whose values are meant, and
-    where there is no `@main`; besides what compiling raises.
+    `data` maps input names to arrays. A tuple is the list of its fields. Raises `InputError` if there is no `@main`, or
+    if it calls such a function twice or in a branch, loop or closure: then the values are not those of one call. Raises
+    the errors of `compile`.
     """
     module = mod.clone()
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
@@ -54,7 +54,7 @@ def get_calibration_data(mod: ModuleOp, data: Mapping[str, object]) -> dict[Glob
 
 
 def _calls(main: FuncOp, names: set[str]) -> list[AnyCall]:
-    """The calls of the functions of these names in `main`; `InputError` where one has no values of its own."""
+    """Returns the calls of these functions in `main`. Raises `InputError` if one is called twice or conditionally."""
     calls = [op for op in walk_ops(main) if is_call(op) and callee_name(op) in names]
     seen: set[str] = set()
     for call in calls:
@@ -67,7 +67,7 @@ def _calls(main: FuncOp, names: set[str]) -> list[AnyCall]:
 
 
 def give_values(main: FuncOp, values: Sequence[SSAValue]) -> None:
-    """Let `main`, a function of a program that this changes, give `values` of its own block, tuples field by field."""
+    """Makes `main` return `values` of its block, with tuples flattened. Changes the program."""
     block, end = main.body.block, main.body.block.last_op
     if end is None:
         raise InputError("@main has no end", location=location_of(main))

@@ -1,4 +1,4 @@
-"""`CallGraph`: which functions of a module call which, how often, and which call themselves."""
+"""`CallGraph`: which functions of a module call which, how often, and which are recursive."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from xrelay.relay.nodes import GlobalVar
 
 
 class CallGraph:
-    """The calls between the functions of `module`, as they are when it is made.
+    """The calls between the functions of `module` at construction.
 
-    Functions are asked for by name or global variable; `InputError` for one that is not in the module. `str` shows
-    every function with what it calls, callers before those that they call.
+    Functions are given by name or global variable. Raises `InputError` if the module has no such function. `str` lists
+    each function with its callees, callers before callees.
     """
 
     def __init__(self, module: ModuleOp):
@@ -29,19 +29,19 @@ class CallGraph:
         )
 
     def ref_count(self, var: GlobalVar | str) -> int:
-        """How many places of the module mention the function: those where it is called."""
+        """Returns how many times the module refers to the function."""
         return self._references[self._name(var)]
 
     def global_call_count(self, var: GlobalVar | str) -> int:
-        """How many calls of functions of the module stand in the function."""
+        """Returns how many calls of functions of the module the function contains."""
         return sum(self._calls[self._name(var)].values())
 
     def is_recursive(self, var: GlobalVar | str) -> bool:
-        """Whether the function may call itself, directly or through others."""
+        """Returns whether the function may call itself, directly or indirectly."""
         return self._name(var) in recursive_functions(self._calls)
 
     def print_var(self, var: GlobalVar | str) -> str:
-        """The function, how often it is mentioned, and what it calls, as text."""
+        """Returns the function, its number of references and its callees as text."""
         name = self._name(var)
         lines = [f"@{name}: #refs = {self._references[name]}"]
         lines += [f"  calls @{callee}: {count}" for callee, count in self._calls[name].items()]

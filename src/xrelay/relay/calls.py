@@ -1,8 +1,8 @@
-"""Operators as Python functions: `relay.nn.conv2d(data, weight, channels=32)`, made from their definitions.
+"""Operators as Python functions: `relay.nn.conv2d(data, weight, channels=32)`, derived from the op definitions.
 
-Positional arguments are the operands, then the attributes in the order the op declares them, which is Relay's; both
-can be given by name, and attributes as expressions (`dynamic_arguments.py`). Every registered operator is here, other
-packages' too.
+Positional arguments are the operands, then the attributes in the order in which the op declares them, as in Relay.
+Both may be given by name, and attributes as expressions (`dynamic_arguments.py`). Operators registered by other
+packages are included.
 """
 
 from __future__ import annotations
@@ -48,11 +48,14 @@ from xrelay.relay.sparse_operators import SPARSE
 from xrelay.relay.written_operators import WRITTEN
 
 OpFunction = Callable[..., Expr]
-"""Takes operands and attributes, gives the expression."""
+"""A function from operands and attributes to the expression."""
 
 
 def op_function(name: str) -> OpFunction:
-    """The function that applies the operator `name` (`nn.conv2d`, or a short name); `UnknownOpError` for none."""
+    """Returns the function that applies the operator `name` (`nn.conv2d`, or a short name).
+
+    Raises `UnknownOpError` if no operator has this name.
+    """
     if name in BESIDE and name not in relay_ops():
         return _guarded(f"relay.{name}", BESIDE[name])
     op = get_relay_op(name)
@@ -60,11 +63,11 @@ def op_function(name: str) -> OpFunction:
 
 
 class NoOperatorError(UnknownOpError, AttributeError):
-    """No operator has the name: to Python an attribute that is absent, to a reader the nearest names."""
+    """No operator has this name. An `AttributeError` for Python; the message lists the nearest names."""
 
 
 class Namespace:
-    """The operators whose names begin with `prefix`, as attributes."""
+    """The operators whose names begin with `prefix.`, as attributes."""
 
     def __init__(self, prefix: str):
         self._prefix = prefix
@@ -90,7 +93,7 @@ image = Namespace("image")
 """Relay's `image` operators."""
 
 qnn = Namespace("qnn")
-"""Relay's operators on quantised numbers, which stand in `relay.qnn.op`."""
+"""Relay's operators on quantised numbers, which `relay.qnn.op` contains."""
 
 vision = Namespace("vision")
 """Relay's `vision` operators."""
@@ -100,7 +103,7 @@ random = Namespace("random")
 
 
 def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:
-    """`collapse_sum_to`, where a list of extents is a constant of them, and tells the type."""
+    """`collapse_sum_to`. A list of extents becomes a constant, from which the result type is inferred."""
     if not isinstance(shape, (list, tuple)):
         return call(CollapseSumToOp, data, shape)
     extents = [int(extent) for extent in cast("Sequence[int]", shape)]
@@ -111,7 +114,7 @@ def collapse_sum_to(data: ExprLike, shape: ExprLike | Sequence[int]) -> Expr:
 
 
 def dropout(data: ExprLike, rate: float = 0.5) -> Expr:
-    """`nn.dropout`, of which only the data is of interest, as in Relay's Python."""
+    """`nn.dropout`, which returns only the data, as in Relay's Python."""
     return call(DropoutOp, data, rate=rate)[0]
 
 
@@ -123,7 +126,7 @@ def variance(
     unbiased: bool = False,
     with_mean: ExprLike | None = None,
 ) -> Expr:
-    """`variance` around the mean, or around what is given as `with_mean`, as in Relay's Python."""
+    """`variance` around the mean, or around `with_mean`, as in Relay's Python."""
     if with_mean is None:
         with_mean = call(MeanOp, data, axis=axis, keepdims=True, exclude=exclude)
     named: dict[str, AttributeValue] = {"axis": axis, "keepdims": keepdims, "exclude": exclude, "unbiased": unbiased}
@@ -145,12 +148,12 @@ def normal(
 
 
 def _of_dtype(value: ExprLike, dtype: str) -> ExprLike:
-    """A number as a constant of a type; anything else as it is."""
+    """Returns a number as a constant of a dtype; other values unchanged."""
     return const(value, dtype) if isinstance(value, int | float) else value
 
 
 def threefry_key(seed: int) -> Expr:
-    """A key of random numbers: the seed in four words, and a path and a counter at their beginnings."""
+    """Returns a key of random numbers: four words of the seed, and initial path and counter."""
     return const(np.array(key_words(seed), np.uint64))
 
 
@@ -170,7 +173,7 @@ _BY_HAND: dict[type[RelayOp], OpFunction] = {
 
 
 def reverse_reshape(data: ExprLike, newshape: int | Sequence[int]) -> Expr:
-    """`contrib_reverse_reshape`, under the name of Relay's Python."""
+    """`contrib_reverse_reshape`, under the name in Relay's Python."""
     return call(ReverseReshapeOp, data, newshape=newshape)
 
 
@@ -189,12 +192,12 @@ BESIDE: dict[str, OpFunction] = {
     "segment_sum": segment_sum,
     "sparse_fill_empty_rows": sparse_fill_empty_rows,
 }
-"""Functions that stand beside operators: of another name, or of none."""
+"""Functions that are not named after an operator: of another name, or composed of several operators."""
 
 
 @cache
 def _guarded(name: str, function: OpFunction) -> OpFunction:
-    """`function`, which raises `ConstraintError` where its arguments are of kinds that it does not compute with."""
+    """Wraps `function` to raise `ConstraintError` if an argument has an unsupported kind."""
 
     @wraps(function)
     def apply(*arguments: Any, **named: Any) -> Expr:
@@ -210,7 +213,7 @@ def _guarded(name: str, function: OpFunction) -> OpFunction:
 
 @cache
 def _function_of(op: type[RelayOp]) -> OpFunction:
-    """The function that applies `op`; always the same, so that functions can be compared."""
+    """Returns the function that applies `op`. The result is cached, so that functions can be compared."""
     definition = op.get_irdl_definition()
     operand_names = [name for name, _ in definition.operands]
     variadic = any(isinstance(operand, VarOperandDef) for _, operand in definition.operands)

@@ -1,4 +1,4 @@
-"""`transform.ChangeBatch`: a program for another number of examples.
+"""`transform.ChangeBatch`: changes the batch size of a program.
 
 mod = transform.ChangeBatch({mod["main"].params[0]: 0}, batch_size=8)(mod)
 """
@@ -24,11 +24,11 @@ NAME = "ChangeBatch"
 
 
 class ChangeBatch(ModulePass):
-    """Gives parameters of `@main` the extent `batch_size` along an axis, and infers all types anew.
+    """Sets the extent of parameters of `@main` along an axis to `batch_size`, and infers all types again.
 
-    `data` says the axis by parameter: a variable, of which the name counts as `mod["main"]` is a copy, or the name.
-    `PassError` for one that `@main` does not have, one without the axis, and a size below 1. Where an operator says the
-    old extent itself, as `reshape` may, no types fit: `TypeInferenceError`.
+    `data` maps parameters to axes. A parameter is a name, or a variable of this name, as `mod["main"]` is a copy.
+    Raises `PassError` for a parameter that `@main` does not have, an axis out of range, and a size below 1. Raises
+    `TypeInferenceError` if an attribute holds the old extent, such as the shape of a `reshape`.
     """
 
     def __init__(self, data: Mapping[Var | str, int], batch_size: int = 16):
@@ -39,7 +39,7 @@ class ChangeBatch(ModulePass):
         self._size = batch_size
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Put another `@main` into the module."""
+        """Replaces `@main` of the module."""
         infer = create_pass("InferType")
         module = IRModule.of(infer(mod))
         main = module["main"]
@@ -55,7 +55,7 @@ class ChangeBatch(ModulePass):
                 raise PassError(f"{NAME}: @main has no parameter {name!r}", help=f"it has {', '.join(names) or 'none'}")
 
     def _changed(self, param: Var) -> Var:
-        """A variable with another extent; `PassError` where it has no such axis."""
+        """Returns a variable with the new extent. Raises `PassError` if the axis is out of range."""
         type, axis = param.checked_type.plain, self._axes[param.name]
         rank = len(shape_of(type)) if isinstance(type, TensorType) else 0
         if not -rank <= axis < rank:

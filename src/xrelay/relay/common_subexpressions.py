@@ -1,4 +1,4 @@
-"""`EliminateCommonSubexpr` as Relay's users call it: `fskip` is asked of expressions."""
+"""`EliminateCommonSubexpr` with Relay's interface: `fskip` receives expressions."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def eliminate_common_subexpressions_of(
     fskip: Callable[[Expr], bool] | None = None,
     skip: Callable[[Operation], bool] | None = None,
 ) -> int:
-    """Merge equal ops but those that one of the functions names; gives the number of ops erased.
+    """Merges equal ops, except those for which a predicate holds; returns the number of ops erased.
 
-    `fskip` gets each expression as Relay's pass gives it, a `relay.Call` with its `op` and `attrs`, a `relay.Constant`
-    and so on; `skip` gets the op of xDSL.
+    `fskip` receives each expression as in Relay's pass: a `relay.Call` with its `op` and `attrs`, a `relay.Constant`
+    and so on. `skip` receives the xDSL op.
     """
 
     def is_left_alone(op: Operation) -> bool:

@@ -15,8 +15,8 @@ from xrelay.relay.graph import LetScopeOp, detached, let_binding, steps
 def copy_into(block: Block, values: Sequence[SSAValue], mapping: Mapping[SSAValue, SSAValue]) -> list[SSAValue]:
     """Copies the ops that `values` need to the end of `block`; returns the copies of `values`.
 
-    `mapping` replaces values from outside. A let inside of a branch stays in the branch. Other ops are copied to the
-    block itself, unless there is such a let: then each is copied to the block where its uses meet.
+    `mapping` replaces values from outside. A let inside a branch stays in the branch. Other ops are copied to `block`
+    itself if there is no such let, else to the innermost block that contains all their uses.
     """
     known = dict(mapping)
     order = list(steps(*values))

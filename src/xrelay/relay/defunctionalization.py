@@ -1,4 +1,4 @@
-"""`transform.Defunctionalization`: a program without functions that take or give functions."""
+"""`transform.Defunctionalization`: removes functions that take or return functions."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from xrelay.relay.module import MAIN, IRModule
 
 
 def defunctionalize(func: Function, mod: IRModule) -> Function:
-    """`func`, the program's beginning, without functions as values; put it into `mod` again.
+    """Returns `func`, the entry of the program, without functions as values, to be stored in `mod` again.
 
-    A closure becomes data (`!relay.closure`): the number of a function, and what it captured. Functions of `mod` that
-    `func` calls, directly or by others, take and give these instead, and closures' bodies become functions of `mod`,
-    which a call chooses from by the number. Functions that `func` does not call stay as they are.
+    A closure becomes data (`!relay.closure`): the number of a function and the captured values. Functions of `mod` that
+    `func` calls, directly or indirectly, take and return such data. The bodies of closures become functions of `mod`,
+    and a call selects one by its number. Functions that `func` does not call are not changed.
 
-    Raises `PassError` where `func` itself takes or gives functions, and where `relay-lift-closures` refuses.
+    Raises `PassError` if `func` itself takes or returns functions, and if `relay-lift-closures` fails.
     """
     program = IRModule.of(mod)
     before = {var.name_hint for var in program.get_global_vars()}
@@ -44,7 +44,7 @@ def defunctionalize(func: Function, mod: IRModule) -> Function:
 
 
 def _refuse(function: FuncOp) -> None:
-    """`PassError` where the beginning of a program is given functions, or gives some."""
+    """Raises `PassError` if the entry function takes or returns functions."""
     type = function.function_type
     if any(isinstance(leaf, FunctionType) for leaf in leaf_types([*type.inputs, *type.outputs])):
         raise PassError(

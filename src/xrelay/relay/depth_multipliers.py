@@ -1,7 +1,7 @@
-"""Depthwise convolutions with several filters a channel, whose weight Relay writes as channels by filters of each.
+"""Depthwise convolutions with several filters per channel, whose weight has the axes channel and filter in Relay.
 
-`nn.conv2d` of as many groups as channels takes the weight [C, M, KH, KW] in Relay, as `OIHW`, or [KH, KW, C, M] as
-`HWOI`, which is how TensorFlow Lite stores it. Here it has C * M filters of one channel, in the same order.
+For an `nn.conv2d` with as many groups as channels, Relay accepts a weight [C, M, KH, KW] as `OIHW`, or [KH, KW, C, M]
+as `HWOI`, the layout of TensorFlow Lite. xrelay's weight has C * M filters of one channel, in the same order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.relay.expr import ExprLike, as_value, call
 
 DEPTHWISE: Final[tuple[type[ConvOp], ...]] = (Conv2DOp, Conv3DOp, QnnConv2DOp)
-"""The operators whose weight may be channels by filters of each."""
+"""The operators whose weight may have several filters per channel."""
 
 _WEIGHT: Final = 1
 
@@ -30,7 +30,7 @@ _WEIGHT: Final = 1
 def of_one_channel(
     op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
 ) -> tuple[ExprLike, ...]:
-    """The operands, with a weight of one channel a filter, where it is one of several filters a channel.
+    """Returns the operands, with a weight of several filters per channel reshaped to filters of one channel.
 
     Before:
 
@@ -40,7 +40,7 @@ def of_one_channel(
 
         relay.nn.conv2d(x, relay.reshape(w, (8, 1, 3, 3)), groups=4)
 
-    Zero points and scales of quantised channels, one for each, become one for each filter.
+    Zero points and scales per channel are repeated for each filter.
     """
     kind = next((each for each in DEPTHWISE if each is op), None)
     many = None if kind is None else _filters_a_channel(kind, operands, attributes)
@@ -55,7 +55,7 @@ def of_one_channel(
 def _filters_a_channel(
     op: type[ConvOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
 ) -> tuple[int, int, str] | None:
-    """Channels, filters of each and the weight's axes, where there are several; `None` for any other convolution."""
+    """Returns the number of channels, filters per channel and the weight's layout; None for any other convolution."""
     groups = attributes.get("groups", 1)
     layouts = attributes.get("data_layout") or f"NC{op.AXES}", attributes.get("kernel_layout") or f"OI{op.AXES}"
     found = [_extents(operand, layout) for operand, layout in zip(operands[: _WEIGHT + 1], layouts, strict=True)]
@@ -70,7 +70,7 @@ def _filters_a_channel(
 
 
 def _extents(operand: ExprLike, layout: object) -> dict[str, Dim] | None:
-    """The extents of `operand` by the letters of its axes; `None` where they are not known, or in blocks."""
+    """Returns the extents of `operand` by layout letter; None if the rank is unknown or the layout is blocked."""
     type = as_value(operand).type
     shape = shape_of(type) if isinstance(type, TensorType) else ()
     plain = isinstance(layout, str) and layout.isalpha() and layout.isupper() and len(layout) == len(shape)
@@ -78,7 +78,7 @@ def _extents(operand: ExprLike, layout: object) -> dict[str, Dim] | None:
 
 
 def _split(weight: ExprLike, letters: str, filters: int) -> ExprLike:
-    """The weight with all its filters along the axis O, those of one channel beside each other, and 1 along I."""
+    """Returns the weight with all filters along the axis O, grouped by channel, and extent 1 along I."""
     shape = dict(zip(letters, shape_of(as_value(weight).type), strict=True)) | {"O": filters, "I": 1}
     beside = letters.replace("I", "").replace("O", "OI")
     if beside != letters:

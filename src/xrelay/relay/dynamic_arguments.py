@@ -1,11 +1,11 @@
-"""Attributes that are given as expressions: constants are their values, others make a `dyn` operator, as in Relay.
+"""Attributes given as expressions: a constant is replaced by its value; others make a `dyn` operator, as in Relay.
 
 relay.reshape(x, relay.const(np.array([4, -1])))     is    relay.reshape(x, [4, -1])
 relay.reshape(x, relay.shape_of(y))                  is    relay.dyn.reshape(x, relay.shape_of(y))
 
-Where there is no `dyn` operator for this attribute, elements that types tell are values too:
+If there is no `dyn` operator for the attribute, elements that are known from types are values too:
 
-relay.squeeze(x, relay.shape_of(y))                  is    relay.squeeze(x, [0, 3]), of y of shape 0 × 3
+relay.squeeze(x, relay.shape_of(y))                  is    relay.squeeze(x, [0, 3]), if y has shape 0 × 3
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ Make: TypeAlias = "Callable[[tuple[ExprLike, ...], Attributes], Expr]"
 
 
 def apply_operator(op: type[RelayOp], operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """The operator on `operands`, whose attributes may be expressions.
+    """Applies the operator to `operands`, with attributes that may be expressions.
 
-    `ConstraintError` where one that is no constant is an attribute whose value has to be known.
+    Raises `ConstraintError` if an attribute must be known and its expression is not constant.
     """
     known = {name: known_attribute(value) for name, value in attributes.items()}
     fixed = {name: value for name, value in known.items() if not isinstance(value, Expr)}
@@ -61,7 +61,7 @@ def apply_operator(op: type[RelayOp], operands: tuple[ExprLike, ...], attributes
 
 
 def _told(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> AttributeValue:
-    """What types tell of an attribute that is an expression; `ConstraintError` where that is not all."""
+    """Returns the elements of an attribute known from types. Raises `ConstraintError` if one is unknown."""
     numbers = numbers_of(value.ssa_value) if isinstance(value, Expr) else None
     if numbers is None:
         raise ConstraintError(op.name, "C0", f"attribute {name!r} must be known", help="give numbers, or a constant")
@@ -69,12 +69,12 @@ def _told(op: type[RelayOp], name: str, value: AttributeValue | Expr) -> Attribu
 
 
 def known_attribute(value: AttributeValue | Expr) -> AttributeValue | Expr:
-    """The number or the list that a constant is; anything else as it is."""
+    """Returns the number or list that a constant holds; other values unchanged."""
     return value.data.tolist() if isinstance(value, Constant) else value
 
 
 def _operand(value: AttributeValue | Expr) -> ExprLike:
-    """An attribute as an operand: a list of numbers is a constant of 64-bit integers."""
+    """Returns an attribute as an operand. A list of numbers becomes a constant of 64-bit integers."""
     if isinstance(value, Expr):
         return value
     if isinstance(value, int | list | tuple):
@@ -83,7 +83,7 @@ def _operand(value: AttributeValue | Expr) -> ExprLike:
 
 
 def _with_operand(op: type[RelayOp], name: str) -> Make:
-    """The operator `op`, whose last operand is the attribute `name`; the others it has too."""
+    """Returns a function that calls `op` with the attribute `name` as its last operand."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
         others = {key: value for key, value in attributes.items() if key != name and not isinstance(value, Expr)}
@@ -93,7 +93,7 @@ def _with_operand(op: type[RelayOp], name: str) -> Make:
 
 
 def _full_of(number: float) -> Make:
-    """A tensor full of a number of type `dtype`."""
+    """Returns a function that makes a tensor filled with a number of type `dtype`."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
         dtype = attributes.get("dtype")
@@ -104,14 +104,14 @@ def _full_of(number: float) -> Make:
 
 
 def _full(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """A tensor full of an operand, in the type `dtype` where one is given."""
+    """Makes a tensor filled with an operand, cast to `dtype` if given."""
     dtype = attributes.get("dtype")
     fill = operands[0] if dtype is None or isinstance(dtype, Expr) else call(CastOp, operands[0], dtype=dtype)
     return call(DynFullOp, fill, _operand(attributes["shape"]))
 
 
 def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """Begin, end and strides as operands, of the first axes; sizes become ends."""
+    """Makes a slice with begin, end and strides as operands, along the first axes. Sizes become ends."""
     begin, end = (as_value(_operand(attributes[name])) for name in ("begin", "end"))
     if attributes.get("axes") is not None:
         raise ConstraintError(StridedSliceOp.name, "C0", "axes cannot be named where places are expressions")
@@ -123,18 +123,18 @@ def _strided_slice(operands: tuple[ExprLike, ...], attributes: Attributes) -> Ex
 
 
 def _stop_of_size(begin: ExprLike, size: ExprLike) -> Expr:
-    """The places before which `size` elements from `begin` end; a size below 0 reaches to the end of the axis."""
+    """Returns the exclusive ends of `size` elements from `begin`. A size below 0 extends to the end of the axis."""
     first, count = (call(CastOp, value, dtype="int64") for value in (begin, size))
     zero, far = const(0, "int64"), const(FAR, "int64")
     stop = call(AddOp, first, count)
-    # Counted from the end of the axis, a stop of 0 would be its begin.
+    # A negative stop counts from the end of the axis; there a stop of 0 would be the begin of the axis.
     behind = call(WhereOp, call(LessOp, stop, zero), stop, far)
     reached = call(WhereOp, call(LessOp, first, zero), behind, stop)
     return call(WhereOp, call(LessOp, count, zero), far, reached)
 
 
 def _topk(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """The number behind the data; all elements of the axis where it is below 1, as in Relay."""
+    """Makes a top-k with k as the last operand. If k is below 1, it is the extent of the axis, as in Relay."""
     data, k = as_value(operands[0]), call(CastOp, _operand(attributes["k"]), dtype="int64")
     others = {name: value for name, value in attributes.items() if not isinstance(value, Expr)}
     axis = others.get("axis", -1)
@@ -144,14 +144,14 @@ def _topk(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
 
 
 def _pad(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """The widths between data and value."""
+    """Makes a pad with the widths as the second operand."""
     mode = {name: value for name, value in attributes.items() if name == "pad_mode" and not isinstance(value, Expr)}
     data, value = operands
     return call(DynPadOp, data, _operand(attributes["pad_width"]), value, **mode)
 
 
 def _resize(kind: type[ResizeOp]) -> Make:
-    """The sizes behind the data, as whole numbers; no scale, and the region that is given."""
+    """Returns a function that makes a resize with integer sizes, no scales, and the given region as operands."""
 
     def make(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
         fixed = {name: value for name, value in attributes.items() if not isinstance(value, Expr)}
@@ -171,7 +171,7 @@ def _resize(kind: type[ResizeOp]) -> Make:
 
 
 def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """One of two values for each class, of which there are as many as an expression says.
+    """Makes a one-hot encoding whose number of classes is an expression.
 
     Before:
 
@@ -197,7 +197,7 @@ def _one_hot(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
 
 
 def _unless_told(op: type[RelayOp], name: str, make: Make) -> Make:
-    """`op` itself where types tell the attribute `name`, else what `make` makes."""
+    """Returns a function that calls `op` if the attribute `name` is known from types, else `make`."""
 
     def apply(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
         value = attributes[name]
@@ -211,7 +211,7 @@ def _unless_told(op: type[RelayOp], name: str, make: Make) -> Make:
 
 
 def _sparse_to_dense(operands: tuple[ExprLike, ...], attributes: Attributes) -> Expr:
-    """The shape behind the indices."""
+    """Makes a dense tensor with the shape as the second operand."""
     indices, *others = operands
     return call(DynSparseToDenseOp, indices, _operand(attributes["output_shape"]), *others)
 
@@ -232,4 +232,4 @@ _DYNAMIC: Mapping[type[RelayOp], tuple[tuple[str, ...], Make]] = {
     OneHotOp: (("depth",), _one_hot),
     SparseToDenseOp: (("output_shape",), _sparse_to_dense),
 }
-"""The operators that have such a form: the attributes that may be expressions, and what makes it."""
+"""Operators with a dynamic form → the attributes that may be expressions, and the function that makes the form."""

@@ -1,9 +1,9 @@
-"""`relay.squeeze` and `relay.expand_dims` of axes that are expressions: reshapes to an extent list that is computed.
+"""`relay.squeeze` and `relay.expand_dims` with axes as expressions: reshapes to a computed shape.
 
 %y = relay.squeeze(%x) {axis = %axis}     is     %y = relay.dyn.reshape(%x, %shape)
 
-where the elements of `%shape` are the extents of `%x` that stay. Axes that do not fit give an extent of which the
-reshape says that it is none.
+where the elements of `%shape` are the extents of `%x` that remain. If the axes are invalid, the shape contains an
+invalid extent, for which the reshape fails.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from xrelay.errors import ConstraintError
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
 
 NO_EXTENT: Final = -2
-"""An element that no shape has, nor any code of a reshape."""
+"""An element that is neither an extent nor a code of a reshape."""
 
 
 def squeeze_axes(operands: tuple[ExprLike, ...], attributes: Mapping[str, AttributeValue | Expr]) -> Expr:
-    """The data without the axes that a vector names, each of which has extent 1; their number tells the rank."""
+    """Removes the axes that a vector names, each of extent 1. The length of the vector determines the rank."""
     data, axes = as_value(operands[0]), call(CastOp, cast("Expr", attributes["axis"]), dtype="int64")
     rank, named = len(shape_of(data.type)), shape_of(axes.type)
     count = 1 if not named else named[0]
@@ -44,14 +44,14 @@ def squeeze_axes(operands: tuple[ExprLike, ...], attributes: Mapping[str, Attrib
     places = const([[place] for place in range(rank)], "int64")
     is_named = call(AnyOp, call(EqualOp, places, call(ReshapeOp, _wrapped(axes, rank), newshape=[1, count])), axis=[1])
     goes = call(CastOp, call(LogicalAndOp, is_named, call(EqualOp, extents, const(1, "int64"))), dtype="int64")
-    # Equal elements keep their order, so what stays comes first, as it was.
+    # The sort is stable, so the remaining axes come first, in their order.
     order = call(StridedSliceOp, call(ArgsortOp, goes, dtype="int64"), begin=[0], end=[rank - count], strides=[1])
     fits = call(EqualOp, call(SumOp, goes), const(count, "int64"))
     return _in_shape(data, call(TakeOp, extents, order), fits)
 
 
 def expand_dims_at(operands: tuple[ExprLike, ...], attributes: Mapping[str, AttributeValue | Expr]) -> Expr:
-    """The data with `num_newaxis` axes of extent 1 at a place that an expression gives."""
+    """Inserts `num_newaxis` axes of extent 1 at a position given by an expression."""
     data, count = as_value(operands[0]), attributes.get("num_newaxis", 1)
     rank = len(shape_of(data.type))
     if not isinstance(count, int) or count < 0:
@@ -69,18 +69,18 @@ def expand_dims_at(operands: tuple[ExprLike, ...], attributes: Mapping[str, Attr
 
 
 def _wrapped(axes: ExprLike, rank: int) -> Expr:
-    """Axes counted from the front."""
+    """Returns axes with negative ones counted from the front."""
     return call(WhereOp, call(LessOp, axes, const(0, "int64")), call(AddOp, axes, const(rank, "int64")), axes)
 
 
 def _extents_at(data: ExprLike, places: list[int]) -> Expr:
-    """The data's extents at some places; ones where it has none."""
+    """Returns the data's extents at some axes, or ones for a scalar."""
     if not shape_of(as_value(data).type):
         return const([1] * len(places), "int64")
     return call(TakeOp, call(ShapeOfOp, data, dtype="int64"), const(places, "int64"))
 
 
 def _in_shape(data: ExprLike, shape: Expr, fits: Expr) -> Expr:
-    """The data's elements in `shape`, which counts where `fits` holds."""
+    """Reshapes the data to `shape`, or to an invalid shape if `fits` is false."""
     wanted = call(WhereOp, fits, shape, const(NO_EXTENT, "int64"))
     return call(DynReshapeOp, data, wanted, allowzero=True)

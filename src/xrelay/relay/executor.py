@@ -1,4 +1,4 @@
-"""`relay.create_executor`: programs of the builder run at once, as Relay's users try them.
+"""`relay.create_executor`: evaluates programs of the builder at once, with Relay's interface.
 
 relay.create_executor("graph", mod).evaluate()(x)
 relay.create_executor("debug").evaluate(relay.const(1.0) + relay.const(2.0))
@@ -35,12 +35,12 @@ from xrelay.relay.nodes import Constant, GlobalVar
 from xrelay.target.target import Target
 
 Evaluated: TypeAlias = Callable[..., Any]
-"""A function on arrays, in order or by name of parameter."""
+"""A function of arrays, positional or by parameter name."""
 Runner: TypeAlias = Callable[[Sequence[Any]], list[Any]]
-"""What gives the results of a program on its arguments: the values in tuples one after the other."""
+"""A function from the arguments of a program to its results, with tuples flattened."""
 
 KINDS = ("debug", "graph", "aot", "vm")
-"""The kinds of executors: the interpreter, and three names of native code."""
+"""The kinds of executors: the interpreter, and three names for native code."""
 
 
 def create_executor(
@@ -50,11 +50,11 @@ def create_executor(
     target: str | Target | None = "llvm",
     params: Mapping[str, object] | None = None,
 ) -> Executor:
-    """An executor for expressions that may call the functions of `mod`.
+    """Returns an executor for expressions that may call the functions of `mod`.
 
-    `debug` interprets, `graph`, `aot` and `vm` compile for `target`; all kinds take every program. `params` are
-    constants in the place of parameters of the module's `@main`, by name. `device` is accepted and has no meaning: it
-    is the CPU. Raises `InputError` for another kind.
+    `debug` interprets; `graph`, `aot` and `vm` compile for `target`. All kinds accept every program. `params` are
+    constants that replace parameters of the module's `@main`, by name. `device` is accepted and ignored: it is the CPU.
+    Raises `InputError` for an unknown kind.
     """
     if kind not in KINDS:
         raise InputError(
@@ -68,7 +68,7 @@ def create_executor(
 
 @dataclass(frozen=True)
 class Signature:
-    """What a function takes and gives: arguments in order and converted, tuples flat for native code and back."""
+    """The parameters and results of a function; orders and converts arguments, and flattens tuples for native code."""
 
     names: Sequence[str]
     inputs: Sequence[Attribute]
@@ -77,34 +77,34 @@ class Signature:
 
     @staticmethod
     def of(module: IRModule, *, is_native: bool = True) -> Signature:
-        """That of the @main of a module whose types are known."""
+        """Returns the signature of the @main of a module whose types are known."""
         type = main_function(module).function_type
         names = [param.name for param in module[MAIN].params]
         return Signature(names, type.inputs.data, type.outputs.data, is_native)
 
     @staticmethod
     def of_type(type: FunctionType, *, is_native: bool) -> Signature:
-        """That of a function of which only the type is known: its parameters have numbers."""
+        """Returns the signature of a function type. The parameter names are numbers."""
         names = [str(number) for number in range(len(type.inputs))]
         return Signature(names, type.inputs.data, type.outputs.data, is_native)
 
     def in_order(self, arguments: Sequence[object], named: Mapping[str, object]) -> list[Any]:
-        """The arguments of a call as programs take them, for native code, which has no tuples, the arrays in them.
+        """Returns the arguments of a call in order and converted, with tuples flattened for native code.
 
-        `InputError` where one is missing, too many, or no value.
+        Raises `InputError` if an argument is missing, superfluous or not a value.
         """
         given = zip(_in_order(self.names, arguments, named), self.inputs, strict=True)
         values = [(_given(value, type), type) for value, type in given]
         return [each for value, type in values for each in (_flat(value, type) if self.is_native else (value,))]
 
     def grouped(self, results: Iterable[Any]) -> Any:
-        """The value of the function of flat results: lists for tuples, and for several results."""
+        """Groups flat results into the function's value: lists for tuples and for several results."""
         rest = iter(results)
         values = [self._grouped(type, rest) for type in self.outputs]
         return values[0] if len(values) == 1 else values
 
     def _grouped(self, type: Attribute, values: Iterator[Any]) -> Any:
-        """The next value, or a list of as many as a tuple has."""
+        """Returns the next value, or the list of a tuple's fields."""
         if isinstance(type, TupleType):
             return [self._grouped(inner, values) for inner in type.types]
         value = next(values)
@@ -115,13 +115,13 @@ class Signature:
 
 @dataclass(frozen=True, eq=False)
 class EvaluatedFunction:
-    """A function that an expression gives: called as one that is evaluated itself, and taken as an argument."""
+    """A function that an expression evaluates to. It can be called and passed as an argument."""
 
     runner: Callable[..., Sequence[Any]]
     signature: Signature
 
     def __call__(self, *arguments: object) -> Any:
-        """The value on arrays, and on lists of them for tuples; `InputError` for arguments that do not fit."""
+        """Returns the value for arrays, and lists of arrays for tuples. Raises `InputError` for invalid arguments."""
         return self.signature.grouped(self.runner(*self.signature.in_order(arguments, {})))
 
     def __repr__(self) -> str:
@@ -129,7 +129,7 @@ class EvaluatedFunction:
 
 
 class Executor:
-    """Evaluates expressions and functions that may call those of a module."""
+    """Evaluates expressions and functions that may call the functions of a module."""
 
     def __init__(self, module: IRModule, target: str | Target | None, *, interprets: bool):
         self._module, self._target, self._interprets = module, target, interprets
@@ -137,11 +137,11 @@ class Executor:
     def evaluate(
         self, expr: Function | GlobalVar | ExprLike | None = None, binds: Mapping[Var, ExprLike] | None = None
     ) -> Any:
-        """The value of an expression; of a function, and of the module's @main by default, one to call with arrays.
+        """Returns the value of an expression; for a function, or by default the module's @main, a Python function.
 
-        `binds` are values of free variables. Values are arrays, and lists of values for tuples; a parameter that is a
-        tuple takes one. Raises `InputError` for an expression with free variables or arguments that do not fit, and
-        what `compile` and the interpreter raise.
+        `binds` maps free variables to values. Values are arrays, and lists of values for tuples. A tuple parameter
+        takes one list. Raises `InputError` for an expression with free variables and for invalid arguments. Raises the
+        errors of `compile` and of the interpreter.
         """
         if expr is None or isinstance(expr, GlobalVar):
             return self._callable(expr)
@@ -158,7 +158,7 @@ class Executor:
         return lambda *arguments, **named: signature.grouped(run(signature.in_order(arguments, named)))
 
     def _program(self, function: Function | GlobalVar | None) -> IRModule:
-        """A copy of the module with `function` as its @main."""
+        """Returns a copy of the module with `function` as its @main."""
         module = IRModule.of(self._module)
         if isinstance(function, GlobalVar):
             if function.name_hint == MAIN:
@@ -179,7 +179,7 @@ class Executor:
 
 
 def _set_main_aside(module: IRModule) -> str:
-    """Let a function that is @main have another name, which is returned; @main where there is none."""
+    """Renames @main to a private function if there is one; returns its name, else @main."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     name = fresh_name(MAIN, {function.sym_name.data for function in functions}) if MAIN in module else MAIN
     for function in functions:
@@ -189,14 +189,14 @@ def _set_main_aside(module: IRModule) -> str:
 
 
 def _call_instead(module: IRModule, name: str) -> None:
-    """Let what calls @main call `name`, in the evaluated function too: the module's @main is what it means."""
+    """Redirects calls of @main to `name`, also in the evaluated function, where @main means that of the module."""
     for op in walk_ops(module):
         if is_call(op) and callee_name(op) == MAIN:
             op.callee = SymbolRefAttr(name)
 
 
 def _in_order(names: Sequence[str], arguments: Sequence[object], named: Mapping[str, object]) -> list[object]:
-    """The arguments of a call, those by name behind the others; `InputError` where one is missing or there is none."""
+    """Returns the positional, then the named arguments of a call. Raises `InputError` for missing or extra ones."""
     unknown = [name for name in named if name not in names[len(arguments) :]]
     if unknown:
         raise InputError(f"no argument that is left is called {unknown[0]!r}", help=f"parameters: {', '.join(names)}")
@@ -208,7 +208,7 @@ def _in_order(names: Sequence[str], arguments: Sequence[object], named: Mapping[
 
 
 def _given(value: object, type: Attribute) -> Any:
-    """An argument as programs take it: numbers and objects with `numpy()` as arrays, a list for a tuple."""
+    """Converts an argument: numbers and objects with `numpy()` to arrays, a sequence to a list for a tuple."""
     if isinstance(type, TupleType):
         values = cast("Sequence[object]", value) if isinstance(value, (list, tuple)) else None
         if values is None or len(values) != len(type.types):
@@ -223,9 +223,9 @@ def _given(value: object, type: Attribute) -> Any:
 
 
 def _in_dtype(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Values in the parameter's dtype, as Relay's executors take them; what does not fit is refused as it is.
+    """Converts values to the parameter's dtype, as Relay's executors do; returns them unchanged if they do not fit.
 
-    Floats are rounded to another precision, integers and whole numbers keep their value.
+    Floats are rounded to another precision. Integers and whole numbers must keep their value.
     """
     if array.dtype == dtype or (array.dtype.kind == dtype.kind == "f" and np.can_cast(array.dtype, dtype, "same_kind")):
         return array.astype(dtype, copy=False)
@@ -235,7 +235,7 @@ def _in_dtype(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _flat(given: Any, type: Attribute) -> Iterator[object]:
-    """The arrays of an argument, in order: native code has no tuples."""
+    """Yields the arrays of an argument in order: native code has no tuples."""
     if not isinstance(type, TupleType):
         yield given
         return

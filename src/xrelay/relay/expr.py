@@ -1,8 +1,8 @@
-"""Expressions: handles on SSA values that read like Python.
+"""Expressions: handles on SSA values with Python operators.
 
-An expression stands for a value of an op that is in no block yet; `relay.Function` collects what its body needs and
-copies it into a function, so expressions can be shared and used again. Inside xDSL's `ImplicitBuilder` the same calls
-put their ops into the builder's block at once. The classes by kind of expression are in `nodes.py`.
+An expression refers to a result of an op that is in no block. `relay.Function` copies the ops that its body needs into
+a function, so expressions can be shared and reused. Inside xDSL's `ImplicitBuilder`, the same calls insert their ops
+into the builder's block. `nodes.py` has the classes for the kinds of expressions.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ from xrelay.relay.types import Extent, tensor
 _UNTYPED = "give its variables types, or infer those of a module: transform.InferType()(module)"
 
 ExprLike: TypeAlias = "Expr | SSAValue | Operation | ArrayLike | Sequence[ExprLike]"
-"""What stands for an expression: also values of xDSL, numbers and arrays (constants), sequences (tuples)."""
+"""Everything that converts to an expression: xDSL values, numbers and arrays (constants), sequences (tuples)."""
 
 ExprT = TypeVar("ExprT", bound="Expr")
 
 
 class LengthError(InputError, TypeError):
-    """An expression has no length, for it is no tuple."""
+    """An expression that is not a tuple has no length."""
 
 
 class Expr:
-    """An expression: `ssa_value` is the SSA value it stands for. Expressions of one value are equal."""
+    """An expression, a handle on `ssa_value`. Expressions of the same value are equal."""
 
-    # Without it numpy would take an expression for a number and apply `array * expression` element by element.
+    # Otherwise numpy would treat an expression as a scalar and apply `array * expression` to each element.
     __array_ufunc__ = None
 
     def __init__(self, value: SSAValue):
@@ -60,47 +60,47 @@ class Expr:
 
     @property
     def ssa_value(self) -> SSAValue:
-        """The SSA value."""
+        """The SSA value of the expression."""
         return self._ssa_value
 
     @property
     def value(self) -> Any:
-        """As `ssa_value`; of a let, as in Relay, the expression that it binds."""
+        """`ssa_value`; for a let, as in Relay, the expression that it binds."""
         return self.ssa_value
 
     @property
     def type(self) -> Attribute:
-        """The type known so far; `!relay.incomplete` where inference has to find it."""
+        """The type known so far; `!relay.incomplete` before inference."""
         return self.ssa_value.type
 
     @property
     def shape(self) -> Shape:
-        """The shape; `InputError` where the type is not a tensor that is known already."""
+        """The shape. Raises `InputError` if the type is not a known tensor type."""
         if not isinstance(self.type, TensorType):
             raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
         return shape_of(self.type)
 
     @property
     def dtype(self) -> np.dtype:
-        """The element type; `InputError` where the type is not a tensor that is known already."""
+        """The element type. Raises `InputError` if the type is not a known tensor type."""
         if not isinstance(self.type, TensorType):
             raise InputError(f"the expression has type {self.type}, not that of a tensor", help=_UNTYPED)
         return numpy_dtype(self.type.element_type)
 
     @property
     def checked_type(self) -> TypeView:
-        """The type by Relay's names, known completely; `InputError` where inference has yet to find it."""
+        """The complete type with Relay's interface. Raises `InputError` if it is not yet inferred."""
         if not is_complete(self.type):
             raise InputError(f"the expression has type {self.type}, which inference has not completed", help=_UNTYPED)
         return type_view(self.type)
 
     @property
     def span(self) -> LocationAttr | None:
-        """The place in a source that it comes from; None for a variable."""
+        """The source location; None for a variable."""
         return self.ssa_value.op.location if isinstance(self.ssa_value, OpResult) else None
 
     def same_as(self, other: object) -> bool:
-        """Whether both stand for the same value."""
+        """Returns whether both refer to the same value."""
         return self == other
 
     def __eq__(self, other: object) -> bool:
@@ -110,11 +110,11 @@ class Expr:
         return hash(self._key())
 
     def _key(self) -> object:
-        """What makes two handles the same expression."""
+        """Returns the object whose identity defines equality of expressions."""
         return self.ssa_value
 
     def __call__(self, *arguments: ExprLike) -> Expr:
-        """The value at `arguments` of the function that the expression stands for; `InputError` for a tensor."""
+        """Calls the function that the expression evaluates to. Raises `InputError` for a tensor."""
         return invoke(self, *arguments)
 
     # --- operators -------------------------------------------------------------------------------------------------
@@ -168,13 +168,13 @@ class Expr:
         return call(GreaterEqualOp, self, other)
 
     def astype(self, dtype: DTypeLike) -> Expr:
-        """The expression cast to another element type."""
+        """Returns the expression cast to another element type."""
         return call(CastOp, self, dtype=element_type(dtype))
 
     # --- tuples ----------------------------------------------------------------------------------------------------
 
     def __getitem__(self, index: int) -> Expr:
-        """Field `index` of a tuple; a negative one counts from the end where the number of fields is known."""
+        """Returns field `index` of a tuple. A negative index counts from the end if the number of fields is known."""
         try:
             number = integer(index)
         except TypeError as error:
@@ -185,30 +185,30 @@ class Expr:
         return call(TupleGetItemOp, self, index=number + count if number < 0 and count is not None else number)
 
     def astuple(self) -> Expr:
-        """The tuple itself: Relay's programs ask operators of several results for theirs."""
+        """Returns the tuple itself, for programs that convert the result of an operator with several results."""
         return self
 
     def __iter__(self) -> Iterator[Expr]:
-        """The fields of a tuple, whose type is known or which an operator gives that always has as many."""
+        """Iterates over the fields of a tuple. Raises `InputError` if their number is unknown."""
         count = field_count(self.ssa_value)
         if count is None:
             raise InputError(f"an expression of type {self.type} has no fields to unpack", help="index it instead")
         return iter([self[index] for index in range(count)])
 
     def __len__(self) -> int:
-        """How many fields a tuple has, as far as is known; `InputError`, which is a `TypeError` too, for a tensor."""
+        """Returns the number of fields of a tuple. Raises `LengthError`, also a `TypeError`, if it is not known."""
         count = field_count(self.ssa_value)
         if count is None:
             raise LengthError(f"an expression of type {self.type} has no fields to count", help="shape has the extents")
         return count
 
     def __bool__(self) -> bool:
-        """An expression is something: `if not weight:` asks whether it is None."""
+        """Returns True, so that `if not weight:` tests whether it is None."""
         return True
 
     @classmethod
     def of_value(cls, value: SSAValue) -> Expr:
-        """The expression of this class that `value` is."""
+        """Returns the expression of this class for `value`."""
         node = cls.__new__(cls)
         Expr.__init__(node, value)
         return node
@@ -216,7 +216,7 @@ class Expr:
     # --- text ------------------------------------------------------------------------------------------------------
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The program that computes the expression from its free variables, as text."""
+        """Returns the program that computes the expression from its free variables, as text."""
         return str(func_of("main", free_variables(self.ssa_value), [self.ssa_value]))
 
     def __str__(self) -> str:
@@ -227,26 +227,26 @@ class Expr:
 
 
 class Var(Expr):
-    """A variable: a parameter of the functions whose bodies use it, or what a let binds."""
+    """A variable: a parameter of the functions whose bodies use it, or the variable of a let."""
 
     def __init__(self, name_hint: str, type_annotation: Attribute | TypeView | None = None):
-        """A variable of a type; without one its type is to be inferred."""
+        """Creates a variable of a type, or with a type to infer."""
         type = IncompleteType() if type_annotation is None else as_plain(type_annotation)
         super().__init__(VarBlock(name_hint, type).args[0])
 
     @property
     def name(self) -> str:
-        """The name it was given."""
+        """The name of the variable."""
         return cast(VarBlock, self.ssa_value.owner).name
 
     @property
     def name_hint(self) -> str:
-        """As `name`."""
+        """The same as `name`."""
         return self.name
 
     @property
     def type_annotation(self) -> TypeView | None:
-        """The type it was given; None where it is to be inferred."""
+        """The type given at creation; None if it is to be inferred."""
         return None if isinstance(self.type, IncompleteType) else type_view(self.type)
 
 
@@ -254,7 +254,7 @@ _VIEWS: dict[type[Operation], Callable[[SSAValue], Expr]] = {}
 
 
 def views(*kinds: type[Operation]) -> Callable[[type[ExprT]], type[ExprT]]:
-    """Class decorator: results of ops of these classes are expressions of this class."""
+    """Class decorator: makes the class the expression class for results of these ops."""
 
     def register(node: type[ExprT]) -> type[ExprT]:
         for kind in kinds:
@@ -265,7 +265,7 @@ def views(*kinds: type[Operation]) -> Callable[[type[ExprT]], type[ExprT]]:
 
 
 def view(value: SSAValue) -> Expr:
-    """`value` as the expression it is: a variable, a call, a constant, a tuple and so on."""
+    """Returns `value` as the expression of its kind: a variable, a call, a constant, a tuple and so on."""
     if variable_name(value) is not None:
         return Var.of_value(value)
     if not isinstance(value, OpResult):
@@ -275,7 +275,7 @@ def view(value: SSAValue) -> Expr:
 
 
 def func_of(name: str, parameters: Sequence[SSAValue], results: Sequence[SSAValue]) -> FuncOp:
-    """A `func.func` with arguments for variables that computes `results`, of copies."""
+    """Returns a `func.func` that computes `results` by copies of their ops, with `parameters` as its arguments."""
     block = block_for(parameters)
     copies = copy_into(block, results, dict(zip(parameters, block.args, strict=True)))
     block.add_op(detached(ReturnOp(*copies)))
@@ -284,7 +284,7 @@ def func_of(name: str, parameters: Sequence[SSAValue], results: Sequence[SSAValu
 
 
 def block_for(parameters: Sequence[SSAValue]) -> Block:
-    """A block with an argument for every parameter."""
+    """Returns a block with an argument for each parameter."""
     block = Block(arg_types=[parameter.type for parameter in parameters])
     for parameter, argument in zip(parameters, block.args, strict=True):
         argument.name_hint = parameter.name_hint
@@ -296,7 +296,7 @@ def _is_text(name: object) -> bool:
 
 
 class VariableError(InputError, ValueError):
-    """A variable is given a type and a shape."""
+    """A variable with both a type and a shape."""
 
 
 def var(
@@ -305,10 +305,10 @@ def var(
     shape: Sequence[Extent] | None = None,
     dtype: DTypeLike = "float32",
 ) -> Var:
-    """A variable called `name_hint`, of a given type or of `shape` and `dtype`; else its type is to be inferred.
+    """Returns a variable called `name_hint`, of the given type or of `shape` and `dtype`; else its type is inferred.
 
-    A type that is the name of a dtype is that of scalars. Raises `VariableError`, which is a `ValueError` too, where
-    both a type and a shape are given, and `InputError` for an extent or a type that is none, and without a name.
+    A dtype name as type is the type of a scalar. Raises `VariableError`, also a `ValueError`, if both a type and a
+    shape are given. Raises `InputError` for an invalid extent or type and for an empty name.
     """
     if not _is_text(name_hint):
         raise InputError(f"a variable cannot be called {name_hint!r}", help="its name is a text that is not empty")
@@ -330,9 +330,9 @@ def _as_type(name: str, given: object) -> Attribute | None:
 
 
 def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "constant") -> Expr:
-    """A constant. Without `dtype` arrays keep theirs; Python's floats are float32, its integers int32 where they fit.
+    """Returns a constant. Without `dtype`, arrays keep theirs; Python floats are float32, integers int32 if they fit.
 
-    What has `numpy()` or `asnumpy()` is the array that this gives. Raises `InputError` for what is neither a number nor
+    An object with `numpy()` or `asnumpy()` is converted by it. Raises `InputError` if the value is neither a number nor
     an array of numbers, or does not fit `dtype`.
     """
     wanted = None if dtype is None else numpy_dtype(element_type(dtype))
@@ -350,7 +350,7 @@ def const(value: ArrayLike, dtype: DTypeLike | None = None, *, name: str = "cons
 
 
 def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
-    """The SSA value of what stands for an expression; numbers become constants of the element type of `like`."""
+    """Returns the SSA value of an operand. Numbers become constants of the element type of `like`."""
     if isinstance(item, Expr):
         return item.ssa_value
     if isinstance(item, (SSAValue, Operation)):
@@ -367,12 +367,12 @@ def as_value(item: ExprLike, like: Attribute | None = None) -> SSAValue:
 
 
 def tuple_of(fields: Sequence[ExprLike]) -> Expr:
-    """The tuple of `fields`."""
+    """Returns the tuple of `fields`."""
     return view(TupleOp.call(*(as_value(item) for item in fields)).result)
 
 
 def call(op: type[RelayOp], *operands: ExprLike, **attributes: AttributeValue) -> Expr:
-    """The operator on `operands`: the expression for its result. Raises `ConstraintError` where a rule is broken."""
+    """Applies the operator to `operands`; returns the expression of its result. Raises `ConstraintError`."""
     tensors = (item for item in operands if isinstance(item, (Expr, SSAValue, Operation)))
     like = next((as_value(item).type for item in tensors), None)
     types = (own if (own := op.number_type(index)) is not None else like for index in range(len(operands)))
@@ -381,7 +381,7 @@ def call(op: type[RelayOp], *operands: ExprLike, **attributes: AttributeValue) -
 
 
 def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
-    """The value of a function at `arguments`; `InputError` for a tensor or a tuple, which is none."""
+    """Calls a function value with `arguments`. Raises `InputError` if the callee is a tensor or a tuple."""
     function = as_value(callee)
     type = function.type
     if isinstance(type, (TensorType, TupleType)):
@@ -391,7 +391,7 @@ def invoke(callee: ExprLike, *arguments: ExprLike) -> Expr:
 
 
 def __getattr__(name: str) -> Any:
-    """The classes by kind of expression, which Relay has here: `relay.expr.Call` is `relay.Call`."""
+    """Returns a class for a kind of expression, which Relay has here: `relay.expr.Call` is `relay.Call`."""
     if name not in _KINDS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module("xrelay.relay.nodes"), name)

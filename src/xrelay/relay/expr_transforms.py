@@ -15,24 +15,24 @@ from xrelay.relay.nodes import GlobalVar
 
 
 def fold_constant_expr(expr: Expr, mod: IRModule, fold_qnn: bool = False) -> Expr:
-    """`expr` with what can be computed of constants alone computed, as `FoldConstant` does in a module.
+    """Returns `expr` with constant subexpressions folded, as `FoldConstant` does in a module.
 
-    `mod` has the functions that it calls; with `fold_qnn` operators on quantised numbers are computed too. Raises
-    `TypeInferenceError` where variables have no types that decide all others.
+    `mod` contains the functions that it calls. With `fold_qnn`, operators on quantised numbers are folded too. Raises
+    `TypeInferenceError` if the types of variables do not determine all others.
     """
     return _transformed(expr, "FoldConstant{fold_qnn=true}" if fold_qnn else "FoldConstant", mod)
 
 
 def to_a_normal_form_expr(e: Expr) -> Expr:
-    """`e` with every intermediate value bound by a let, as `ToANormalForm` does in a module.
+    """Returns `e` with each intermediate value bound by a let, as `ToANormalForm` does in a module.
 
-    Raises `TypeInferenceError` where variables have no types that decide all others.
+    Raises `TypeInferenceError` if the types of variables do not determine all others.
     """
     return _transformed(e, "ToANormalForm", IRModule({}))
 
 
 def _transformed(expr: Expr, pass_text: str, mod: IRModule) -> Expr:
-    """What the pass makes of a function of the free variables of `expr` beside the functions of `mod`."""
+    """Applies the pass to a function of the free variables of `expr` in a copy of `mod`; returns the expression."""
     variables = [] if isinstance(expr, Function) else free_vars(expr)
     others: dict[GlobalVar | str, Function | FuncOp] = {**mod.functions}
     name = fresh_name("expr", {variable.name_hint for variable in mod.functions})

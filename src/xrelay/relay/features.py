@@ -1,4 +1,4 @@
-"""`detect_feature`: which features of the language a program uses."""
+"""`detect_feature`: the language features that a program uses."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ Feature = IntEnum(
     ],
     start=0,
 )
-"""The features that a program may have, with Relay's names and numbers; those of references and data types no program
-here has. `fGraph`: an expression that is no variable, constant or name of a function is used in several places.
-`fLetRec`: a function that a let binds calls itself."""
+"""The language features, with Relay's names and numbers. No program here has those of references and data types.
+`fGraph`: an expression other than a variable, constant or function name is used several times. `fLetRec`: a function
+that a let binds calls itself."""
 
 _OF_KIND: tuple[tuple[type[Expr], Feature], ...] = (
     (Var, Feature.fVar),
@@ -54,9 +54,9 @@ _OF_KIND: tuple[tuple[type[Expr], Feature], ...] = (
 
 
 def detect_feature(a: Expr | ModuleOp | None, b: Expr | ModuleOp | None = None) -> set[Feature]:
-    """The features that an expression uses, or all functions of a module; of one of each, those of both together.
+    """Returns the features that an expression or all functions of a module use; for one of each, their union.
 
-    `InputError` for two expressions or two modules.
+    Raises `InputError` for two expressions or two modules.
     """
     given = [one for one in (a, b) if one is not None]
     if len({isinstance(one, ModuleOp) for one in given}) < len(given):
@@ -68,7 +68,7 @@ def detect_feature(a: Expr | ModuleOp | None, b: Expr | ModuleOp | None = None) 
 
 
 def _roots(given: list[Expr | ModuleOp]) -> list[Expr]:
-    """The expressions to look through."""
+    """Returns the expressions to search."""
     roots: list[Expr] = []
     for one in given:
         if isinstance(one, Expr):
@@ -80,7 +80,7 @@ def _roots(given: list[Expr | ModuleOp]) -> list[Expr]:
 
 
 def _detect(root: Expr, found: set[Feature]) -> None:
-    """Note the features of what `root` consists of; iterative."""
+    """Adds the features of the subexpressions of `root` to `found`; iterative."""
     seen: set[Expr] = set()
     pending = [root]
     while pending:

@@ -1,4 +1,4 @@
-"""Operands as operators take them, of those that Relay's programs give."""
+"""Converts the operands that Relay programs pass to those that the operators accept."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from xrelay.relay.mixed_integers import PRODUCTS, of_one_type
 
 
 def fitted(op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]) -> tuple[ExprLike, ...]:
-    """The operands as the operator takes them.
+    """Returns the operands converted for the operator.
 
-    Those of products have one type of integers or floats, filters one channel, and the values of `one_hot` its `dtype`.
+    Operands of products get one type of integers or floats, filters one channel, and the values of `one_hot` its
+    `dtype`.
     """
     operands = of_one_channel(op, _of_one_float(op, of_one_type(op, operands, attributes)), attributes)
     dtype = attributes.get("dtype")
@@ -29,7 +30,7 @@ def fitted(op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[
 
 
 def _of_one_float(op: type[RelayOp], operands: Sequence[ExprLike]) -> Sequence[ExprLike]:
-    """The operands of a product, whose weight is cast to the floats of the data, as Relay computes it."""
+    """Returns the operands of a product with the weight cast to the float type of the data, as Relay computes it."""
     if op not in PRODUCTS or len(operands) != 2:
         return operands
     types = [as_value(operand).type for operand in operands]

@@ -1,7 +1,7 @@
-"""`transform.FlexibleShapeDispatch`: a program for one size becomes one for any, with a copy for each expected size.
+"""`transform.FlexibleShapeDispatch`: makes an extent dynamic, with a specialised copy for each expected size.
 
-Native code takes open extents as they are; kernels of a size that is known are faster. So where a few sizes are
-expected, `@main` asks for the size and calls the copy that was made for it.
+Native code accepts dynamic extents, but kernels for a known size are faster. So `@main` tests the size and calls the
+copy for it.
 """
 
 from __future__ import annotations
@@ -26,21 +26,21 @@ from xrelay.relay.module import IRModule
 from xrelay.relay.nodes import GlobalVar, If, Tuple, TupleGetItem
 
 FALLBACK = "main_any"
-"""The function of all sizes."""
+"""The function for all other sizes."""
 
 SIZE = "size"
-"""The name of the open extent."""
+"""The name of the dynamic extent."""
 
 
 @dataclass(frozen=True)
 class FlexibleShapeDispatch:
-    """Makes `@main` take any extent of `axis`: copies `@main_5`, … of each size in `buckets` are called for these.
+    """Makes `@main` accept any extent of `axis`; for each size in `buckets` it calls a copy, `@main_5` and so on.
 
-    Other sizes call `@main_any`, which is open; with `auto_pad` those up to a bucket, and beyond the bucket before it,
-    are padded to it by `pad_value`. `input_indices` are the parameters that have the axis, the first without them;
-    `affects_output` says that the results have it too, of which padding is taken off. As in Relay, it gives a new
-    module, in which the open extent is called `size`. `PassError` for buckets that do not ascend from 1, a parameter
-    that is none, and one without the axis.
+    Other sizes call `@main_any`, whose extent is dynamic. With `auto_pad`, sizes above the previous bucket and up to a
+    bucket are padded to it with `pad_value`. `input_indices` are the parameters with the axis, by default the first.
+    With `affects_output` the results have the axis too, and their padding is removed. As in Relay, the pass returns a
+    new module, in which the dynamic extent is called `size`. Raises `PassError` if the buckets do not ascend from 1,
+    if an index is out of range, or if a parameter does not have the axis.
     """
 
     buckets: Sequence[int]
@@ -51,7 +51,7 @@ class FlexibleShapeDispatch:
     affects_output: bool = True
 
     def __call__(self, mod: ModuleOp) -> IRModule:
-        """The module with the dispatch."""
+        """Returns the module with the dispatch."""
         infer = create_pass("InferType")
         module = IRModule.of(infer(mod))
         main = module["main"]
@@ -69,7 +69,7 @@ class FlexibleShapeDispatch:
         return IRModule.of(infer(module))
 
     def _chosen(self, main: Function) -> list[Var]:
-        """The parameters whose extent is open."""
+        """Returns the parameters whose extent becomes dynamic."""
         indices = [0] if self.input_indices is None else list(self.input_indices)
         for index in indices:
             if not 0 <= index < len(main.params):
@@ -84,7 +84,7 @@ class FlexibleShapeDispatch:
         return Var(param.name_hint, tensor_type(shape, element_type_of(param.checked_type.plain)))
 
     def _called(self, module: IRModule, main: Function, name: str, extent: Dim, given: Sequence[Expr]) -> Expr:
-        """A call of a copy of `@main` for an extent, which is added to the module."""
+        """Adds a copy of `@main` for an extent to the module; returns a call of it."""
         chosen = self._chosen(main)
         params = [self._with_extent(param, extent) if param in chosen else param for param in main.params]
         function = Function(params, bind(main.body, dict(zip(main.params, params, strict=True))))
@@ -95,11 +95,11 @@ class FlexibleShapeDispatch:
     def _choice(
         self, module: IRModule, main: Function, bucket: int, least: int, size: Expr, opened: Sequence[Var], other: Expr
     ) -> Expr:
-        """`other`, unless the size is that of a bucket."""
+        """Returns a branch to the copy for a bucket if the size matches, else to `other`."""
         fitted = [new if new in main.params else self._fitted(new, bucket, size) for new in opened]
         result = self._called(module, main, f"main_{bucket}", bucket, fitted)
         if self.affects_output:
-            # Without padding nothing is cut off, but the branches have the open extent in common.
+            # Without padding this keeps all elements, but gives both branches the same dynamic extent.
             result = _each(result, main.body.checked_type.plain, lambda value, rank: self._cut(value, rank, size))
         if not self.auto_pad:
             return If(operators.equal(size, const(bucket, "int64")), result, other)
@@ -107,7 +107,7 @@ class FlexibleShapeDispatch:
         return If(operators.logical_and(fits, operators.greater(size, const(least, "int64"))), result, other)
 
     def _fitted(self, value: Var, bucket: int, size: Expr) -> Expr:
-        """An input in the size of the bucket."""
+        """Returns an input padded or reshaped to the size of the bucket."""
         shape = shape_of(value.checked_type.plain)
         wanted = [extent if isinstance(extent, int) else -1 for extent in shape]
         wanted[self.axis] = bucket
@@ -118,11 +118,11 @@ class FlexibleShapeDispatch:
         zeros = [const(np.zeros(count, np.int64)) for count in (before, behind)]
         widths = operators.concatenate([zeros[0], missing, *zeros[1 : 1 + bool(behind)]], 0)
         padded = operators.nn.pad(value, operators.reshape(widths, [len(shape), 2]), self.pad_value)
-        # The extent follows from the widths; a call wants it before types are inferred.
+        # The reshape states the extent before type inference, for the call. Inference would find it from the widths.
         return operators.reshape(padded, wanted)
 
     def _cut(self, value: Expr, rank: int, size: Expr) -> Expr:
-        """A result without what belongs to the padding."""
+        """Removes the padding from a result."""
         if rank <= self.axis:
             return value
         kept = operators.strided_slice(operators.shape_of(value), [0], [self.axis])
@@ -132,7 +132,7 @@ class FlexibleShapeDispatch:
 
 
 def _each(value: Expr, type: Attribute, change: Callable[[Expr, int], Expr]) -> Expr:
-    """A tensor, or a tuple of tensors, with each of them changed."""
+    """Applies `change` to a tensor, or to each field of a tuple of tensors."""
     if not isinstance(type, TupleType):
         return change(value, _rank(type))
     fields = [change(TupleGetItem(value, index), _rank(field)) for index, field in enumerate(type.types)]
@@ -140,5 +140,5 @@ def _each(value: Expr, type: Attribute, change: Callable[[Expr, int], Expr]) -> 
 
 
 def _rank(type: Attribute) -> int:
-    """The number of axes of a tensor; none of anything else."""
+    """Returns the rank of a tensor type, or 0 for any other type."""
     return len(shape_of(type)) if isinstance(type, TensorType) else 0

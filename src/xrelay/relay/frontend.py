@@ -1,4 +1,4 @@
-"""Foreign models into Relay, as Relay's users call it.
+"""Importers of foreign models with Relay's interface.
 
 mod, params = relay.frontend.from_onnx(model, {"data": (1, 3, 224, 224)})
 lib = relay.build(mod, "llvm", params=params)
@@ -32,14 +32,14 @@ def from_onnx(
     opset: int | None = None,
     freeze_params: bool = True,
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-    """Returns the module of an ONNX model and its parameters by name, which `relay.build` takes.
+    """Returns the module of an ONNX model and its parameters by name, for `relay.build`.
 
-    `shape` fixes the shapes of inputs by name; `dtype` is the type of inputs for which the model gives none; `opset`
-    stands in for the version that the model imports. With `freeze_params` the weights are constants in the module and
-    the parameters are empty; without it the weights that operators read are further parameters of `@main`, while those
-    that say how a node works (axes, shapes, bounds) stay constants.
+    `shape` sets the shapes of inputs by name. `dtype` is the type of inputs for which the model has none. `opset`
+    replaces the opset version of the model. With `freeze_params` the weights are constants in the module and the
+    parameters are empty. Without it the weights that operators read are further parameters of `@main`; those that
+    determine attributes (axes, shapes, bounds) stay constants.
 
-    Raises `InputError` for an opset below 1 and what `xrelay.import_onnx` raises.
+    Raises `InputError` for an opset below 1, and the errors of `xrelay.import_onnx`.
     """
     if opset is not None and opset < 1:
         raise InputError(f"opset {opset} is none; they count from 1")
@@ -54,7 +54,7 @@ def from_onnx(
 
 
 def _make_parameters(function: FuncOp, constants: Mapping[str, ConstantOp]) -> None:
-    """Replace constants by parameters behind those that the function has."""
+    """Replaces constants by additional parameters at the end."""
     block, attributes = function.body.block, list(argument_attrs(function))
     for name, constant in constants.items():
         argument = block.insert_arg(constant.result.type, len(block.args))

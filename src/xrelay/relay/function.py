@@ -1,4 +1,4 @@
-"""`relay.Function`: parameters and a body, as a function of a module or as a value (a closure)."""
+"""`relay.Function`: parameters and a body, as a function of a module or a closure."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ from xrelay.relay.graph import detached, free_variables, lifted, note_parameters
 from xrelay.relay.type_views import FuncTypeView, TypeView, as_plain_or_none, type_view
 
 RELAY_NAMES: Final = {COMPILER_INLINE: INLINE, "SkipOptimization": SKIP_OPTIMIZATION}
-"""Relay's names of the marks of functions that passes read → ours; those for other compilers keep Relay's."""
+"""Relay's names of function attributes that passes read → xrelay's. Functions for other compilers keep Relay's."""
 
 
 @views(FnOp)
 class Function(Expr):
-    """A function of `params` with `body`; `str` shows it as text, types that are not known yet as `!relay.incomplete`.
+    """A function of `params` with `body`. `str` shows it as text, with unknown types as `!relay.incomplete`.
 
-    A body that is a `relay.Tuple` gives a function of several results, or of none. As a closure it may use variables of
-    the function around it. `ret_type` says what it gives where inference is not to find it. `attrs` are attributes of
-    the function, which the function of a module and the closure have too. Raises `InputError` for parameters that are
-    no variables, or one that is given twice, and for type parameters.
+    A `relay.Tuple` as body makes a function with several results, or without results. A closure may use variables of
+    enclosing functions. `ret_type` is the result type if it is not to be inferred. `attrs` are attributes of the
+    function, also of the `func.func` and the closure made from it. Raises `InputError` for parameters that are not
+    distinct variables, and for type parameters.
     """
 
     params: list[Var]
@@ -63,20 +63,20 @@ class Function(Expr):
         given = dict(attrs) if attrs is not None else dict[str, AttributeValue]()
         self._attributes = {name: attribute_of(name, value) for name, value in given.items()}
         self.itself: Var | None = None
-        """The variable by which the body means the function, where a closure calls itself."""
+        """The variable that refers to the function in its body, for a recursive closure."""
         self._origin: SSAValue | None = None
         self._closure: SSAValue | None = None
         self._outputs: list[str] | None = None
         self._is_inferred = False
-        """Whether it was a function of a module or a closure, whose types inference found."""
+        """Whether it was read from a function of a module or from a closure, whose types are inferred."""
         self._keeps_tuple = False
-        """Whether a body that is a tuple stays one result, as in the function of a module that this one was."""
+        """Whether a tuple body stays one result, as in the function of a module from which this one was read."""
 
     # --- from IR ---------------------------------------------------------------------------------------------------
 
     @classmethod
     def of_value(cls, value: SSAValue) -> Expr:
-        """The function that a closure's value is."""
+        """Returns the function for the value of a closure."""
         op = cast(FnOp, cast(OpResult, value).op)
         variables, results = _lifted(op.body.block)
         function = cls(variables[1:] if op.is_recursive else variables, view(results[0]), attrs=op.attributes)
@@ -87,7 +87,7 @@ class Function(Expr):
 
     @classmethod
     def of_fused(cls, op: FusedOp) -> Function:
-        """The function that a fused group applies; its attributes are those of the group."""
+        """Returns the function that a fused group applies, with the attributes of the group."""
         variables, results = _lifted(op.body.block)
         function = cls(variables, view(results[0]), attrs=op.properties)
         function._origin = op.result
@@ -95,7 +95,7 @@ class Function(Expr):
 
     @classmethod
     def of_func(cls, func: FuncOp) -> Function:
-        """The function that a `func.func` with a body is; it shares nothing with it."""
+        """Returns the function for a `func.func` with a body, as a copy."""
         if func.is_declaration:
             raise InputError(f"@{func.sym_name.data} has no body", help="only functions with a body have expressions")
         attributes = func.arg_attrs.data if func.arg_attrs is not None else ()
@@ -118,9 +118,9 @@ class Function(Expr):
     # --- to IR -----------------------------------------------------------------------------------------------------
 
     def to_func(self, name: str = "main") -> FuncOp:
-        """The function as `func.func @name`; each call makes a copy of its own.
+        """Returns a new `func.func @name` for the function.
 
-        Raises `InputError` where the body uses a variable that is no parameter.
+        Raises `InputError` if the body uses a variable that is not a parameter.
         """
         params = [param.ssa_value for param in self.params]
         unbound = [variable_name(value) for value in free_variables(self.body.ssa_value) if value not in set(params)]
@@ -152,7 +152,7 @@ class Function(Expr):
         return func
 
     def _results(self, block: Block, params: Sequence[SSAValue]) -> list[SSAValue]:
-        """Copy the body into `block`; the fields of a body that is a tuple are results of their own."""
+        """Copies the body into `block`; returns its result, or the fields of a tuple body as several results."""
         (copy,) = copy_into(block, [self.body.ssa_value], dict(zip(params, block.args, strict=True)))
         if self._ret_type is not None and isinstance(copy.type, IncompleteType):
             copy = Rewriter.replace_value_with_new_type(copy, self._ret_type)
@@ -166,7 +166,7 @@ class Function(Expr):
 
     @property
     def ssa_value(self) -> SSAValue:
-        """The function as a value."""
+        """The function as an SSA value."""
         if self._closure is None:
             made = self.closure(self.itself).ssa_value
             if cast(OpResult, made).op.parent is not None:
@@ -175,7 +175,7 @@ class Function(Expr):
         return self._closure
 
     def closure(self, itself: Var | None = None) -> Expr:
-        """The function as a value (`relay.fn`), in which `itself`, where the body uses it, means the function."""
+        """Returns the function as a value (`relay.fn`). Uses of `itself` in the body are recursive calls."""
         params = [param.ssa_value for param in self.params]
         recursive = itself is not None and itself.ssa_value in free_variables(self.body.ssa_value)
         block = block_for(params)
@@ -196,30 +196,30 @@ class Function(Expr):
         return Expr(made.result)
 
     def __call__(self, *arguments: ExprLike) -> Expr:
-        """The function's value at `arguments`."""
+        """Calls the function with `arguments`."""
         return invoke(self, *arguments)
 
     @property
     def type_params(self) -> list[Attribute]:
-        """None: functions here have no type parameters. Programs that rebuild a function hand them on."""
+        """Always empty: functions have no type parameters. For programs that pass them on to a new function."""
         return []
 
     @property
     def ret_type(self) -> TypeView | None:
-        """The type of what it gives: as it was said, or as inference found it in a module; else None."""
+        """The result type: as given, or as inferred in a module; else None."""
         found = self.body.type if self._is_inferred and is_complete(self.body.type) else None
         result = self._ret_type if self._ret_type is not None else found
         return None if result is None else type_view(result)
 
     @property
     def type(self) -> Attribute:
-        """The function's type, as far as it is known."""
+        """The function type, as far as it is known."""
         result = self.body.type if self._ret_type is None or is_complete(self.body.type) else self._ret_type
         return FunctionType.from_lists([param.type for param in self.params], [result])
 
     @property
     def checked_type(self) -> FuncTypeView:
-        """The function's type by Relay's names; `InputError` where inference has yet to find it."""
+        """The function type with Relay's interface. Raises `InputError` if it is not yet inferred."""
         type = self.type
         if not is_complete(type):
             raise InputError(f"the function has type {type}, which inference has not completed",
@@ -228,31 +228,31 @@ class Function(Expr):
 
     @property
     def attrs(self) -> Mapping[str, object]:
-        """The attributes as Python values: numbers, flags, texts and lists."""
+        """The attributes as Python values: numbers, booleans, strings and lists."""
         return {name: to_python(value) for name, value in self._attributes.items()}
 
     def with_attr(
         self, attr_key_or_dict: str | Mapping[str, AttributeValue], attr_value: AttributeValue | None = None
     ) -> Function:
-        """The same function with one more attribute, or with all of a mapping: of MLIR, or Python values."""
+        """Returns a copy with one more attribute, or with all of a mapping. Values are MLIR attributes or Python's."""
         more = with_value(attr_key_or_dict, attr_value)
         return self.with_parts(self.params, self.body, {**self._attributes, **more})
 
     def without_attr(self, attr_key: str) -> Function:
-        """The same function without an attribute, if it has it."""
+        """Returns a copy without an attribute."""
         left = {name: value for name, value in self._attributes.items() if name != attr_key}
         return self.with_parts(self.params, self.body, left)
 
     def with_parts(
         self, params: Sequence[Var], body: ExprLike, attrs: Mapping[str, AttributeValue] | None = None
     ) -> Function:
-        """A function of other parts that is otherwise this one."""
+        """Returns a copy with other parameters, body or attributes."""
         function = Function(params, body, self._ret_type, attrs=self._attributes if attrs is None else attrs)
         function.itself, function._outputs, function._keeps_tuple = self.itself, self._outputs, self._keeps_tuple
         return function
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The function as the text of `func.func @main`."""
+        """Returns the function as the text of `func.func @main`."""
         return str(self.to_func())
 
     def __str__(self) -> str:
@@ -272,7 +272,7 @@ class Function(Expr):
 
 
 def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], list[SSAValue]]:
-    """Variables for the arguments of a block, by the names given or those in the text, and what the block gives."""
+    """Returns variables for the arguments of a block, named by `names` or their hints, and the block's results."""
     hints = [argument.name_hint if argument.name_hint is not None else f"p{n}" for n, argument in enumerate(block.args)]
     given = [*names, *[None] * (len(hints) - len(names))]
     chosen = [name if name is not None else hint for name, hint in zip(given, hints, strict=True)]
@@ -282,14 +282,14 @@ def _lifted(block: Block, names: Sequence[str | None] = ()) -> tuple[list[Var], 
 
 
 def _is_said(name: str, value: Attribute) -> bool:
-    """Whether an attribute stands on the `func.func`: `Inline = 0` says nothing."""
+    """Returns whether the `func.func` gets an attribute. `Inline = 0` is omitted, as it has no effect."""
     return name != "sym_visibility" and not (
         name in RELAY_NAMES and isinstance(value, IntegerAttr) and not value.value.data
     )
 
 
 def attribute_of(name: str, value: AttributeValue) -> Attribute:
-    """The attribute that a Python value is; `InputError` for one that is none."""
+    """Converts a Python value to an attribute. Raises `InputError` if that is not possible."""
     try:
         return to_attribute(name, value, None)
     except (TypeError, ValueError) as error:
@@ -297,7 +297,7 @@ def attribute_of(name: str, value: AttributeValue) -> Attribute:
 
 
 def with_value(given: str | Mapping[str, AttributeValue], value: AttributeValue | None) -> Mapping[str, AttributeValue]:
-    """The attributes that `with_attr` is given: a name and a value, or all of a mapping; `InputError` for neither."""
+    """Returns the attributes given to `with_attr`: a name and a value, or a mapping; else raises `InputError`."""
     if isinstance(given, Mapping):
         return given
     if value is None:
@@ -313,7 +313,7 @@ def _given_name(attributes: Attribute) -> str | None:
 
 
 def _checked(params: object) -> list[Var]:
-    """`params` as distinct variables."""
+    """Returns `params` as a list of distinct variables. Raises `InputError` if they are not."""
     if not isinstance(params, (list, tuple)):
         raise InputError(f"the parameters are {params!r}", help="give a list of variables, as relay.analysis.free_vars")
     result: dict[Var, None] = {}
@@ -327,7 +327,7 @@ def _checked(params: object) -> list[Var]:
 
 
 def _distinct(names: Sequence[str]) -> list[str]:
-    """`names` with a number after those that came before: inputs are given by name."""
+    """Makes names distinct by a number at repeated ones, because inputs are passed by name."""
     taken, result = set(names), list[str]()
     seen: set[str] = set()
     for name in names:
@@ -341,7 +341,7 @@ def _distinct(names: Sequence[str]) -> list[str]:
 
 
 def _argument_names(names: Sequence[str]) -> ArrayAttr[DictionaryAttr]:
-    """Returns the attributes of parameters: distinct names, and the name of the variable if that is another one."""
+    """Returns the attributes of parameters: distinct names, and the name of the variable if it differs."""
     attributes: list[DictionaryAttr] = []
     for name, distinct in zip(names, _distinct(names), strict=True):
         variable = {} if name == distinct else {VARIABLE: StringAttr(name)}

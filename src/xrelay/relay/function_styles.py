@@ -1,4 +1,4 @@
-"""`transform.to_cps` and `un_cps`: continuation passing style and back, one function at a time, as Relay has them."""
+"""`transform.to_cps` and `un_cps`: convert a function to continuation-passing style and back, as in Relay."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from xrelay.relay.module import MAIN, IRModule
 
 
 def to_cps(func: Function, mod: IRModule | None = None) -> Function:
-    """`func` in continuation passing style: its last parameter is the continuation, whose value it gives.
+    """Returns `func` in continuation-passing style: its last parameter is the continuation, whose result it returns.
 
-    A function `f` of `mod` that it calls, directly or by others, is added to `mod` in that style, as `f_cps`, which it
-    calls instead. Raises `PassError` where `relay-to-cps` refuses.
+    Each function `f` of `mod` that it calls, directly or indirectly, is added to `mod` in this style as `f_cps`, and
+    the call is redirected to it. Raises `PassError` if `relay-to-cps` fails.
     """
     program = IRModule() if mod is None else IRModule.of(mod)
     name = _with(program, func)
@@ -29,9 +29,9 @@ def to_cps(func: Function, mod: IRModule | None = None) -> Function:
 
 
 def un_cps(func: Function) -> Function:
-    """The function of the plain type that `func`, in continuation passing style, is of.
+    """Returns the direct-style function of `func`, which is in continuation-passing style.
 
-    Raises `InputError` where its last parameter is no continuation that answers with what it is given.
+    Raises `InputError` if its last parameter is not a continuation whose result `func` returns.
     """
     program = IRModule()
     name = _with(program, func)
@@ -44,7 +44,7 @@ def un_cps(func: Function) -> Function:
 
 
 def _with(program: IRModule, func: Function) -> str:
-    """Add `func` to `program`, with its types; gives its name there."""
+    """Adds `func` to `program` and infers its types; returns its name there."""
     name = fresh_name(MAIN, {var.name_hint for var in program.get_global_vars()})
     program[name] = func
     if has_incomplete_types([program]):
@@ -53,5 +53,5 @@ def _with(program: IRModule, func: Function) -> str:
 
 
 def _func(program: IRModule, name: str) -> FuncOp:
-    """The op of a function."""
+    """Returns the op of a function."""
     return next(op for op in program.ops if isinstance(op, FuncOp) and op.sym_name.data == name)

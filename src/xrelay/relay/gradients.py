@@ -1,4 +1,4 @@
-"""`transform.gradient`: the function that gives a function's result and the gradients of its parameters.
+"""`transform.gradient`: the function that returns a function's result and the gradients of its parameters.
 
 x = relay.var("x", shape=(4,))
 function = relay.transform.gradient(relay.Function([x], relay.exp(x)))   # x → (exp(x), (exp(x),))
@@ -18,16 +18,16 @@ from xrelay.relay.module import IRModule
 from xrelay.relay.nodes import GlobalVar
 
 FIRST_ORDER, HIGHER_ORDER = MODES = ("first_order", "higher_order")
-"""Relay's two ways. Programs have no references here, so they differ in what is differentiated of a tuple alone."""
+"""Relay's two modes. Without references in programs, they differ only for a function that returns a tuple."""
 
 
 def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str = HIGHER_ORDER) -> Function:
-    """The function x ↦ (f(x), (df/dx, …)) of a function f, given itself or as a global variable of `mod`.
+    """Returns the function x ↦ (f(x), (df/dx, …)) of f, a function or a global variable of `mod`.
 
-    df/dx is the gradient of the sum of all elements of the result, and has the type of the parameter. Where f gives a
-    tuple, "first_order" takes all tensors in it, and "higher_order", as Relay does, the first alone: the others may be
-    there for information. Functions of `mod` that f calls are inlined, and closures. `InputError` for what is no
-    function and for another mode; `PassError` where f cannot be differentiated, with the operator.
+    df/dx is the gradient of the sum of all elements of the result, and has the type of the parameter. If f returns a
+    tuple, "first_order" sums over all its tensors, and "higher_order", as in Relay, over the first only: the others may
+    be auxiliary. Closures and functions of `mod` that f calls are inlined. Raises `InputError` for anything other than
+    a function and for an unknown mode, and `PassError` with the operator if f is not differentiable.
     """
     if mode not in MODES:
         raise InputError(f"there is no mode {mode!r}", help=did_you_mean(mode, MODES, f"modes are {', '.join(MODES)}"))
@@ -41,7 +41,7 @@ def gradient(expr: Function | GlobalVar, mod: ModuleOp | None = None, mode: str 
 
 
 def _name_in(module: IRModule, expr: object) -> str:
-    """The name under which the function, or a copy of the one that a global variable means, was added to `module`."""
+    """Adds the function, or a copy of the function of a global variable, to `module`; returns its name."""
     if not isinstance(expr, Function | GlobalVar):
         raise InputError(f"gradient takes a function, found {expr!r}", help="give a relay.Function or relay.GlobalVar")
     name = "gradient"

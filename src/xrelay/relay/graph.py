@@ -1,4 +1,4 @@
-"""Expressions as values of ops that are in no block: their order and their free variables.
+"""Expressions as results of ops that are in no block: their order and their free variables.
 
 A variable is the argument of a block of its own. A let with its body is an op of the builder, which copying replaces by
 a `relay.let` and the ops of the body.
@@ -24,11 +24,11 @@ OperationT = TypeVar("OperationT", bound=Operation)
 
 
 class VarBlock(Block):
-    """The block of one argument in which a variable lives until a function binds it."""
+    """The block, with one argument, of a variable that no function binds yet."""
 
     name: str
     identity: object
-    """Equal for the variables that stand for one parameter of a function of a module."""
+    """Equal for variables that represent the same parameter of a function of a module."""
 
     def __init__(self, name: str, type: Attribute, identity: object | None = None):
         super().__init__(arg_types=[type])
@@ -38,7 +38,7 @@ class VarBlock(Block):
 
 @irdl_op_definition
 class LetScopeOp(IRDLOperation):
-    """`let variable = value; body`, whose result is that of the body. It stands in no module."""
+    """`let variable = value; body`, whose result is that of the body. Not part of any module."""
 
     name = "relay.builder.let_scope"
 
@@ -56,18 +56,18 @@ _IDENTITIES: WeakKeyDictionary[Block, list[object]] = WeakKeyDictionary()
 
 
 def identity_of(variable: SSAValue) -> object:
-    """Returns the identity of a variable, which variables read from one parameter share."""
+    """Returns the identity of a variable. Variables read from the same parameter have the same identity."""
     owner = variable.owner
     return owner.identity if isinstance(owner, VarBlock) else variable
 
 
 def note_parameters(block: Block, variables: Sequence[SSAValue]) -> None:
-    """Notes the variables that the arguments of a block were made for."""
+    """Records the variables for which the arguments of a block were created."""
     _IDENTITIES[block] = [identity_of(variable) for variable in variables]
 
 
 def variables_of(block: Block, names: Sequence[str]) -> list[SSAValue]:
-    """Returns new variables for the arguments of a block, with the identities of those they were made for."""
+    """Returns new variables for the arguments of a block, with the recorded identities."""
     known = _IDENTITIES.get(block, [])
     if len(known) != len(block.args):
         known = _IDENTITIES[block] = [object() for _ in block.args]
@@ -78,28 +78,28 @@ def variables_of(block: Block, names: Sequence[str]) -> list[SSAValue]:
 
 
 def set_name(value: SSAValue, name: str) -> None:
-    """Give a value `name` as its name in the text, where it is one that the text can show."""
+    """Sets the name hint of a value, if the text format can represent `name`."""
     if SSAValue.is_valid_name(name):
         value.name_hint = name
 
 
 def variable_name(value: SSAValue) -> str | None:
-    """The name of the variable that `value` stands for; None where it is no variable."""
+    """Returns the name of a variable, or None if the value is not a variable."""
     owner = value.owner
     return owner.name if isinstance(owner, VarBlock) else None
 
 
 def steps(*roots: SSAValue) -> Iterator[tuple[Operation, bool]]:
-    """The ops in no block that `roots` need, operands before users, each once; iterative.
+    """Yields the ops in no block that `roots` need, operands before users, each once; iterative.
 
-    A let scope comes twice, with False where its variable is bound, between value and body; everything else once,
-    with True. Ops that stand in a block already (of xDSL's implicit builder, say) are not entered.
+    A let scope is yielded twice: with False when its variable is bound, between value and body, then with True. Other
+    ops are yielded with True. Ops in a block, such as that of xDSL's implicit builder, are not visited.
     """
     return ((value.op, done) for value, done in _met(*roots) if isinstance(value, OpResult))
 
 
 def _met(*roots: SSAValue) -> Iterator[tuple[SSAValue, bool]]:
-    """The same walk, which also gives what is computed by no op, each time where it is met as an operand."""
+    """The walk of `steps`, which also yields values without a defining op, once for each use."""
     done: set[Operation] = set()
     stack: list[tuple[SSAValue, int]] = [(root, 0) for root in reversed(roots)]
     while stack:
@@ -123,12 +123,12 @@ def _met(*roots: SSAValue) -> Iterator[tuple[SSAValue, bool]]:
 
 
 def post_order(*roots: SSAValue) -> list[Operation]:
-    """The ops in no block that `roots` need, operands before users, each once; iterative."""
+    """Returns the ops in no block that `roots` need, operands before users, each once; iterative."""
     return [op for op, done in steps(*roots) if done]
 
 
 def captured(op: Operation) -> list[SSAValue]:
-    """The values from outside that `op` uses: its operands, and what its regions capture."""
+    """Returns the outside values that `op` uses: its operands and the captures of its regions."""
     if not op.regions:
         return list(op.operands)
     inside = set(op.walk())
@@ -144,9 +144,9 @@ def _is_outside(value: SSAValue, inside: set[Operation]) -> bool:
 
 
 def free_variables(*roots: SSAValue) -> list[SSAValue]:
-    """The variables that `roots` use and no let among them binds, in the order a depth-first walk meets them.
+    """Returns the variables that `roots` use and none of their lets binds, in depth-first order of operands.
 
-    An operand that is a variable is met before those that are computed behind it: `add(x, exp(y))` has x before y.
+    The order is that of the operands: `add(x, exp(y))` has x before y.
     """
     found: dict[SSAValue, None] = {}
     bound: set[SSAValue] = set()
@@ -160,7 +160,7 @@ def free_variables(*roots: SSAValue) -> list[SSAValue]:
 
 
 def let_binding(scope: LetScopeOp, value: SSAValue) -> LetOp:
-    """The `relay.let` that binds the variable of a scope to `value`; it is in no block."""
+    """Returns the `relay.let` that binds the variable of a scope to `value`, in no block."""
     name = variable_name(scope.variable)
     type = scope.variable.type if isinstance(value.type, IncompleteType) else value.type
     properties = {"variable": StringAttr(name if name is not None else "v")}
@@ -170,21 +170,22 @@ def let_binding(scope: LetScopeOp, value: SSAValue) -> LetOp:
 
 
 def detached(op: OperationT) -> OperationT:
-    """`op` in no block: xDSL's implicit builder, where one is active, has put it into its own."""
+    """Detaches `op` from the block of xDSL's implicit builder, if one is active."""
     if op.parent is not None:
         op.detach()
     return op
 
 
 def yields(value: SSAValue) -> Region:
-    """A region that yields a value from around it: in dataflow form position means nothing."""
+    """Returns a region that yields an outside value. In dataflow form the position of an op has no meaning."""
     return Region(Block([detached(YieldOp(value))]))
 
 
 def lifted(block: Block, known: dict[SSAValue, SSAValue]) -> list[SSAValue]:
-    """What `block` gives at its end, as values of ops in no block; `known` says what its arguments are.
+    """Returns the values that `block` yields, computed by ops in no block. `known` maps its arguments to values.
 
-    Branches become values from around them, and bindings let scopes, so that all that is left is what the results need.
+    The values of branches are computed outside of them, and bindings become let scopes. Only ops that the results need
+    remain reachable.
     """
     bindings: list[tuple[SSAValue, SSAValue]] = []
     for op in block.ops:

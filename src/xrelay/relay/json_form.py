@@ -1,11 +1,11 @@
-"""Programs as JSON text, with the bytes of their constants: `ir.save_json` and `ir.load_json`.
+"""Programs as JSON text, including the bytes of their constants: `ir.save_json` and `ir.load_json`.
 
     text = xrelay.ir.save_json(mod)
     same = xrelay.ir.load_json(text)
 
-The text is an object: `kind` says what it is, `text` has the program in the form of `astext`, and `weights` the arrays
-that do not stand in it, by their keys. A function is a module with the function @main; an expression is the function
-of its free variables; lists and dictionaries have objects as their parts.
+The text is an object: `kind` is its kind, `text` the program in the form of `astext`, and `weights` maps keys in the
+program to arrays that are stored outside of it. A function is stored as a module with the function @main, an expression
+as the function of its free variables. The elements of lists and dictionaries are objects.
 """
 
 from __future__ import annotations
@@ -36,21 +36,22 @@ from xrelay.relay.nodes import GlobalVar
 from xrelay.relay.type_views import TypeView, plain_type, type_view
 
 VERSION = 1
-"""The number of the form that is written; others are refused."""
+"""The version of the format. Other versions cannot be loaded."""
 
 _Object: TypeAlias = "dict[str, object]"
 
 
 def save_json(node: object) -> str:
-    """The text of a module, a function, an expression, an operator, a type, an array, or a list or dictionary of such.
+    """Returns the text of a module, a function, an expression, an operator, a type, an array, or a collection of these.
 
-    Numbers, strings and None stand for themselves. `InputError` for anything else.
+    Collections are lists and dictionaries. Numbers, strings and None are stored as JSON values. Raises `InputError` for
+    anything else.
     """
     return json.dumps({"xrelay": VERSION, **_saved(node)})
 
 
 def load_json(json_str: str) -> object:
-    """What `save_json` made the text of, constants included; `ParseError` for any other text."""
+    """Restores an object from the text of `save_json`, including constants. Raises `ParseError` for any other text."""
     try:
         found: object = json.loads(json_str)
     except (ValueError, RecursionError) as error:
@@ -68,7 +69,7 @@ def load_json(json_str: str) -> object:
 
 
 def _saved(node: object) -> _Object:
-    """The object of anything that has one."""
+    """Returns the JSON object of a value."""
     if node is None or isinstance(node, bool | int | float | str):
         return {"kind": "value", "value": node}
     if isinstance(node, list | tuple):
@@ -121,7 +122,7 @@ def _array_object(array: Array) -> _Object:
 
 
 def _loaded(found: _Object) -> object:
-    """What an object stands for."""
+    """Returns the value of a JSON object."""
     kind = found["kind"]
     if not isinstance(kind, str) or kind not in _LOADERS:
         raise ValueError(f"no object is of kind {kind!r}")

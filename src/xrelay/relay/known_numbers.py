@@ -1,4 +1,4 @@
-"""Numbers that types and constants tell of an expression, which nobody has to compute."""
+"""Elements of an expression that are known from types and constants, without computing it."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.passes.graph.value_uses import depth_first
 
 MOST_OPS = 64
-"""How far back an expression is followed: what says a shape is short."""
+"""The limit of ops to visit. Computations of shapes are short."""
 
 
 def numbers_of(value: SSAValue) -> int | list[int] | None:
-    """The number or the list of numbers that `value` certainly is; `None` where one of its elements is not known."""
+    """Returns the number or the list of numbers that `value` evaluates to; None if an element is not known."""
     if not isinstance(value, OpResult) or not is_complete(value.type):
         return None
     met = 0

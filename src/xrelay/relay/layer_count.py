@@ -1,4 +1,4 @@
-"""How many layers a network has: operators of some kinds along its longest path."""
+"""Counts the layers of a network: operators of given kinds along its longest path."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from xrelay.relay.nodes import Call, parts
 
 
 def count_layers(expr: Expr | ModuleOp, valid_ops: Collection[str]) -> int:
-    """The most operators of the names `valid_ops` that stand one behind another in an expression, or in `@main`.
+    """Returns the most operators with a name in `valid_ops` on a path of an expression, or of `@main`.
 
-    What stands side by side counts once. Raises `InputError` for a module without `@main`.
+    Operators on parallel paths are not added up. Raises `InputError` for a module without `@main`.
     """
     root = _main(expr) if isinstance(expr, ModuleOp) else expr
     return layers_before(root, valid_ops)[root] + is_layer(root, valid_ops)
 
 
 def layers_before(root: Expr, valid_ops: Collection[str]) -> dict[Expr, int]:
-    """For each expression in `root` the most operators of these names that stand one behind another before it."""
+    """Returns for each expression in `root` the most operators of these names on a path to it."""
     before: dict[Expr, int] = {}
     through: dict[Expr, int] = {}
 
@@ -38,7 +38,7 @@ def layers_before(root: Expr, valid_ops: Collection[str]) -> dict[Expr, int]:
 
 
 def is_layer(node: Expr, valid_ops: Collection[str]) -> bool:
-    """Whether `node` is the call of an operator of one of the names."""
+    """Returns whether `node` calls an operator of one of these names."""
     op = node.op if isinstance(node, Call) else None
     return isinstance(op, Op) and op.name in valid_ops
 

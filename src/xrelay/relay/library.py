@@ -1,4 +1,4 @@
-"""`Library`: what `relay.build` gives, and `load_module` reads from a file, as Relay's users know it.
+"""`Library`, the result of `relay.build` and of `load_module`, with Relay's interface.
 
 lib.export_library("net.xrelay")
 module = GraphModule(xrelay.load_module("net.xrelay")["default"](xrelay.cpu()))
@@ -19,62 +19,63 @@ from xrelay.errors import InputError
 from xrelay.runtime.artifact import Artifact
 
 DEFAULT = "default"
-"""The name under which a library has its model, whatever else it is called."""
+"""The name under which a library always has its model."""
 
 
 class Library(CompiledModel):
-    """A compiled model which, as in Relay, also answers `lib["default"](device)` with itself, and can be unpacked."""
+    """A compiled model with Relay's interface: `lib["default"](device)` returns the model, and it can be unpacked."""
 
     @property
     def libmod_name(self) -> str:
-        """The name that `build` was given as `mod_name`."""
+        """The `mod_name` that was passed to `build`."""
         return self.artifact.metadata.name
 
     def __getitem__(self, name: str) -> Callable[[object], Library]:
-        """The function that gives the model for a device, of which there is one: the CPU."""
+        """Returns the function that returns the model for a device. The only device is the CPU."""
         if name not in (DEFAULT, self.libmod_name):
             raise InputError(f"the library has no entry {name!r}", help=f"its entry is {self.libmod_name!r}")
         return lambda device=None: self
 
     def __iter__(self) -> Iterator[Any]:
-        """`graph, lib, params = relay.build(…)`, the older form: the name of its entry, itself, and no parameters."""
+        """Yields the name of the entry, the library and no parameters, for `graph, lib, params = relay.build(…)`."""
         return iter((self.graph_json, self, self.params))
 
     @property
     def lib(self) -> Library:
-        """The library itself, which in Relay holds another."""
+        """The library itself. In Relay it is another object."""
         return self
 
     def get_lib(self) -> Library:
-        """As `lib`."""
+        """The same as `lib`."""
         return self
 
     @property
     def graph_json(self) -> str:
-        """What stands for the graph, which is in the library: the name of its entry."""
+        """The name of the entry. Relay's graph is part of the library here."""
         return self.libmod_name
 
     def get_graph_json(self) -> str:
-        """As `graph_json`."""
+        """The same as `graph_json`."""
         return self.graph_json
 
     @property
     def params(self) -> dict[str, NDArray[Any]]:
-        """The parameters that are still to be set: none, for they became constants."""
+        """The parameters to set: none, because they are constants in the library."""
         return {}
 
     def get_params(self) -> dict[str, NDArray[Any]]:
-        """As `params`."""
+        """The same as `params`."""
         return self.params
 
     def export_library(self, file_name: str | Path) -> None:
-        """As `save`: one file of code, tables and weights, whatever it is called, which `load_module` reads.
+        """The same as `save`: writes code, tables and weights to one file that `load_module` reads.
 
-        It is neither a shared library nor an archive: `export` writes an object file and a header for C.
+        The file is neither a shared library nor an archive, whatever its name. `export` writes an object file and a
+        header for C.
         """
         self.save(file_name)
 
 
 def load_module(path: str | PathLike[str]) -> Library:
-    """The library in a file that `export_library` or `save` wrote; raises as `xrelay.load`, which has more options."""
+    """Loads the library from a file of `export_library` or `save`. Errors are those of `xrelay.load`."""
     return Library(Artifact.load(checked_path("path", path)))

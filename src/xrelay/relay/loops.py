@@ -1,4 +1,4 @@
-"""Loops of expressions, as functions that call themselves."""
+"""Loops of expressions as recursive functions."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from xrelay.relay.nodes import If, Let
 def while_loop(
     cond: Callable[..., ExprLike], loop_vars: Sequence[ExprLike], loop_bodies: Callable[..., Sequence[ExprLike]]
 ) -> Expr:
-    """The function that takes initial values and gives the tuple of the last ones: call it, and index the result.
+    """Returns the function from initial values to the tuple of final values. Call it, and index the result.
 
-    `cond(*variables)` says whether to go on, `loop_bodies(*variables)` what their next values are. `loop_vars` are
-    expressions for which variables are made: of the names of those that are variables, and of their types, which may
-    have to be inferred.
+    `cond(*variables)` returns whether to continue, `loop_bodies(*variables)` the next values. `loop_vars` are
+    expressions from which the loop variables take their types, which may have to be inferred, and, if they are
+    variables, their names.
     """
     loop = var("while_loop")
     given = [view(as_value(each)) for each in loop_vars]

@@ -1,7 +1,7 @@
-"""How much an op multiplies: the products of convolutions and matrix products.
+"""Counts multiply-accumulates (MACs) of convolutions and matrix products.
 
-A multiplication with the addition of its product to a sum is one, as Relay's MacCount has it; bias, activations, pools
-and elementwise ops count nothing.
+A multiplication and the addition of its product to a sum count once, as in Relay's MacCount. Bias, activations, pools
+and elementwise ops count zero.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ PRODUCTS = (DenseOp, ContribDensePackOp, MatmulOp, BatchMatmulOp)
 
 
 def products(op: Operation) -> int:
-    """The elements of the result times the products that each adds up; `InputError` where extents are open.
+    """Returns the number of multiply-accumulates of `op`: elements of the result times products per element.
 
-    Of other ops there are none.
+    Other ops than products have 0. Raises `InputError` if extents are dynamic.
     """
     if not isinstance(op, (FilterOp, *PRODUCTS)):
         return 0
@@ -35,7 +35,7 @@ def products(op: Operation) -> int:
 
 
 def _depth(op: Operation) -> list[Dim]:
-    """What the numbers of products of an element multiply to."""
+    """Returns the extents whose product is the number of products per element."""
     if not isinstance(op, FilterOp):
         transposed = isinstance(op, MatmulOp | BatchMatmulOp) and op.transposed[0]
         return [shape_of(op.operands[0].type)[-2 if transposed else -1]]

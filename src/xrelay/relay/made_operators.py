@@ -1,6 +1,6 @@
-"""Functions of Relay's Python that stand for several operators: moments, sums by segments, rows of sparse tensors.
+"""Functions of Relay's Python that are composed of several operators: moments, segment sums, rows of sparse tensors.
 
-And for convolutions in blocked layouts, which are `nn.conv2d` here.
+Convolutions in blocked layouts are included, which are `nn.conv2d` here.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of, v
 def on_device(
     body: ExprLike, virtual_device: object = None, constrain_result: bool = False, constrain_body: bool = True
 ) -> Expr:
-    """The expression itself: there is one device, the CPU, on which everything is."""
+    """Returns the expression itself. The only device is the CPU."""
     del virtual_device, constrain_result, constrain_body
     return view(as_value(body))
 
@@ -49,7 +49,7 @@ def resize(
     coordinate_transformation_mode: str = "half_pixel",
     out_dtype: str = "",
 ) -> Expr:
-    """`image.resize2d` under its older name, with the older names of methods: `bilinear` and `bicubic`."""
+    """`image.resize2d` under its older name, with the older method names `bilinear` and `bicubic`."""
     named: dict[str, AttributeValue] = {
         "size": size,
         "layout": layout,
@@ -60,7 +60,7 @@ def resize(
 
 
 def dropout_raw(data: ExprLike, rate: float = 0.5) -> Expr:
-    """`nn.dropout` with both results: the data, and its mask."""
+    """`nn.dropout` with both results: the data and its mask."""
     return call(DropoutOp, data, rate=rate)
 
 
@@ -78,9 +78,9 @@ def contrib_conv2d_nchwc(
     out_layout: str = "",
     out_dtype: str = "",
 ) -> Expr:
-    """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it.
+    """`nn.conv2d` on data in blocks of channels, under Relay's name.
 
-    Where a kernel of six axes is said to be OIHW, its blocks are as long as the last two.
+    For a kernel of six axes with the layout OIHW, the last two extents are the block sizes.
     """
     type = as_value(kernel).type
     blocks = shape_of(type)[4:] if is_complete(type) and kernel_layout == "OIHW" else ()
@@ -100,14 +100,14 @@ def mean_variance(
     exclude: bool = False,
     unbiased: bool = False,
 ) -> Expr:
-    """The tuple of the mean and the variance over some axes."""
+    """Returns the tuple of the mean and the variance over some axes."""
     return tuple_of(_moments(data, axis, keepdims=keepdims, exclude=exclude, unbiased=unbiased))
 
 
 def mean_std(
     data: ExprLike, axis: int | Sequence[int] | None = None, keepdims: bool = False, exclude: bool = False
 ) -> Expr:
-    """The tuple of the mean and the standard deviation over some axes."""
+    """Returns the tuple of the mean and the standard deviation over some axes."""
     mean, variance = _moments(data, axis, keepdims=keepdims, exclude=exclude, unbiased=False)
     return tuple_of((mean, call(SqrtOp, variance)))
 
@@ -115,7 +115,7 @@ def mean_std(
 def _moments(
     data: ExprLike, axis: int | Sequence[int] | None, *, keepdims: bool, exclude: bool, unbiased: bool
 ) -> tuple[Expr, Expr]:
-    """Mean and variance; the mean is reduced once."""
+    """Returns mean and variance. The mean is computed once."""
     kept = call(MeanOp, data, axis=axis, keepdims=True, exclude=exclude)
     variance = call(VarianceOp, data, kept, axis=axis, keepdims=keepdims, exclude=exclude, unbiased=unbiased)
     if keepdims:
@@ -128,10 +128,10 @@ def _moments(
 
 
 def segment_sum(data: ExprLike, segment_ids: ExprLike, num_segments: int | Expr | None = None) -> Expr:
-    """Row s is the sum of the rows of the data whose number in `segment_ids` is s.
+    """Row s of the result is the sum of the data rows whose segment id is s.
 
-    There are `num_segments` rows, else one more than the greatest number; a number that is none of a row fails when it
-    runs. `InputError` where the data's type or that of the numbers has to be inferred.
+    The result has `num_segments` rows, or one more than the greatest id. An id out of range fails at run time. Raises
+    `InputError` if the type of the data or of the ids is not known.
     """
     rows, numbers = view(as_value(data)), view(as_value(segment_ids))
     if not (is_complete(rows.type) and is_complete(numbers.type)):
@@ -141,7 +141,7 @@ def segment_sum(data: ExprLike, segment_ids: ExprLike, num_segments: int | Expr 
 
 
 def _sum_shape(rows: Expr, numbers: Expr, count: int | Expr | None) -> list[int] | Expr:
-    """The shape of the sums: numbers, or an expression of them."""
+    """Returns the shape of the sums as numbers, or as an expression."""
     extents = shape_of(rows.type)[1:]
     known = [extent for extent in extents if isinstance(extent, int)]
     if isinstance(count, int) and len(known) == len(extents):
@@ -157,10 +157,10 @@ def _sum_shape(rows: Expr, numbers: Expr, count: int | Expr | None) -> list[int]
 def sparse_fill_empty_rows(
     sparse_indices: ExprLike, sparse_values: ExprLike, dense_shape: ExprLike, default_value: ExprLike
 ) -> Expr:
-    """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none.
+    """Fills the empty rows of a sparse tensor, given as indices (N, axes) and values, with a default at column 0.
 
-    The places are in the order of their rows. Returns the tuple of all places, row by row, their values, and a vector
-    of booleans, true for each row that was empty. `default_value` has one element.
+    The indices have to be sorted by row. Returns the tuple of all indices sorted by row, their values, and a vector of
+    booleans that is true for each row that was empty. `default_value` has one element.
     """
     places, values = view(as_value(sparse_indices)), view(as_value(sparse_values))
     if not (is_complete(places.type) and len(places.shape) == 2 and isinstance(places.shape[1], int)):

@@ -1,4 +1,4 @@
-"""Products of integers of two types, as `nn.conv2d` of u8 and i8, which Relay's programs write with an `out_dtype`."""
+"""Products of two integer types, such as `nn.conv2d` of u8 and i8 with an `out_dtype`, as Relay programs have them."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.relay.expr import ExprLike, as_value, call
 
 PRODUCTS: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, DenseOp, MatmulOp, BatchMatmulOp)
-"""The operators whose operands may be integers of two types."""
+"""The operators whose operands may have two integer types."""
 
 OF_BYTES: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, DenseOp)
-"""Those of them that multiply u8 by i8 as they are, and add up in i32."""
+"""The operators that multiply u8 by i8 without casts and accumulate in i32."""
 
 
 def of_one_type(
     op: type[RelayOp], operands: Sequence[ExprLike], attributes: Mapping[str, object]
 ) -> tuple[ExprLike, ...]:
-    """The operands, cast to the narrowest type that holds both where they are integers of two types.
+    """Returns the operands, cast to the narrowest common type if they have two integer types and an `out_dtype`.
 
-    So u8 and i8 become i16, whose products and sums are exact in an `out_dtype` of i32, and without one they stay.
-    Convolutions and dense layers multiply u8 by i8 as they are.
+    u8 and i8 become i16, whose products and sums are exact in an `out_dtype` of i32. Convolutions and dense layers
+    with an `out_dtype` of i32 multiply u8 by i8 without casts.
     """
     if op not in PRODUCTS or attributes.get("out_dtype") in (None, "") or len(operands) != 2:
         return tuple(operands)

@@ -1,11 +1,11 @@
-"""`IRModule`: functions by name, as Relay's users know it; it is an xDSL module and goes wherever one goes.
+"""`IRModule`: functions by name, with Relay's interface. It is an xDSL module.
 
     mod = IRModule.from_expr(relay.Function([x], y))
     mod["double"] = relay.Function([n], n + n)
     double = mod.get_global_var("double")
     mod["main"] = relay.Function([x], double(x))
 
-Passes give an `IRModule` for one. `mod["main"]` is a copy: change a function and put it back.
+Passes return an `IRModule` for an `IRModule`. `mod["main"]` is a copy: to change a function, assign the new one.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from xrelay.relay.function import Function, attribute_of, with_value
 from xrelay.relay.nodes import GlobalVar
 
 MAIN = "main"
-"""The name of the function that a compiled model is."""
+"""The name of the function that is compiled to a model."""
 
 
 class IRModule(ModuleOp):
-    """A module of functions. Raises `InputError` for names that no function has, and for what is no function."""
+    """A module of functions. Raises `InputError` for unknown function names and for values that are not functions."""
 
     def __init__(self, functions: Mapping[GlobalVar | str, Expr | FuncOp] | Sequence[Operation] = ()):
-        """A module of functions by name, or of ops as xDSL's `ModuleOp` takes them."""
+        """Creates a module from functions by name, or from ops as xDSL's `ModuleOp`."""
         if isinstance(functions, Mapping):
             super().__init__([])
             self.update(functions)
@@ -51,23 +51,23 @@ class IRModule(ModuleOp):
         *,
         name: str = MAIN,
     ) -> IRModule:
-        """A module with `expr` as @main, besides `functions`; free variables of an expression are its parameters."""
+        """Returns a module with `expr` as @main and `functions`. Free variables of an expression become parameters."""
         return IRModule({**(functions if functions is not None else {}), name: _as_function(expr)})
 
     @staticmethod
     def from_functions(functions: Mapping[str, Function | ExprLike]) -> IRModule:
-        """A module with a function for every name."""
+        """Returns a module with a function for each name."""
         return IRModule({name: _as_function(expr) for name, expr in functions.items()})
 
     @staticmethod
     def of(module: ModuleOp) -> IRModule:
-        """A copy of any module."""
+        """Returns a copy of any module."""
         made = IRModule([op.clone() for op in module.ops])
         made.attributes.update(module.attributes)
         return made
 
     def same_as(self, other: object) -> bool:
-        """Whether both are the same module, not only equal ones."""
+        """Returns whether both are the same object."""
         return self is other
 
     # --- attributes ------------------------------------------------------------------------------------------------
@@ -78,20 +78,20 @@ class IRModule(ModuleOp):
         return {name: to_python(value) for name, value in self.attributes.items()}
 
     def get_attr(self, attr_key: str) -> object:
-        """An attribute as Python value; None for one that the module does not have."""
+        """Returns an attribute as a Python value, or None if the module does not have it."""
         return self.attrs.get(attr_key)
 
     def with_attr(
         self, attr_key_or_dict: str | Mapping[str, AttributeValue], attr_value: AttributeValue | None = None
     ) -> IRModule:
-        """A copy with one more attribute, or with all of a mapping: of MLIR, or Python values."""
+        """Returns a copy with one more attribute, or with all of a mapping. Values are MLIR attributes or Python's."""
         made = self.clone()
         more = with_value(attr_key_or_dict, attr_value)
         made.attributes.update({name: attribute_of(name, value) for name, value in more.items()})
         return made
 
     def without_attr(self, attr_key: str) -> IRModule:
-        """A copy without an attribute, if the module has it."""
+        """Returns a copy without an attribute."""
         made = self.clone()
         made.attributes.pop(attr_key, None)
         return made
@@ -99,23 +99,23 @@ class IRModule(ModuleOp):
     # --- functions by name -----------------------------------------------------------------------------------------
 
     def __getitem__(self, var: GlobalVar | str) -> Function:
-        """The function of a name, as expressions that share nothing with the module."""
+        """Returns a copy of a function, as expressions."""
         return Function.of_func(self._func(var))
 
     def __setitem__(self, var: GlobalVar | str, function: Expr | FuncOp) -> None:
-        """Put a function in the place of the one of the same name, or behind all others.
+        """Replaces the function of this name, or adds it at the end.
 
-        Of an expression it is the function whose parameters are its free variables.
+        An expression becomes a function of its free variables.
         """
         self.update({var: function})
 
     def __contains__(self, var: object) -> bool:
-        """Whether a function has the name."""
+        """Returns whether the module has a function of this name."""
         return str(var).removeprefix("@") in self._funcs()
 
     @property
     def functions(self) -> dict[GlobalVar, Function]:
-        """Every function with a body, by its global variable; copies, as `mod[name]`."""
+        """Copies of all functions with a body, by global variable."""
         return {
             self.get_global_var(name): Function.of_func(func)
             for name, func in self._funcs().items()
@@ -123,17 +123,17 @@ class IRModule(ModuleOp):
         }
 
     def get_global_var(self, name: str) -> GlobalVar:
-        """The global variable of a function, which calls it."""
+        """Returns the global variable of a function, which can be called."""
         return GlobalVar(name, self._func(name).function_type)
 
     def get_global_vars(self) -> list[GlobalVar]:
-        """The global variables of all functions, in order."""
+        """Returns the global variables of all functions, in order."""
         return [self.get_global_var(name) for name in self._funcs()]
 
     def update(self, other: ModuleOp | Mapping[GlobalVar | str, Expr | FuncOp]) -> None:
-        """Take over the functions of another module, or those given by name; those of the same name are replaced.
+        """Adds the functions of another module or a mapping; existing functions of the same name are replaced.
 
-        A global variable that a function is given by knows its type from here on, as after inference in Relay.
+        Global variables among the keys get the types of their functions, as after inference in Relay.
         """
         if isinstance(other, ModuleOp):
             other = {op.sym_name.data: op for op in other.ops if isinstance(op, FuncOp)}
@@ -146,15 +146,15 @@ class IRModule(ModuleOp):
                 var.function_type = type if is_complete(type) else None
 
     def update_func(self, var: GlobalVar | str, function: Expr | FuncOp) -> None:
-        """Replace a function, or add one, as `mod[var] = function` does."""
+        """Replaces or adds a function, as `mod[var] = function` does."""
         self[var] = function
 
     def remove(self, var: GlobalVar | str) -> None:
-        """Take a function out."""
+        """Removes a function."""
         self.body.block.erase_op(self._func(var), safe_erase=False)
 
     def astext(self, show_meta_data: bool = True) -> str:
-        """The module as text."""
+        """Returns the module as text."""
         return str(self)
 
     def _funcs(self) -> dict[str, FuncOp]:
@@ -185,7 +185,7 @@ class IRModule(ModuleOp):
             self.body.block.erase_op(old, safe_erase=False)
 
     def _type_calls(self) -> None:
-        """Infer the types of calls once all the functions they name are there."""
+        """Infers the types of calls if the module has all functions that they name."""
         known = self._funcs()
         for func in known.values():
             _give_results([op for op in func.walk() if isinstance(op, CallOp)], known)
@@ -196,7 +196,7 @@ class IRModule(ModuleOp):
 
 
 def _give_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
-    """Let a call whose type was not known have as many results as its function, and a tuple of them stand for it."""
+    """Gives calls of unknown type as many results as their function, grouped as a tuple for the users."""
     for call in calls:
         func = known.get(callee_name(call))
         count = 1 if func is None else len(func.function_type.outputs)
@@ -207,7 +207,7 @@ def _give_results(calls: Sequence[CallOp], known: Mapping[str, FuncOp]) -> None:
 
 
 Module = IRModule
-"""The name that modules had here before they had Relay's."""
+"""The former name of `IRModule`."""
 
 
 def _as_function(expr: Function | ExprLike) -> Function:

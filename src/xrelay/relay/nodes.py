@@ -1,4 +1,4 @@
-"""Expressions by kind, with the parts that Relay's users read: calls, constants, tuples, branches, bindings."""
+"""The classes for kinds of expressions with Relay's interface: calls, constants, tuples, branches, bindings."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from xrelay.relay.graph import LetScopeOp, set_name, yields
 
 
 def op_of(expr: Expr) -> Operation:
-    """The op whose result `expr` is."""
+    """Returns the op whose result `expr` is."""
     return cast(OpResult, expr.ssa_value).op
 
 
 class GlobalVar(Expr):
-    """The name of a function of a module; `gv(x)` calls it. Names that are equal are equal.
+    """The name of a function of a module; `gv(x)` calls it. Equal names are equal.
 
-    `type` is the function's, where it is known: calls have its result's type at once. Otherwise the module in which the
-    calls come to stand gives it. As a value it stands for a closure that calls it, which Relay's `EtaExpand` makes of
-    such a value.
+    `type` is the type of the function if it is known: then calls have its result type. Otherwise the module that
+    contains the calls determines it. As a value it is a closure that calls the function, as Relay's `EtaExpand` makes
+    it.
     """
 
     def __init__(self, name_hint: str, type: FunctionType | None = None):
@@ -44,7 +44,7 @@ class GlobalVar(Expr):
 
     @property
     def ssa_value(self) -> SSAValue:
-        """A closure that calls the function; `InputError` where its type is not known, or has names of its own."""
+        """A closure that calls the function. Raises `InputError` if its type is unknown or has named dimensions."""
         known = self.function_type
         if known is None or any(dims_in(type) for type in (*known.inputs, *known.outputs)):
             raise InputError(
@@ -56,14 +56,14 @@ class GlobalVar(Expr):
 
     @property
     def type(self) -> Attribute:
-        """The function's type; `!relay.incomplete` where it is not known."""
+        """The type of the function; `!relay.incomplete` if it is unknown."""
         return IncompleteType() if self.function_type is None else self.function_type
 
     def __call__(self, *arguments: ExprLike) -> Expr:
-        """The function's value at `arguments`: a tuple where it has several results."""
+        """Calls the function with `arguments`. Several results are returned as a tuple."""
         outputs: Sequence[Attribute] = [IncompleteType()]
         if self.function_type is not None:
-            # Names of the function's dimensions mean nothing here.
+            # The names of the callee's dimensions are not valid in the caller.
             outputs = [IncompleteType() if dims_in(type) else type for type in self.function_type.outputs]
         results = CallOp(self.name_hint, [as_value(argument) for argument in arguments], outputs).results
         return view(results[0]) if len(results) == 1 else tuple_of(list(results))
@@ -85,7 +85,7 @@ class GlobalVar(Expr):
 
 @views(RelayOp, CallOp, NamedCallOp, InvokeOp, FusedOp)
 class Call(Expr):
-    """An operator, a function or a closure (`op`) on `args`; `attrs` holds the attributes of the call."""
+    """A call of an operator, a function or a closure (`op`) with `args`; `attrs` holds the attributes of the call."""
 
     def __init__(
         self,
@@ -95,9 +95,9 @@ class Call(Expr):
         type_args: Sequence[object] | None = None,
         span: LocationAttr | None = None,
     ):
-        """The call of an `Op`, a `GlobalVar`, a `Function` or an expression that is a function, from a place `span`.
+        """Creates a call of an `Op`, a `GlobalVar`, a `Function` or a function value, with the location `span`.
 
-        Raises `InputError` for what cannot be called, and for type arguments, which nothing here takes.
+        Raises `InputError` if `op` cannot be called, and for type arguments, which functions do not have.
         """
         if type_args:
             raise InputError("functions here have no type parameters", help="leave type_args out")
@@ -124,12 +124,12 @@ class Call(Expr):
 
     @property
     def type_args(self) -> list[Attribute]:
-        """None: functions here have no type parameters. Programs that rebuild a call hand them on."""
+        """Always empty: functions have no type parameters. For programs that pass them on to a new call."""
         return []
 
     @property
     def op(self) -> Op | Expr:
-        """An `Op`, a `GlobalVar`, a `Function`, or the expression of a closure."""
+        """The callee: an `Op`, a `GlobalVar`, a `Function`, or the expression of a closure."""
         match op_of(self):
             case CallOp() | NamedCallOp() as op:
                 types = [operand.type for operand in op.operands]
@@ -150,7 +150,7 @@ class Call(Expr):
 
     @property
     def attrs(self) -> Attrs | None:
-        """The operator's attributes; of the call of a function those it was given, None where there are none."""
+        """The operator's attributes. For a call of a function, the attributes of the call, or None."""
         op = op_of(self)
         return Attrs(op) if isinstance(op, RelayOp) or op.attributes else None
 
@@ -160,12 +160,12 @@ class Constant(Expr):
     """A constant."""
 
     def __init__(self, data: object):
-        """The constant that an array or a number is."""
+        """Creates the constant for an array or a number."""
         super().__init__(const(cast(Any, data)).ssa_value)
 
     @property
     def data(self) -> Tensor:
-        """Its value as a numpy array that cannot be written; `numpy()` gives a copy that can."""
+        """The value as a read-only numpy array; `numpy()` returns a writable copy."""
         array = cast(ConstantOp, op_of(self)).array
         copy = np.asarray(array).view(Tensor)
         copy.flags.writeable = False
@@ -177,16 +177,16 @@ class Tuple(Expr):
     """A tuple of `fields`."""
 
     def __init__(self, fields: Sequence[ExprLike]):
-        """The tuple of `fields`."""
+        """Creates the tuple of `fields`."""
         super().__init__(tuple_of(fields).ssa_value)
 
     @property
     def fields(self) -> list[Expr]:
-        """The expressions it is made of."""
+        """The fields of the tuple."""
         return [view(value) for value in op_of(self).operands]
 
     def __getitem__(self, index: int) -> Expr:
-        """The expression that field `index` is made of; a negative index counts from the end."""
+        """Returns the expression of field `index`. A negative index counts from the end."""
         try:
             return self.fields[index]
         except TypeError as error:
@@ -201,7 +201,7 @@ class TupleGetItem(Expr):
     """Field `index` of `tuple_value`."""
 
     def __init__(self, tuple_value: ExprLike, index: int):
-        """The field of a tuple."""
+        """Creates the access to a field of a tuple."""
         super().__init__(Expr(as_value(tuple_value))[index].ssa_value)
 
     @property
@@ -217,14 +217,14 @@ class TupleGetItem(Expr):
 
 @views(IfOp)
 class If(Expr):
-    """One of two values; only the chosen one is evaluated, whatever ops it takes."""
+    """One of two values. Only the chosen branch is evaluated."""
 
     def __init__(self, cond: ExprLike, true_branch: ExprLike, false_branch: ExprLike):
-        """The value of `true_branch` where `cond` is true, else of `false_branch`."""
+        """Creates the value of `true_branch` if `cond` is true, else of `false_branch`."""
         chosen, other = as_value(true_branch), as_value(false_branch)
         type = other.type if isinstance(chosen.type, IncompleteType) else chosen.type
         if is_complete(chosen.type) and is_complete(other.type) and chosen.type != other.type:
-            # Inference gives an extent in which the branches differ a name of its own.
+            # Inference introduces a name for an extent in which the branches differ.
             type = IncompleteType()
         super().__init__(IfOp(as_value(cond), type, yields(chosen), yields(other)).result)
 
@@ -235,26 +235,26 @@ class If(Expr):
 
     @property
     def true_branch(self) -> Expr:
-        """The value where the condition is true."""
+        """The value if the condition is true."""
         return _yielded(op_of(self).regions[0])
 
     @property
     def false_branch(self) -> Expr:
-        """The value where it is false."""
+        """The value if the condition is false."""
         return _yielded(op_of(self).regions[1])
 
 
 @views(LetScopeOp)
 class Let(Expr):
-    """`let var = value; body`: its value is that of `body`, in which `var` stands for `value`.
+    """`let var = value; body`: the value of `body` with `var` bound to `value`.
 
-    Where `value` is a function that mentions `var`, it calls itself.
+    If `value` is a function that uses `var`, the function is recursive.
     """
 
     def __init__(self, var: Var, value: ExprLike, body: ExprLike):
-        """Binds a variable that nothing else binds; `InputError` for what is no variable, and for types that differ."""
+        """Binds a variable that is not bound elsewhere. Raises `InputError` for non-variables and unequal types."""
         _check_variable(var)
-        # A function that knows itself by a variable of its own keeps that one.
+        # A function that already has a variable for itself keeps it.
         if isinstance(value, Function) and value.itself is None:
             bound = value.closure(var).ssa_value
         else:
@@ -270,12 +270,12 @@ class Let(Expr):
 
     @property
     def value(self) -> Expr:
-        """What the variable stands for."""
+        """The value bound to the variable."""
         return view(op_of(self).operands[1])
 
     @property
     def body(self) -> Expr:
-        """The expression in which it does."""
+        """The expression in which the variable is bound."""
         return view(op_of(self).operands[2])
 
 
@@ -285,7 +285,7 @@ def _check_variable(var: object) -> None:
 
 
 def parts(expr: Expr) -> list[Expr]:
-    """The expressions that `expr` consists of, in the order in which Relay visits them."""
+    """Returns the subexpressions of `expr`, in Relay's order of visits."""
     match expr:
         case Call():
             op = expr.op
@@ -312,7 +312,7 @@ def _yielded(region: Region) -> Expr:
 
 
 def let(name: str, value: ExprLike) -> Expr:
-    """`value` bound to a name, without a body: what follows uses the expression that is returned."""
+    """Binds `value` to a name, without a body: the following program uses the returned expression."""
     bound = as_value(value)
     op = LetOp.call(bound, variable=name)
     set_name(op.result, name)
@@ -320,19 +320,19 @@ def let(name: str, value: ExprLike) -> Expr:
 
 
 class _TupleWrapperType(type):
-    """The type of `TupleWrapper`, whose instances are calls that return a tuple."""
+    """The metaclass of `TupleWrapper`, whose instances are calls that return a tuple."""
 
     def __call__(cls, tuple_value: ExprLike, size: int) -> Expr:
-        """Returns the tuple itself, of `size` fields: it can be unpacked and read at numbers without a wrapper."""
+        """Returns the tuple itself, which can be unpacked and indexed. Raises `InputError` if its size differs."""
         tuple_expr = view(as_value(tuple_value))
         if is_complete(tuple_expr.type) and len(tuple_expr) != size:
             raise InputError(f"the tuple is {tuple_expr.type}, not one of {size} fields")
         return tuple_expr
 
     def __instancecheck__(cls, instance: object) -> bool:
-        """Whether `instance` is the call of an operator that returns a tuple."""
+        """Returns whether `instance` is a call of an operator that returns a tuple."""
         return isinstance(instance, Call) and isinstance(instance.type, TupleType)
 
 
 class TupleWrapper(metaclass=_TupleWrapperType):
-    """Relay's wrapper of operators with several results, which here is the call itself."""
+    """Relay's wrapper of operators with several results. Here it is the call itself."""

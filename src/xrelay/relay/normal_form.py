@@ -1,4 +1,4 @@
-"""`check_basic_block_normal_form`: whether each expression has a scope of its own to be computed in."""
+"""`check_basic_block_normal_form`: checks that each expression belongs to one scope."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from xrelay.relay.nodes import Constant, GlobalVar, If, Let, parts
 
 
 def check_basic_block_normal_form(expr: Expr) -> bool:
-    """Whether `expr` is in basic block normal form; `InputError` where it is not.
+    """Returns True if `expr` is in basic block normal form; else raises `InputError`.
 
-    An expression that several branches, or functions, use must also be used in the scope around them, or a let must
-    bind it there: otherwise no scope is its own. Variables that something binds, constants and names of functions may
-    be used anywhere. A function inside of an expression has copies of what it uses.
+    An expression used in several branches or functions must also be used in the enclosing scope, or be bound there by a
+    let. Bound variables, constants and function names may be used anywhere. A function inside an expression has copies
+    of the expressions that it uses.
     """
     nodes = _parts_first(expr)
     bound = _bound(nodes)
@@ -36,7 +36,7 @@ def check_basic_block_normal_form(expr: Expr) -> bool:
 
 
 def _parts_first(expr: Expr) -> list[Expr]:
-    """All that `expr` consists of, each once, parts before the whole; iterative."""
+    """Returns all subexpressions of `expr`, each once, in post-order; iterative."""
     order: dict[Expr, None] = {}
     stack: list[tuple[Expr, bool]] = [(expr, False)]
     while stack:
@@ -50,7 +50,7 @@ def _parts_first(expr: Expr) -> list[Expr]:
 
 
 def _bound(nodes: list[Expr]) -> set[Expr]:
-    """The variables that lets and functions among `nodes` bind."""
+    """Returns the variables that lets and functions among `nodes` bind."""
     bound: set[Expr] = set()
     for node in nodes:
         if isinstance(node, Let):
@@ -62,7 +62,7 @@ def _bound(nodes: list[Expr]) -> set[Expr]:
 
 
 def _scopes_of_parts(node: Expr, scope: Scope) -> Iterator[tuple[Expr, Scope]]:
-    """What `node`, in `scope`, consists of, with the scope that it is used in."""
+    """Yields each direct subexpression of `node`, which is in `scope`, with the scope of its use."""
     if isinstance(node, If):
         yield node.cond, scope
         yield node.true_branch, scope.inner()

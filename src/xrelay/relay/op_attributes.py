@@ -1,14 +1,14 @@
-"""Attributes of operators by name: what Relay's users say of an operator from outside, and passes ask.
+"""Attributes of operators by name, as Relay's users register them.
 
-| name | what passes do with it |
+| name | use |
 | --- | --- |
-| `target.NAME` | `transform.AnnotateTarget("NAME")` asks whether the compiler takes a call |
-| `FTVMAlterOpLayout` | `transform.AlterOpLayout` asks for layouts, on the CPU |
-| `FTVMMixedPrecisionConversionType` | `transform.ToMixedPrecision` asks how an operator is done |
-| `FTVMFakeQuantizationToInteger` | `transform.FakeQuantizationToInteger` asks how an operator is done on integers |
-| `FTVMOptionalFakeQuantizationToInteger` | the same, of operators that are named in `optional_qnn_ops` |
-| `FTVMLegalize` and any other | `transform.Legalize(name)` asks what takes the place of an operator |
-| `TOpPattern` | it is the operator's kind for fusion, which is set for what `relay.op.register` makes alone |
+| `target.NAME` | `transform.AnnotateTarget("NAME")`: whether the compiler supports a call |
+| `FTVMAlterOpLayout` | `transform.AlterOpLayout`: the layouts of an operator on the CPU |
+| `FTVMMixedPrecisionConversionType` | `transform.ToMixedPrecision`: the precision of an operator |
+| `FTVMFakeQuantizationToInteger` | `transform.FakeQuantizationToInteger`: an operator's form on integers |
+| `FTVMOptionalFakeQuantizationToInteger` | the same, for operators that are named in `optional_qnn_ops` |
+| `FTVMLegalize` and any other | `transform.Legalize(name)`: the expression that replaces an operator |
+| `TOpPattern` | the operator's kind for fusion; it can be set only for operators of `relay.op.register` |
 """
 
 from __future__ import annotations
@@ -57,18 +57,19 @@ _ELSEWHERE: Final = {
     "FTVMCompute": "relay.op.register_compute takes it",
     "FTVMSchedule": "relay.op.register_schedule takes it",
 }
-"""Names that nobody sets here, with the help."""
+"""Names that are set elsewhere, with the help text."""
 
 
 def register_op_attr(
     op_name: str, attr_key: str, value: Any = None, level: int = LEVEL
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the value: it is what `op_name` has as its attribute `attr_key`.
+    """Sets the attribute `attr_key` of the operator `op_name`. A decorator, or a function called with the value.
 
-    The module's docstring says which attributes passes ask, and for what; `relay.op` has a function for each, which
-    says what the value gets and gives. An attribute of another name keeps any value. It replaces one of a lower or the
-    same `level`. `UnknownOpError` for a name of no op, `InputError` for what is declared with an operator, for
-    strategies and their like, which `relay.op.register_strategy` takes, and for a hook that cannot be called.
+    The module's docstring lists the attributes that passes use. `relay.op` has a function for each, whose docstring
+    specifies the value's arguments and result. An attribute of another name stores any value. A registration replaces
+    those of a lower or the same `level`. Raises `UnknownOpError` for an unknown operator. Raises `InputError` for an
+    attribute that is part of the op's definition, for a strategy, compute or schedule (`relay.op.register_strategy` and
+    others register these), and for a hook that is not callable.
     """
     kind, attribute = get_relay_op(op_name), operator_attribute(attr_key)
     if isinstance(attribute, _Declared) and not issubclass(kind, UserOperator):
@@ -84,7 +85,7 @@ def register_op_attr(
 
 
 def relation_of(function: Callable[[list[TypeView], Attrs | None], object]) -> Relation:
-    """The relation that a function of Relay's form is."""
+    """Converts a type relation in Relay's form to a `Relation`."""
 
     def relation(facts: Facts) -> Attribute:
         try:
@@ -104,7 +105,7 @@ def relation_of(function: Callable[[list[TypeView], Attrs | None], object]) -> R
 
 @cache
 def operator_attribute(name: str) -> OperatorAttribute:
-    """The attribute of a name."""
+    """Returns the attribute of a name."""
     if name in _ELSEWHERE:
         return _Declared(name)
     if name.startswith(_TARGET):
@@ -143,7 +144,7 @@ def operator_attribute(name: str) -> OperatorAttribute:
 
 
 def _integer_attribute(*, optional: bool) -> OperatorAttribute:
-    """How an operator is done on integers, where that is asked for or always."""
+    """Returns the attribute for an operator's form on integers, which is used on request (`optional`) or always."""
     return _Hooked(
         partial(registered_integer_hook, optional=optional),
         lambda kind, hook: writes_integers(kind, optional=optional)(cast("Write", hook)),
@@ -155,14 +156,14 @@ def _integer_attribute(*, optional: bool) -> OperatorAttribute:
 
 @dataclass(frozen=True)
 class _Own:
-    """A hook in this project's form, as an attribute's value: it can be set again."""
+    """A hook in xrelay's form as the value of an attribute, which can be set again."""
 
     hook: Hook
 
 
 @dataclass(frozen=True)
 class _Said:
-    """A value in Relay's form, its level, and the hook that was made of it."""
+    """A value in Relay's form, its level, and the hook made from it."""
 
     value: Any
     level: int
@@ -171,7 +172,7 @@ class _Said:
 
 @dataclass(frozen=True, eq=False)
 class _Hooked:
-    """An attribute that is a function, which a pass asks: as `wrap` makes of it one of this project's hooks."""
+    """An attribute that is a function called by a pass. `wrap` converts it to a hook in xrelay's form."""
 
     registered: Callable[[type[RelayOp]], Hook | None]
     put: Callable[[type[RelayOp], Hook], object]
@@ -181,14 +182,14 @@ class _Hooked:
     said: dict[type[RelayOp], _Said] = field(default_factory=dict)
 
     def get(self, kind: type[RelayOp]) -> Any:
-        """The value that was set last; a hook that is registered in this project's form as such."""
+        """Returns the value that was set last, or the registered hook in xrelay's form, or None."""
         said, hook = self.said.get(kind), self.registered(kind)
         if said is not None and said.hook is hook:
             return said.value
         return None if hook is None else _Own(hook)
 
     def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
-        """Register the hook for `value`; one that cannot be called is kept, or refused with `hooks_alone`."""
+        """Registers the hook for `value`. A value that is not callable is stored, or refused with `hooks_alone`."""
         if self.hooks_alone and not isinstance(value, _Own) and not callable(value):
             raise InputError(f"{value!r} cannot be called", help="give the function that the pass is to ask")
         said = self.said.get(kind)
@@ -202,7 +203,7 @@ class _Hooked:
         note_registration(value)
 
     def reset(self, kind: type[RelayOp]) -> None:
-        """Take back what was set, and what this package registers."""
+        """Removes the registered hooks, including those of this package."""
         self.said.pop(kind, None)
         self.forget(kind)
         note_registration(None)
@@ -210,16 +211,16 @@ class _Hooked:
 
 @dataclass(frozen=True)
 class _Declared:
-    """An attribute that is said elsewhere; the kind for fusion can be read."""
+    """An attribute that is defined elsewhere. The kind for fusion can be read."""
 
     name: str
 
     def get(self, kind: type[RelayOp]) -> Any:
-        """The kind of the operator for fusion, as Relay's number; else None."""
+        """Returns the operator's kind for fusion as Relay's number; None for other attributes."""
         return int(kind.PATTERN) if self.name == PATTERN else None
 
     def set(self, kind: type[RelayOp], value: Any, level: int) -> None:
-        """Nobody sets it, but for the kind of an operator that was registered by its name."""
+        """Sets the kind for fusion of an operator registered by name. Raises `InputError` in all other cases."""
         if self.name != PATTERN or not issubclass(kind, UserOperator):
             self.refuse()
         if value not in list(OpPatternKind):
@@ -227,9 +228,9 @@ class _Declared:
         kind.PATTERN = OpPatternKind(value)
 
     def reset(self, kind: type[RelayOp]) -> None:
-        """Nobody takes it back."""
+        """Raises `InputError`: the attribute cannot be reset."""
         self.refuse()
 
     def refuse(self) -> NoReturn:
-        """Say where it is said."""
+        """Raises `InputError` with the place where the attribute is defined."""
         raise InputError(f"{self.name!r} is no attribute that is registered from outside", help=_ELSEWHERE[self.name])

@@ -1,4 +1,4 @@
-"""`register_gradient`: rules of `transform.gradient` in Relay's form, on expressions."""
+"""`register_gradient`: gradient rules for `transform.gradient` in Relay's form, on expressions."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _LEVELS: dict[type[RelayOp], int] = {}
 def register_gradient(
     op_name: str, fgradient: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the function: it says how `op_name` is differentiated.
+    """Registers the gradient of `op_name`. A decorator, or a function called with the rule.
 
-    The function gets the call, and the gradient of its result as an expression; it returns a list of the gradients of
-    the arguments, each of the argument's type. It replaces our rule, and one of a lower or the same `level`.
-    `UnknownOpError` for a name of no op; a `PassError` tells when a function is differentiated that an answer is none.
+    The rule takes the call and the gradient of its result as expressions; it returns a list of the gradients of the
+    arguments, each of the argument's type. It replaces xrelay's rule, and rules of a lower or the same `level`. Raises
+    `UnknownOpError` for an unknown operator. An invalid result of a rule raises `PassError` in differentiation.
     """
     kind = get_relay_op(op_name)
 
@@ -44,7 +44,7 @@ def register_gradient(
 
 
 def _rule(function: Callable[..., object]) -> GradientRule[RelayOp]:
-    """A rule of this project for one of Relay's."""
+    """Converts a rule in Relay's form to one in xrelay's form."""
 
     def rule(op: RelayOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
         answer = function(view(op.results[0]), view(gradient))

@@ -1,4 +1,4 @@
-"""Hooks of this project for functions as Relay's users write them, which see expressions, attributes and types."""
+"""Hooks for functions in Relay's form, which take expressions, attributes and types."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.relay.type_views import type_view
 
 
 def target_hook(function: Callable[..., object]) -> Callable[[RelayOp], object]:
-    """A hook for `target.NAME`: the function gets the call."""
+    """Returns a hook for `target.NAME`. The function takes the call."""
 
     def hook(op: RelayOp) -> object:
         return function(view(op.results[0]))
@@ -33,7 +33,7 @@ def target_hook(function: Callable[..., object]) -> Callable[[RelayOp], object]:
 
 
 def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter], SSAValue | None]:
-    """A hook of `transform.legalize_scope` for one of Relay's, as `register_legalize` takes it."""
+    """Converts a function for `register_legalize` in Relay's form to a hook of `transform.legalize_scope`."""
 
     def hook(op: RelayOp, emit: Emitter) -> SSAValue | None:
         types = [type_view(each) for each in (*op.operand_types, *op.result_types)]
@@ -46,7 +46,7 @@ def legalize_hook(function: Callable[..., object]) -> Callable[[RelayOp, Emitter
 
 
 def precision_hook(function: Callable[..., object]) -> Callable[[RelayOp, Attribute], Precision]:
-    """A hook of `relay-to-mixed-precision` for one of Relay's."""
+    """Converts a function in Relay's form to a hook of `relay-to-mixed-precision`."""
 
     def hook(op: RelayOp, mixed: Attribute) -> Precision:
         answer = function(view(op.results[0]), str(numpy_dtype(mixed)))
@@ -64,7 +64,7 @@ def precision_hook(function: Callable[..., object]) -> Callable[[RelayOp, Attrib
 def layout_hook(
     function: Callable[..., object],
 ) -> Callable[[RelayOp, Sequence[Layout | None], int], LayoutDecision | LayoutRefusal | None]:
-    """A hook of `relay-alter-op-layout` for one of Relay's."""
+    """Converts a function in Relay's form to a hook of `relay-alter-op-layout`."""
 
     def hook(op: RelayOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None:
         inputs: list[Expr] = [Var(f"operand{number}") for number in range(len(op.operands))]
@@ -76,7 +76,7 @@ def layout_hook(
 
 
 def _decision(op: RelayOp, answer: object, inputs: Sequence[Expr]) -> LayoutDecision | LayoutRefusal:
-    """The layouts that the attributes of a call name, whose arguments become the operands of `op`."""
+    """Returns the layouts in the attributes of the call `answer`, whose arguments become the operands of `op`."""
     made = op_of(answer) if isinstance(answer, Call) else None
     if not isinstance(answer, Call) or not isinstance(made, RelayOp) or len(answer.args) != len(inputs):
         raise PassError(f"it gave {answer!r}, not a call of an operator on as many operands")
@@ -95,7 +95,7 @@ def _decision(op: RelayOp, answer: object, inputs: Sequence[Expr]) -> LayoutDeci
 
 
 def _compute_operands(op: RelayOp, arguments: Sequence[Expr], inputs: Sequence[Expr]) -> None:
-    """Have `op` take what `arguments` compute of its operands, for which `inputs` stand, in front of it."""
+    """Inserts the ops of `arguments` before `op` as its operands; `inputs` are replaced by the old operands."""
     known = dict(zip([each.ssa_value for each in inputs], op.operands, strict=True))
     op.operands = [insert_before(op, argument.ssa_value, known) for argument in arguments]
 
@@ -104,6 +104,6 @@ HookT = TypeVar("HookT", bound=Callable[..., object])
 
 
 def _named(hook: HookT, function: Callable[..., object]) -> HookT:
-    """`hook` under the name of the function that it asks, which errors show."""
+    """Returns `hook` with the name of the function that it calls, for error messages."""
     hook.__qualname__ = getattr(function, "__qualname__", type(function).__name__)
     return hook

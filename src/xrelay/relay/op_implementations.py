@@ -1,4 +1,4 @@
-"""Implementations of operators from outside: computes and schedules written as tensor expressions.
+"""User-defined implementations of operators: computes and schedules written as tensor expressions.
 
     @relay.op.register_compute("acme.scale")
     def compute_scale(attrs, inputs, out_type):
@@ -6,7 +6,7 @@
 
     relay.op.register_injective_schedule("acme.scale")
 
-`level` is the priority among the implementations of an operator: 10 is that of the ones that are here.
+`level` is the priority among the implementations of an operator. Those of xrelay have 10.
 """
 
 from __future__ import annotations
@@ -41,10 +41,11 @@ from xrelay.te.tensor import ComputeOp, PlaceholderOp, Tensor, placeholder
 from xrelay.topi import generic
 
 FCompute: TypeAlias = Callable[[Attrs, list[Tensor], TypeView], object]
-"""`f(attrs, inputs, out_type)`: the tensors that the operator gives, of `te.compute`s on the inputs."""
+"""`f(attrs, inputs, out_type)` returns the operator's output tensors, made of `te.compute`s on the inputs."""
 
 FSchedule: TypeAlias = Callable[[Any, list[Tensor], Target], object]
-"""`f(attrs, outs, target)`: the schedule of a kernel with these outputs. `attrs` is None: several ops may be in it."""
+"""`f(attrs, outs, target)` returns the schedule of a kernel with these outputs. `attrs` is None, as a kernel may
+contain several ops."""
 
 FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 Decorator: TypeAlias = Callable[[FunctionT], FunctionT]
@@ -54,7 +55,7 @@ DEFAULT_LEVEL = 10
 
 @dataclass(frozen=True)
 class OpImplementation:
-    """One way to compute an operator: `compute` and `schedule`, the greatest `plevel` of a strategy wins."""
+    """One way to compute an operator. The implementation of the greatest `plevel` in a strategy is used."""
 
     name: str
     compute: FCompute
@@ -75,26 +76,26 @@ class OpStrategy:
         name: str = "default",
         plevel: int = DEFAULT_LEVEL,
     ) -> None:
-        """Add one; without a schedule the kernel gets the one that is assigned to its like."""
+        """Adds an implementation. Without a schedule, kernels get the default schedule for their kind."""
         self.implementations.append(OpImplementation(name, compute, schedule, plevel))
 
 
 def wrap_topi_compute(topi_compute: Callable[..., Tensor]) -> FCompute:
-    """The compute of a function that takes the inputs alone."""
+    """Converts a function of the inputs to a compute."""
     return lambda attrs, inputs, out_type: [topi_compute(*inputs)]
 
 
 @cache
 def wrap_topi_schedule(topi_schedule: Callable[[list[Tensor]], Schedule]) -> FSchedule:
-    """The schedule of a function that takes the outputs alone."""
+    """Converts a function of the outputs to a schedule."""
     return lambda attrs, outs, target: topi_schedule(outs)
 
 
 def register_compute(op_name: str, compute: FCompute | None = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
-    """Decorator, or called with the function: `f(attrs, inputs, out_type)` gives the tensors of `op_name`.
+    """Registers a compute: `f(attrs, inputs, out_type)` returns the tensors of `op_name`. May be used as a decorator.
 
-    Inputs that are tuples come as their fields. `InputError` where the operator has an implementation of this level or
-    a greater one; `LoweringError` tells when a model is compiled that what the function gave does not fit.
+    Tuple inputs are passed as their fields. Raises `InputError` if the operator has an implementation of this or a
+    greater level. An invalid result of the function raises `LoweringError` during compilation.
     """
     kind = get_relay_op(op_name)
     note_caller()
@@ -108,10 +109,10 @@ def register_compute(op_name: str, compute: FCompute | None = None, level: int =
 
 
 def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
-    """Decorator, or called with the function: `f(attrs, inputs, out_type, target)` gives an `OpStrategy`.
+    """Registers a strategy: `f(attrs, inputs, out_type, target)` returns an `OpStrategy`. May be used as a decorator.
 
-    It is asked for every op, and may be a `generic_func` with versions for targets. Errors as `register_compute`, also
-    for a strategy without implementations.
+    It is called for each op, and may be a `generic_func` with versions for targets. Errors are those of
+    `register_compute`; a strategy without implementations is an error too.
     """
     kind = get_relay_op(op_name)
     note_caller()
@@ -131,10 +132,10 @@ def register_strategy(op_name: str, fstrategy: Any = None, level: int = DEFAULT_
 
 
 def register_schedule(op_name: str, schedule: FSchedule | None = None, level: int = DEFAULT_LEVEL) -> Decorator[Any]:
-    """Decorator, or called with the function: `f(attrs, outs, target)` schedules kernels whose main op is `op_name`.
+    """Registers a schedule: `f(attrs, outs, target)` schedules kernels whose main op is `op_name`.
 
-    A schedule that is not legal for a kernel is a `RuntimeWarning` with the reason, and the kernel gets xrelay's own. A
-    registration replaces one of a lower or the same `level`.
+    May be used as a decorator. If the schedule is not legal for a kernel, a `RuntimeWarning` with the reason is issued
+    and the kernel gets xrelay's schedule. A registration replaces those of a lower or the same `level`.
     """
     name = get_relay_op(op_name).relay_name()
     note_caller()
@@ -157,7 +158,7 @@ def register_schedule(op_name: str, schedule: FSchedule | None = None, level: in
 
 
 def register_injective_schedule(op_name: str, level: int = DEFAULT_LEVEL) -> None:
-    """Schedule kernels of `op_name` by `topi.generic.schedule_injective`."""
+    """Schedules kernels of `op_name` by `topi.generic.schedule_injective`."""
     register_schedule(op_name, wrap_topi_schedule(generic.schedule_injective), level)
     note_caller()
 
@@ -166,14 +167,14 @@ register_broadcast_schedule = register_injective_schedule
 
 
 def current_target() -> Target:
-    """The target that is entered, else this machine."""
+    """Returns the entered target, else that of this machine."""
     entered = Target.current()
     return entered if entered is not None else Target.host()
 
 
 _SCHEDULE_LEVELS: dict[str, int] = {}
 _SCHEDULES: dict[str, FSchedule] = {}
-"""The schedules of strategies by the name that the computes carry."""
+"""The schedules of strategies, by the label that their computes carry."""
 
 
 def _decorating(register: Callable[[Any], Any], function: Any) -> Decorator[Any]:
@@ -207,7 +208,7 @@ def _register(
 def _build(
     emitter: TopiEmitter, choose: Callable[[Attrs, list[Tensor], TypeView], OpImplementation], name: str
 ) -> Sequence[SSAValue]:
-    """The computes of the implementation that is chosen for an op."""
+    """Inserts the computes of the implementation chosen for an op; returns their results."""
     operands = [
         value
         for index, operand in enumerate(emitter.op.operands)
@@ -254,7 +255,7 @@ def _input(value: SSAValue, number: int) -> Tensor:
 
 
 def _checked(tensors: object, emitter: TopiEmitter, name: str) -> list[Tensor]:
-    """What a compute gave, as the operator's type has it."""
+    """Returns the tensors of a compute. Raises `LoweringError` if they do not match the operator's result types."""
     if not isinstance(tensors, (list, tuple)):
         raise LoweringError(f"the compute of {name} gave {tensors!r}", help="return a list of tensors")
     found = [item for item in cast("Sequence[object]", tensors) if isinstance(item, Tensor)]
@@ -267,7 +268,7 @@ def _checked(tensors: object, emitter: TopiEmitter, name: str) -> list[Tensor]:
 
 
 def _main_ops(draft: ScheduleDraft) -> list[str]:
-    """The ops that a kernel is scheduled for: its heavy one, else all that it was made of; by Relay's names."""
+    """Returns Relay's names of the ops that determine a kernel's schedule: its anchor, else all its ops."""
     anchor = draft.kernel.attributes.get(KERNEL_ANCHOR)
     if isinstance(anchor, StringAttr):
         return [anchor.data]
@@ -277,7 +278,7 @@ def _main_ops(draft: ScheduleDraft) -> list[str]:
 
 
 def _strategy_family(draft: ScheduleDraft) -> bool:
-    """Takes kernels whose computes carry the schedule of a strategy."""
+    """Schedules kernels whose computes carry the schedule of a strategy; returns whether it did."""
     for block in draft.blocks():
         named = block.attributes.get(TE_SCHEDULE)
         schedule = _SCHEDULES.get(named.data) if isinstance(named, StringAttr) else None

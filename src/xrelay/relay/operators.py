@@ -1,6 +1,6 @@
-"""Relay's operators as functions: `add`, `nn.conv2d` and all others that are registered.
+"""Relay's operators as functions: `add`, `nn.conv2d` and all other registered ones.
 
-Type checkers read `operators.pyi` instead, which `make stubs` writes from the definitions of the ops.
+Type checkers read `operators.pyi`, which `make stubs` generates from the definitions of the ops.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ __all__ = ["annotation", "image", "nn", "qnn", "random", "vision"]
 
 
 def __getattr__(name: str) -> OpFunction:
-    """The operator called so, as a function."""
+    """Returns the operator of this name as a function."""
     if name.startswith("__"):
         raise AttributeError(name)
     try:

@@ -1,4 +1,4 @@
-"""`relay.nn.pad`, whose widths may be below 0 and whose fill value may be a vector of one number, as in Relay."""
+"""`relay.nn.pad` as in Relay: negative widths are allowed, and the fill value may be a vector of one number."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.relay.expr import Expr, ExprLike, as_value, call
 from xrelay.relay.slices import FAR
 
 Pairs: TypeAlias = "list[tuple[int, int]]"
-"""The numbers of elements before and behind of each axis."""
+"""The numbers of elements before and after each axis."""
 
 
 def pad(
@@ -25,9 +25,9 @@ def pad(
 ) -> Expr:
     """`nn.pad` with Relay's order of arguments: the fill value comes after the widths.
 
-    A width below 0 cuts elements off, as `strided_slice` does: before the others are filled in, where it is a value
-    that fills them, and behind that where they are elements of the data. `ConstraintError` where an axis has not as
-    many. A Python number that is an integer, as 2.0, fills tensors of integers too.
+    A negative width removes elements, as `strided_slice` does: before padding if the mode is `constant`, after padding
+    if the mode pads with elements of the data. Raises `ConstraintError` if an axis has fewer elements. A Python float
+    with an integral value, such as 2.0, also pads integer tensors.
     """
     value = _number(data, pad_value)
     widths = known_attribute(pad_width)
@@ -41,7 +41,7 @@ def pad(
 
 
 def _pairs(widths: object) -> Pairs | None:
-    """Widths as pairs; `None` for what is no list of pairs of numbers, which the operator refuses."""
+    """Returns widths as pairs; None if they are not a list of pairs of integers, which the operator rejects."""
     rows = list(cast("Sequence[object]", widths)) if isinstance(widths, list | tuple) else []
     pairs: Pairs = []
     for row in rows:
@@ -53,7 +53,7 @@ def _pairs(widths: object) -> Pairs | None:
 
 
 def _cut(data: ExprLike, pairs: Pairs) -> Expr:
-    """The data without what widths below 0 take away."""
+    """Removes the elements that negative widths cut off."""
     value = as_value(data)
     for extent, pair in zip(shape_of(value.type) if is_complete(value.type) else (), pairs, strict=False):
         gone = -sum(min(width, 0) for width in pair)
@@ -65,7 +65,7 @@ def _cut(data: ExprLike, pairs: Pairs) -> Expr:
 
 
 def _number(data: ExprLike, value: ExprLike) -> ExprLike:
-    """A vector of one number as that number, a number that is an integer as one of integers; others as they are."""
+    """Converts a vector of one number to a scalar, and an integral Python number to int for integer data."""
     if isinstance(value, int | float):
         type = as_value(data).type
         is_integral = isinstance(type, TensorType) and isinstance(type.element_type, IntegerType)

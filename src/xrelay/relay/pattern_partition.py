@@ -1,4 +1,4 @@
-"""Partitions expressions: what a pattern matches becomes the body of a function that is called in its place."""
+"""Partitions expressions: each match of a pattern becomes the body of a new function, which is called instead."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def partition(
     attrs: Mapping[str, object] | None = None,
     check: Callable[[Expr], object] = lambda x: True,
 ) -> Expr | FuncOp:
-    """`expr` with a call of a function of its own for each match of `pattern` whose root `check` accepts.
+    """Returns `expr` with a call of a new function for each match of `pattern` whose root `check` accepts.
 
-    The functions have the attribute PartitionedFromPattern, which names their operators, and `attrs`. Of a function of
-    a module (`func.func`) it makes another one. A pattern of a function that is not called partitions nothing.
+    The functions have the attribute PartitionedFromPattern with the names of their operators, and `attrs`. For a
+    `func.func`, returns a new one. A pattern that is a function matches nothing, because a function that is not called
+    cannot be partitioned.
     """
     if isinstance(expr, FuncOp):
         function = partition(pattern, Function.of_func(expr), attrs, check)
@@ -53,7 +54,7 @@ def partition(
 
 
 def _function_of(terms: ExprTerms, group: Group[ExprNode], attrs: Mapping[str, object]) -> Function:
-    """The function that computes the group of its inputs."""
+    """Returns the function that computes the group from its inputs."""
     params = [Var(f"FunctionVar_{number}", cast(Expr, value).type) for number, value in enumerate(group.inputs)]
     made: dict[ExprNode, ExprNode] = dict(zip(group.inputs, params, strict=True))
     for member in group.members:

@@ -1,4 +1,4 @@
-"""Rewrites expressions by patterns: what matches is replaced by what a callback makes of it, until nothing changes."""
+"""Rewrites expressions by patterns: a callback replaces each match, until nothing changes."""
 
 from __future__ import annotations
 
@@ -21,34 +21,34 @@ from xrelay.relay.module import IRModule
 from xrelay.relay.pattern_terms import ExprNode, ExprTerms
 
 MOST_REWRITES = 100
-"""After how many goes over an expression callbacks are taken for undoing each other's work, as in Relay."""
+"""The number of rewrites of an expression after which callbacks are assumed to undo each other, as in Relay."""
 
 
 class DFPatternCallback:
-    """What is to become of the matches of `pattern`, which a subclass sets and whose `callback` says so."""
+    """A rewrite of the matches of `pattern`. A subclass sets the pattern and defines `callback`."""
 
     pattern: DFPattern | None = None
 
     def __init__(self, require_type: bool = False, rewrite_once: bool = False):
-        """`require_type` has all types inferred before; `rewrite_once` ends after a go that changes something."""
+        """`require_type` infers all types before; `rewrite_once` stops after a rewrite that changes something."""
         self.require_type, self.rewrite_once = require_type, rewrite_once
 
     def rewrite(self, expr: ExprLike | FuncOp) -> Expr | FuncOp:
-        """As `rewrite(self, expr)`."""
+        """The same as `rewrite(self, expr)`."""
         return rewrite(self, expr)
 
     def callback(self, pre: Expr, post: Expr, node_map: Mapping[DFPattern, Sequence[Expr]]) -> ExprLike:
-        """What stands for the match `pre`; `post` is the same with its parts rewritten, as is all in `node_map`."""
+        """Returns the replacement of the match `pre`. In `post` and `node_map` subexpressions are already rewritten."""
         raise InputError(f"{type(self).__name__} has no callback", help="define callback(self, pre, post, node_map)")
 
 
 def rewrite(
     callbacks: DFPatternCallback | Sequence[DFPatternCallback], expr: ExprLike | FuncOp, mod: ModuleOp | None = None
 ) -> Expr | FuncOp:
-    """`expr` with the matches of each callback's pattern replaced, over and over until nothing changes.
+    """Returns `expr` with the matches of each callback's pattern replaced, repeatedly until nothing changes.
 
-    The functions of `mod` are known where types are inferred. Of a function of a module (`func.func`) it makes another
-    one. `PassError` where a hundred goes do not end it.
+    Type inference uses the functions of `mod`. For a `func.func`, returns a new one. Raises `PassError` if a hundred
+    rewrites do not reach an end.
     """
     if isinstance(expr, FuncOp):
         return cast(Function, rewrite(callbacks, Function.of_func(expr), mod)).to_func(expr.sym_name.data)
@@ -73,7 +73,7 @@ def rewrite(
 
 
 def _replaced(callback: DFPatternCallback, root: Expr) -> Expr:
-    """`root` with every match of the callback's pattern replaced once."""
+    """Returns `root` with each match of the callback's pattern replaced once."""
     if callback.pattern is None:
         raise InputError(f"{type(callback).__name__} has no pattern", help="set self.pattern in its __init__")
     terms = ExprTerms()
@@ -93,7 +93,7 @@ def _replaced(callback: DFPatternCallback, root: Expr) -> Expr:
 
 
 def _answer(callback: DFPatternCallback, pre: Expr, post: Expr, node_map: Mapping[DFPattern, Sequence[Expr]]) -> Expr:
-    """What the callback makes of a match; `InputError` where that is nothing."""
+    """Returns the callback's replacement of a match. Raises `InputError` if it returns None."""
     answer = cast("ExprLike | None", callback.callback(pre, post, node_map))
     if answer is None:
         raise InputError(f"the callback of {type(callback).__name__} gives nothing", help="return an expression")
@@ -101,14 +101,14 @@ def _answer(callback: DFPatternCallback, pre: Expr, post: Expr, node_map: Mappin
 
 
 def _same(left: Expr, right: Expr) -> bool:
-    """Whether two expressions have the same structure."""
+    """Returns whether two expressions have the same structure."""
     if isinstance(left, Function) and isinstance(right, Function):
         return left == right or (left.params == right.params and _same(left.body, right.body))
     return left == right or is_made_as(left, right)
 
 
 def _typed(expr: Expr, mod: ModuleOp | None) -> Expr:
-    """`expr` with all types inferred; the functions of `mod` are known."""
+    """Returns `expr` with all types inferred, using the functions of `mod`."""
     function = expr if isinstance(expr, Function) else Function(free_vars(expr), expr)
     module = IRModule() if mod is None else IRModule.of(mod)
     name = "rewritten"
@@ -121,7 +121,7 @@ def _typed(expr: Expr, mod: ModuleOp | None) -> Expr:
 
 
 def _with_variables(typed: Function, function: Function) -> Expr:
-    """The body of `typed` on the variables of `function` wherever their types are the same."""
+    """Returns the body of `typed` with the variables of `function` whose types are equal."""
     terms = ExprTerms()
     graph = NodeGraph[ExprNode](terms, [typed.body])
     made: dict[ExprNode, ExprNode] = {}
