@@ -1,4 +1,4 @@
-"""Questions about whole modules: how often operators occur, what kernels fusion would make, parts of a program."""
+"""Analyses of modules: frequencies of operators, fused functions, extraction of subprograms."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from xrelay.relay.nodes import Call, GlobalVar, Tuple, TupleGetItem
 
 
 def list_op_freqs(mod: ModuleOp) -> dict[str, int]:
-    """How often each operator occurs in the functions of a module, its fused groups among them, by Relay's name."""
+    """Returns the number of occurrences of each operator in a module, including fused groups, by Relay's name."""
     operators = set(relay_ops().values())
     found = (op for op in walk_ops(mod) if isinstance(op, RelayOp) and type(op) in operators)
     return dict(Counter(op.relay_name() for op in found))
 
 
 def list_fake_quantized_op_freqs(mod: ModuleOp) -> dict[str, int]:
-    """How often each operator stands between dequantised numbers and a `qnn.quantize`, by Relay's name.
+    """Returns the number of occurrences of each operator in fake-quantised regions, by Relay's name.
 
-    A region is what one `qnn.quantize` is computed from; of one that reads anything but dequantised numbers and
-    constants, or that branches, nothing is counted.
+    A region contains the ops between `qnn.dequantize`s and one `qnn.quantize`. A region with other inputs than
+    dequantised values and constants, or with control flow, is not counted.
     """
     found: Counter[str] = Counter()
     for op in walk_ops(mod):
@@ -50,7 +50,7 @@ def list_fake_quantized_op_freqs(mod: ModuleOp) -> dict[str, int]:
 
 
 def _fake_quantized_region(quantize: QuantizeOp) -> list[RelayOp]:
-    """The operators whose values `quantize` is computed from, behind the next `qnn.dequantize`s; iterative."""
+    """Returns the operators between `quantize` and the preceding `qnn.dequantize`s; iterative."""
     operators = {*relay_ops().values(), TupleOp, TupleGetItemOp}
     region: dict[RelayOp, None] = {}
     pending = [quantize.operands[0]]
@@ -67,9 +67,9 @@ def _fake_quantized_region(quantize: QuantizeOp) -> list[RelayOp]:
 
 
 def extract_fused_functions(mod: ModuleOp) -> dict[str, Function]:
-    """The functions that `SimplifyInference` and `FuseOps` make kernels, equal ones once, by name; `mod` stays.
+    """Returns the functions that `SimplifyInference` and `FuseOps` outline as kernels, by name, without duplicates.
 
-    Raises what these passes raise, as for types that cannot be inferred.
+    `mod` is not changed. Raises the errors of these passes, such as for types that cannot be inferred.
     """
     module = mod.clone()
     passes = [RelayInferTypePass(), RelaySimplifyInferencePass(), RelayFuseOpsPass(3), RelayOutlineFusedPass()]
@@ -79,10 +79,10 @@ def extract_fused_functions(mod: ModuleOp) -> dict[str, Function]:
 
 
 def extract_intermdeiate_expr(mod: IRModule, expr_id: int) -> IRModule:
-    """A module whose `@main` computes expression `expr_id` of that of `mod`; its name is Relay's, as it is spelt there.
+    """Returns a module whose `@main` computes expression `expr_id` of `@main` of `mod`. The spelling is Relay's.
 
-    Calls, tuples and fields of tuples count, from 0, each behind its parts, as Relay's text numbers them. The functions
-    of `mod` that the expression calls come along. Raises `InputError` for a number that no expression has.
+    Calls, tuples and tuple fields are numbered from 0 in post-order, as in Relay's text format. The module includes the
+    functions of `mod` that the expression calls. Raises `InputError` for a number out of range.
     """
     found: list[Expr] = []
     post_order_visit(

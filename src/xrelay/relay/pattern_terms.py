@@ -1,4 +1,4 @@
-"""Expressions as patterns see them, and an expression built anew from other parts."""
+"""Expressions as nodes for pattern matching, and expressions rebuilt with other subexpressions."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ ExprNode: TypeAlias = "Expr | Op"
 
 
 class ExprTerms:
-    """The view of expressions. A function that is called is one node, whose parts are made once."""
+    """The terms of expressions. A called function is one node, created once."""
 
     def __init__(self) -> None:
         self._known: dict[ExprNode, Term[ExprNode]] = {}
@@ -48,7 +48,7 @@ class ExprTerms:
         self._types = InferredTypes()
 
     def of(self, node: ExprNode) -> Term[ExprNode]:
-        """What an expression or an operator is."""
+        """Returns the term of an expression or an operator."""
         if isinstance(node, Op):
             return OperatorTerm(node)
         known = self._known.get(node)
@@ -57,7 +57,7 @@ class ExprTerms:
         return known
 
     def attribute(self, node: ExprNode, name: str) -> object:
-        """The attribute of an operator, a call or a function as a Python value."""
+        """Returns an attribute of an operator, a call or a function as a Python value."""
         if isinstance(node, Op):
             return operator_attribute(node, name)
         if isinstance(node, Function):
@@ -65,7 +65,7 @@ class ExprTerms:
         return op_attribute(op_of(node), name) if isinstance(node, Call) else MISSING
 
     def type(self, node: ExprNode) -> Attribute | None:
-        """The type of an expression, inferred where it is not known; None where nothing decides it."""
+        """Returns the type of an expression, inferred if unknown; None if it cannot be inferred."""
         if isinstance(node, Op):
             return None
         if is_complete(node.type) or isinstance(node, Function | GlobalVar):
@@ -73,7 +73,7 @@ class ExprTerms:
         return self._types.of(node.ssa_value)
 
     def is_made_as(self, node: ExprNode, expr: object) -> bool:
-        """Whether the expression has the same structure as another one, or is the operator."""
+        """Returns whether the expression has the same structure as another one, or is the operator."""
         return is_made_as(node, expr)
 
     def _term(self, node: Expr) -> Term[ExprNode]:
@@ -103,7 +103,7 @@ class ExprTerms:
                 return _other_term(node)
 
     def rebuilt(self, node: Expr, of: Callable[[ExprNode], ExprNode]) -> Expr:
-        """`node` with what `of` gives for each of its parts; itself where that is the same."""
+        """Returns `node` with each subexpression mapped by `of`, or `node` itself if none changes."""
         term = self.of(node)
         match term:
             case CallTerm(op, args):
@@ -143,7 +143,7 @@ class ExprTerms:
 
 
 def _other_term(node: Expr) -> Term[ExprNode]:
-    """An op that is no expression of Relay's: a group, a loop, or one of another dialect."""
+    """Returns the term of an op without an expression in Relay: a group, a loop, or an op of another dialect."""
     value = node.ssa_value
     if not isinstance(value, OpResult):
         return VarTerm(value.name_hint if value.name_hint is not None else "")
@@ -151,14 +151,14 @@ def _other_term(node: Expr) -> Term[ExprNode]:
 
 
 def _expr(node: ExprNode) -> Expr:
-    """`node`, which is no operator."""
+    """Returns `node`, which must not be an operator."""
     if isinstance(node, Op):
         raise TypeError(f"{node} is no expression")
     return node
 
 
 def _var(node: ExprNode) -> Var:
-    """`node`, which is a variable."""
+    """Returns `node`, which must be a variable."""
     if not isinstance(node, Var):
         raise TypeError(f"{node!r} is no variable")
     return node

@@ -1,4 +1,4 @@
-"""Types of expressions that are not known yet, as patterns and `InferTypeLocal` ask for them: inferred on a copy."""
+"""Infers incomplete types of expressions for patterns and `InferTypeLocal`, on a copy."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from xrelay.relay.type_views import TypeView, type_view
 
 
 def infer_type_local(expr: ExprLike) -> TypeView:
-    """The type of an expression, of a function its function type; nothing is inferred that is known already.
+    """Returns the type of an expression, for a function its function type. Infers only if the type is incomplete.
 
-    Raises `TypeInferenceError` where types contradict each other, or nothing decides this one.
+    Raises `TypeInferenceError` if types contradict each other, or do not determine this one.
     """
     value = as_value(expr)
     found = value.type if is_complete(value.type) else _inferred(value)[value]
@@ -30,16 +30,16 @@ def infer_type_local(expr: ExprLike) -> TypeView:
 
 
 class InferredTypes:
-    """The types of values and of all that they are computed from, inferred together when the first is asked for.
+    """The types of values, inferred on demand together with the types of all values that they depend on.
 
-    Whoever asks for users before what they use has each value inferred once.
+    If users are queried before their operands, each value is inferred once.
     """
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, Attribute] = {}
 
     def of(self, value: SSAValue) -> Attribute | None:
-        """The type of a value; None where nothing decides it, or the types contradict each other."""
+        """Returns the type of a value; None if it is not determined or types contradict each other."""
         if is_complete(value.type):
             return value.type
         if value not in self._known:
@@ -51,9 +51,9 @@ class InferredTypes:
 
 
 def _inferred(root: SSAValue) -> dict[SSAValue, Attribute]:
-    """The types of `root` and what it needs, from a function that computes it of its variables.
+    """Infers the types of `root` and the values it needs, in a function of its free variables.
 
-    Raises what inference raises.
+    Raises the errors of type inference.
     """
     variables = free_variables(root)
     values = [*variables, *(result for op in post_order(root) for result in op.results)]
@@ -63,12 +63,12 @@ def _inferred(root: SSAValue) -> dict[SSAValue, Attribute]:
     type = FunctionType.from_lists(list(block.arg_types), [copies[-1].type])
     module = ModuleOp([FuncOp("inferred", type, Region(block))])
     infer_types(module)
-    # Inference gives ops other results; the ops are the same.
+    # Inference replaces results, but not ops.
     return {value: _type_now(copy) for value, copy in zip(values, copies[:-1], strict=True)}
 
 
 def _type_now(copy: SSAValue) -> Attribute:
-    """The type that inference found for a value: an argument or result of the same place."""
+    """Returns the inferred type of a value: that of the result or argument at its index."""
     if isinstance(copy, OpResult):
         return copy.op.results[copy.index].type
     return copy.owner.args[copy.index].type if isinstance(copy, BlockArgument) else copy.type

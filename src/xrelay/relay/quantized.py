@@ -1,4 +1,4 @@
-"""Quantised operators of Relay's Python beside the definitions: defaults of `requantize`, and simulated quantisation.
+"""Quantised operators of Relay's Python without an op: `requantize` with defaults, and simulated quantisation.
 
 with relay.qnn.requantize_config(rounding="TONEAREST"):
     y = relay.qnn.op.requantize(x, s, z, t, u)
@@ -36,12 +36,12 @@ from xrelay.errors import InputError, did_you_mean
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
 
 CODES: Final = {"disable": 0, "int8": 1, "uint8": 2, "int32": 3}
-"""The numbers by which a program chooses, while it runs, what simulated quantisation stands for."""
+"""The codes by which a program selects the dtype of simulated quantisation at run time."""
 
 
 @dataclass(frozen=True)
 class RequantizeConfig:
-    """What `requantize` does where it is not told."""
+    """The defaults of `requantize`."""
 
     rounding: str = "UPWARD"
     compute_dtype: str = "int64"
@@ -52,7 +52,7 @@ _CURRENT: ContextVar[RequantizeConfig | None] = ContextVar("requantize_config", 
 
 @contextmanager
 def requantize_config(rounding: str = "UPWARD", compute_dtype: str = "int64") -> Generator[RequantizeConfig]:
-    """A context in which calls of `requantize` round and compute so, unless they say otherwise themselves."""
+    """A context that sets the default rounding and compute dtype of `requantize`."""
     config = RequantizeConfig(rounding, compute_dtype)
     token = _CURRENT.set(config)
     try:
@@ -62,7 +62,7 @@ def requantize_config(rounding: str = "UPWARD", compute_dtype: str = "int64") ->
 
 
 def current_requantize_config() -> RequantizeConfig:
-    """The innermost configuration that was entered, or the default."""
+    """Returns the innermost entered configuration, or the default."""
     return _CURRENT.get() or RequantizeConfig()
 
 
@@ -77,7 +77,7 @@ def requantize(
     compute_dtype: str | None = None,
     out_dtype: AttributeValue = "int8",
 ) -> Expr:
-    """`qnn.requantize`, which rounds and computes as `requantize_config` says where it is not told, or told "None"."""
+    """`qnn.requantize`, with defaults from `requantize_config` for options that are None or "None"."""
     current = current_requantize_config()
     return call(
         RequantizeOp,
@@ -100,10 +100,10 @@ def simulated_quantize(
     axis: int = -1,
     out_dtype: str | Expr = "int8",
 ) -> Expr:
-    """The numbers that `qnn.quantize` gives, in floats of the data's type.
+    """Returns the values of `qnn.quantize` as floats of the data's type.
 
-    `out_dtype` is `int8`, `uint8` or `int32`, `disable` for the data itself, or an expression that is 1, 2, 3 or 0 for
-    these when the program runs. Scale and zero point are one number each, or one for each place along `axis`.
+    `out_dtype` is `int8`, `uint8`, `int32`, or `disable` for the data itself; or an expression that evaluates to 1, 2,
+    3 or 0 for these. Scale and zero point are scalars, or vectors along `axis`.
     """
     value, code = _typed(data), _code(out_dtype)
     scale, zero_point = (_along(value, _typed(each), axis) for each in (output_scale, output_zero_point))
@@ -121,7 +121,7 @@ def simulated_dequantize(
     axis: int = -1,
     in_dtype: str | Expr = "int8",
 ) -> Expr:
-    """What `qnn.dequantize` makes of numbers in floats; the data itself where `in_dtype` is `disable` or 0."""
+    """Returns the values of `qnn.dequantize` for integers stored as floats; the data for `disable` or 0."""
     value, code = _typed(data), _code(in_dtype)
     scale, zero_point = (_along(value, _typed(each), axis) for each in (input_scale, input_zero_point))
     return _unless_disabled(code, call(MultiplyOp, call(SubtractOp, value, zero_point), scale), value)
@@ -144,7 +144,7 @@ def _code(dtype: str | Expr) -> Expr:
 
 
 def _along(data: Expr, parameter: Expr, axis: int) -> Expr:
-    """A scale or zero point in the data's element type, broadcasting along `axis`."""
+    """Returns a scale or zero point in the data's element type, shaped to broadcast along `axis`."""
     converted = call(CastOp, parameter, dtype=str(data.dtype))
     behind = len(data.shape) - 1 - axis_index(axis, len(data.shape))
     is_vector = len(parameter.shape) == 1
@@ -152,7 +152,7 @@ def _along(data: Expr, parameter: Expr, axis: int) -> Expr:
 
 
 def _by_code(code: Expr, values: dict[str, int], data: Expr) -> Expr:
-    """The value that belongs to `code`, that of `int32` for any other."""
+    """Returns the value for `code`; that of `int32` for unknown codes."""
     numbers = {name: const(float(value), data.dtype) for name, value in values.items()}
     result = numbers["int32"]
     for name in ("uint8", "int8"):

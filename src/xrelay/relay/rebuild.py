@@ -1,4 +1,4 @@
-"""Calls built anew with other functions and arguments: attributes and source locations stay."""
+"""Rebuilds calls with another callee or other arguments, keeping attributes and source locations."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from xrelay.relay.nodes import Call, GlobalVar, op_of
 
 
 def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
-    """`call` with another function and other arguments; the type follows from them."""
+    """Returns `call` with another callee and other arguments. The type follows from them."""
     old, values = op_of(call), [arg.ssa_value for arg in args]
     if isinstance(op, Op) and isinstance(old, RelayOp):
         made: Expr = _relay_call(old, op, values)
     elif isinstance(op, GlobalVar) and is_call(old):
-        # What the callee's names stand for follows from the arguments.
+        # The named dimensions of the callee are resolved from the arguments.
         types = [IncompleteType()] * len(old.results) if isinstance(old, NamedCallOp) else list(old.result_types)
-        # Of several results the call is one.
+        # `call` is one of several results.
         made = view(CallOp(op.name_hint, values, types).results[cast(OpResult, call.ssa_value).index])
     elif isinstance(op, Function) and isinstance(old, FusedOp):
         made = _fused_call(old, op, values)
@@ -39,7 +39,7 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
         raise InputError(f"{op!r} cannot be called in place of {call.op!r}", help="give a relay.Call instead")
     op_of(made).location = old.location
     if not isinstance(old, RelayOp | FusedOp):
-        # What users gave the call; what passes note there follows from the arguments.
+        # Keep the user's attributes. Those recorded by passes follow from the arguments.
         given = {name: value for name, value in old.attributes.items() if not name.startswith(("relay.", "xrelay."))}
         op_of(made).attributes.update(given)
     return made
@@ -47,7 +47,7 @@ def call_with(call: Call, op: object, args: Sequence[Expr]) -> Expr:
 
 def _relay_call(old: RelayOp, op: Op, values: Sequence[SSAValue]) -> Expr:
     if op.kind is type(old) and [value.type for value in values] == [value.type for value in old.operands]:
-        # Equal types give an equal result: nothing is to be inferred.
+        # Equal operand types imply an equal result type.
         copy = detached(old.clone())
         copy.operands = values
         return view(copy.results[0])
@@ -61,7 +61,7 @@ def _relay_call(old: RelayOp, op: Op, values: Sequence[SSAValue]) -> Expr:
 
 
 def _fused_call(old: FusedOp, function: Function, values: Sequence[SSAValue]) -> Expr:
-    """A group with another function: its region is that of the function's closure, which uses nothing else."""
+    """Returns a group with another function, whose closure provides the region and captures nothing."""
     closure: Operation = detached(op_of(function.closure()))
     region = closure.regions[0]
     closure.detach_region(region)

@@ -1,4 +1,4 @@
-"""`transform.recast`: some operators of an expression compute in another element type.
+"""`transform.recast`: computes some operators of an expression in another element type.
 
 half = transform.recast(func, "float16", "float16", ops=["nn.conv2d", "nn.dense"], skip_layers=[0, -1])
 """
@@ -27,12 +27,12 @@ OUT_DTYPE = "out_dtype"
 def recast(
     expr: Expr, dtype: str, out_dtype: str, ops: Sequence[str] = ("nn.conv2d",), skip_layers: Sequence[int] = ()
 ) -> Expr:
-    """`expr` with the operators `ops` on operands that are cast to `dtype`, and what they give cast back.
+    """Returns `expr` with the operators `ops` on operands cast to `dtype`, and their results cast back.
 
-    Floats among the operands are cast, also as fields of tuples. An operator that has an attribute `out_dtype` computes
-    `out_dtype`. A layer is what has as many of `ops` before it on its longest path, counted from 0, from the end where
-    `skip_layers` has a negative number; those layers stay. Raises `TypeInferenceError` where variables have no types
-    that decide all others.
+    Float operands are cast, including fields of tuples. An operator with an attribute `out_dtype` computes `out_dtype`.
+    The layer of an operator is the most `ops` on a path to it, counted from 0. Layers in `skip_layers` are not changed;
+    negative numbers count from the last layer. Raises `TypeInferenceError` if the types of variables do not determine
+    all others.
     """
     variables = list[Expr](free_vars(expr)) if not isinstance(expr, Function) else []
     given = expr if isinstance(expr, Function) else Function(free_vars(expr), expr)
@@ -53,7 +53,7 @@ class _Recast(ExprMutator):
         self._skipped = {layer + count if layer < 0 else layer for layer in skipped}
 
     def visit_call(self, call: Call) -> Expr:
-        """The call in the other type and a cast to its own; another layer of what became of its operands."""
+        """Returns the call in the other element type with its result cast back, unless its layer is skipped."""
         if not is_layer(call, self._ops) or self._layers[call] in self._skipped:
             return super().visit_call(call)
         args = [_each(self.visit(arg), arg.type, self._cast) for arg in call.args]
@@ -72,7 +72,7 @@ def _cast_back(value: Expr, type: TensorType[Attribute]) -> Expr:
 
 
 def _each(value: Expr, type: Attribute, change: Callable[[Expr, TensorType[Attribute]], Expr]) -> Expr:
-    """A tensor of a type, or the tensors in a tuple of one, changed; what is neither stays."""
+    """Applies `change` to a tensor, or to the tensors in a tuple; other values are returned unchanged."""
     if isinstance(type, TensorType):
         return change(value, type)
     if not isinstance(type, TupleType):

@@ -1,11 +1,11 @@
-"""`xrelay.register_func`: what compilers from outside do, by the names that Relay's users know.
+"""`xrelay.register_func`: registers functions for external compilers under Relay's names.
 
     @xrelay.register_func("relay.ext.mine.optimize")
     def optimize(mod):
         return transform.FoldConstant()(mod)
 
-`relay.ext.NAME.optimize` gets each function that `transform.PartitionGraph` makes for the compiler `NAME`, as @main of
-a module of its own, and gives the module back. No other name has a meaning here.
+`relay.ext.NAME.optimize` receives each function that `transform.PartitionGraph` creates for the compiler `NAME`, as
+@main of a module, and returns the module. No other names are supported.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _GIVEN: dict[str, Optimizer] = {}
 def register_func(
     func_name: str, f: Optimizer | None = None, override: bool = False
 ) -> Callable[[OptimizerT], OptimizerT]:
-    """Decorator, or called with the function: it is the one that is called `func_name`.
+    """Registers a function under `func_name`. A decorator, or a function called with the function.
 
-    `InputError` for a name that means nothing here, for what cannot be called, and, unless it is to `override` that
-    one, where the name has a function.
+    Raises `InputError` for an unsupported name, for an object that is not callable, and for a name that is registered
+    already, unless `override` is set.
     """
     compiler = _compiler(func_name)
 
@@ -61,7 +61,7 @@ def _register(name: str, compiler: str, function: Optimizer, override: bool) -> 
 
 
 def get_global_func(name: str, allow_missing: bool = False) -> Optimizer | None:
-    """The function that was registered by a name; None, or `InputError` unless `allow_missing`, for none."""
+    """Returns the function registered under a name. If it is missing, returns None or raises `InputError`."""
     found = _GIVEN.get(name)
     if found is None and not allow_missing:
         raise InputError(f"no function is registered by the name {name!r}", help="xrelay.register_func registers one")
@@ -69,13 +69,13 @@ def get_global_func(name: str, allow_missing: bool = False) -> Optimizer | None:
 
 
 def remove_global_func(name: str) -> None:
-    """Take back what was registered by a name, if anything was."""
+    """Removes the function registered under a name, if there is one."""
     forget_optimizer(_compiler(name))
     _GIVEN.pop(name, None)
 
 
 def _compiler(name: str) -> str:
-    """The compiler of which `name` is the optimizer."""
+    """Returns the compiler in the name of an optimizer. Raises `InputError` for other names."""
     found = _OPTIMIZE.fullmatch(name)
     if found is None:
         help = "relay.ext.NAME.optimize does; functions for code generators are those of the module with Compiler"

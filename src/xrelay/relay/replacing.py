@@ -20,10 +20,10 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Expr]) -> FuncOp:
-    """Let `replacement(result)` stand for the result of every op of class `kind` in `func`, in place; gives `func`.
+    """Replaces the result of each op of class `kind` in `func` by `replacement(result)`, in place; returns `func`.
 
-    What the replacement is built of goes behind the op, whose result it may use. An expression that several
-    replacements share, such as a constant from outside, is copied to each of them.
+    The ops of the replacement are inserted after the op, whose result they may use. An expression that several
+    replacements share, such as a constant, is copied for each of them.
     """
     for op in [op for op in func.walk() if isinstance(op, kind)]:
         old = op.results[0]
@@ -35,25 +35,25 @@ def replace_each(func: FuncOp, kind: type[OpT], replacement: Callable[[Expr], Ex
 
 
 def insert_behind(op: Operation, value: SSAValue) -> SSAValue:
-    """Put the ops in no block that `value` needs behind `op`: itself those that use its result, of others a copy.
+    """Inserts the ops in no block that `value` needs after `op`; returns the value that replaces `value` there.
 
-    Gives the value that stands for `value` there.
+    Ops that depend on results of `op` are inserted themselves, others as copies.
     """
     return _insert(op, value, InsertPoint.after(op), {*op.results}, {})
 
 
 def insert_before(op: Operation, value: SSAValue, known: Mapping[SSAValue, SSAValue]) -> SSAValue:
-    """Put copies of the ops in no block that `value` needs in front of `op`; `known` says what variables stand for.
+    """Inserts copies of the ops in no block that `value` needs before `op`; returns the copy of `value`.
 
-    Gives the value that stands for `value` there.
+    `known` maps variables to values.
     """
     return _insert(op, value, InsertPoint.before(op), set(), dict(known))
 
 
 def copies_of(values: Sequence[SSAValue], known: dict[SSAValue, SSAValue]) -> list[Operation]:
-    """Copies of the ops in no block that `values` need, in order; `known` says what variables stand for, and learns.
+    """Returns copies of the ops in no block that `values` need, in order. `known` maps values to their copies.
 
-    Ops whose results are known are not copied again. `InputError` where a let is among them.
+    Ops whose results are in `known` are not copied; copies are added to it. Raises `InputError` for a let.
     """
     made: list[Operation] = []
     for needed, _ in steps(*values):
@@ -67,7 +67,7 @@ def copies_of(values: Sequence[SSAValue], known: dict[SSAValue, SSAValue]) -> li
 def _insert(
     op: Operation, value: SSAValue, point: InsertPoint, dependent: set[SSAValue], copies: dict[SSAValue, SSAValue]
 ) -> SSAValue:
-    """Insert at `point` what `value` needs: itself the ops that use what is `dependent`, of others a copy."""
+    """Inserts the ops that `value` needs at `point`: those that use `dependent` values themselves, others as copies."""
     order = list(steps(value))
     if scopes_of_inner_lets(order, [value]) is not None:
         hint = "bind it outside of the branch, or use the value instead"
@@ -92,7 +92,7 @@ def _insert(
 
 
 def _copied(op: Operation, copies: dict[SSAValue, SSAValue]) -> Operation:
-    """A copy of `op` on `copies` of its operands; its type is inferred where theirs are known only there."""
+    """Returns a copy of `op` on the copies of its operands; infers its type if only theirs are complete."""
     operands = [copies.get(operand, operand) for operand in op.operands]
     if not isinstance(op, RelayOp) or op.regions or all(map(is_complete, op.result_types)):
         return op.clone(copies)

@@ -1,4 +1,4 @@
-"""`ScopeBuilder`: lets and branches written line by line.
+"""`ScopeBuilder`: builds lets and branches statement by statement.
 
 sb = relay.ScopeBuilder()
 y = sb.let("y", relay.exp(x))
@@ -23,7 +23,7 @@ from xrelay.relay.type_views import TypeView
 
 
 class _Scope:
-    """The bindings of a scope so far, and what it gives."""
+    """The bindings of a scope and its result."""
 
     def __init__(self) -> None:
         self.bindings: list[tuple[Var, Expr]] = []
@@ -41,13 +41,13 @@ class _Scope:
 
 
 class ScopeBuilder:
-    """Collects bindings, and gives the expression they make. `InputError` for scopes that do not fit together."""
+    """Collects bindings and returns the resulting expression. Raises `InputError` for scopes in the wrong order."""
 
     def __init__(self) -> None:
         self._scopes = [_Scope()]
 
     def let(self, var: Var | str | tuple[str, Attribute | TypeView], value: ExprLike) -> Var:
-        """Binds `value` to a variable, or to a new one of a name, or of a name and a type, from here on."""
+        """Binds `value` to a variable, or to a new variable of a name, or of a name and a type; returns it."""
         scope = self._open()
         bound = view(as_value(value))
         name, type = var if isinstance(var, tuple) else (var, bound.type)
@@ -56,19 +56,19 @@ class ScopeBuilder:
         return variable
 
     def ret(self, value: ExprLike) -> None:
-        """What the scope gives."""
+        """Sets the result of the scope."""
         self._open().result = view(as_value(value))
 
     @contextmanager
     def if_scope(self, cond: ExprLike) -> Generator[None]:
-        """The scope of what the enclosing one gives where `cond` is true; `else_scope` must follow."""
+        """Opens the scope that computes the enclosing result if `cond` is true; `else_scope` must follow."""
         outer = self._open()
         yield from self._nested()
         outer.branch = (view(as_value(cond)), self._scopes.pop().expression())
 
     @contextmanager
     def else_scope(self) -> Generator[None]:
-        """The scope of what the enclosing one gives otherwise."""
+        """Opens the scope that computes the enclosing result if the condition is false."""
         outer = self._scopes[-1]
         if outer.branch is None:
             raise InputError("else_scope without if_scope", help="write `with sb.if_scope(cond):` before")
@@ -77,7 +77,7 @@ class ScopeBuilder:
         outer.result = If(*branch, self._scopes.pop().expression())
 
     def get(self) -> Expr:
-        """The expression of all that was written."""
+        """Returns the expression built so far."""
         return self._scopes[0].expression()
 
     def _nested(self) -> Generator[None]:

@@ -1,4 +1,4 @@
-"""`relay.strided_slice`, whose lists may be short, as in Relay's Python."""
+"""`relay.strided_slice`, which accepts incomplete lists, as in Relay's Python."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike
 
 FAR: Final = 2**63 - 1
-"""A place behind every axis."""
+"""An index after the end of every axis."""
 
 
 def strided_slice(
@@ -22,10 +22,10 @@ def strided_slice(
     axes: Sequence[int] | None = None,
     slice_mode: str = "end",
 ) -> Expr:
-    """`strided_slice`, where without `axes` lists of whole numbers may have different lengths.
+    """`strided_slice`, whose lists of integers may have different lengths if `axes` is not given.
 
-    A stride that is missing is 1, a begin the first element and an end that of the axis; where a stride is below 0,
-    they are the last element and 0. With `slice_mode` "size" strides mean nothing.
+    Missing strides are 1, missing begins the first element and missing ends the end of the axis. For a negative stride,
+    these defaults are the last element and 0. With `slice_mode` "size" strides are ignored.
     """
     by_size = slice_mode == "size"
     if by_size and not isinstance(strides, Expr):
@@ -39,14 +39,14 @@ def strided_slice(
 
 
 def are_numbers(value: object) -> TypeGuard[Sequence[int]]:
-    """Whether a value is a list of whole numbers."""
+    """Returns whether a value is a list of integers."""
     return isinstance(value, list | tuple) and all(isinstance(each, int) for each in cast("Sequence[object]", value))
 
 
 def completed(
     begin: tuple[int, ...], end: tuple[int, ...], strides: tuple[int, ...], last: int
 ) -> tuple[tuple[int, ...], ...]:
-    """The lists with what they lack; `last` is the end of a whole axis."""
+    """Returns the lists, filled up to equal length. `last` is the end that means the whole axis."""
     count = max(len(begin), len(end), len(strides) if strides != (1,) else 0)
     strides += (1,) * (count - len(strides))
     begin += tuple(0 if step > 0 else FAR for step in strides[len(begin) :])

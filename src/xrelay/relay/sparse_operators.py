@@ -1,7 +1,7 @@
-"""Operators on sparse tensors, with the arguments of Relay's Python.
+"""Operators on sparse tensors with the signatures of Relay's Python.
 
-A sparse matrix is its three parts in a row, or anything that has them as `data`, `indices` and `indptr`, as the
-matrices of scipy do.
+A sparse matrix is a sequence of its three arrays, or an object with the attributes `data`, `indices` and `indptr`, such
+as a scipy matrix.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xrelay.relay.expr import Expr, ExprLike, as_value, call
 
 @runtime_checkable
 class SparseParts(Protocol):
-    """A sparse matrix by its parts."""
+    """A sparse matrix in CSR or BSR format."""
 
     @property
     def data(self) -> ExprLike:
@@ -29,12 +29,12 @@ class SparseParts(Protocol):
 
     @property
     def indices(self) -> ExprLike:
-        """The column of each."""
+        """The column of each value or block."""
         ...
 
     @property
     def indptr(self) -> ExprLike:
-        """Where rows begin, and where the last one ends."""
+        """The offset of each row, and the end of the last one."""
         ...
 
 
@@ -50,28 +50,28 @@ def sparse_to_dense(
 
 
 def _like_values(number: ExprLike, values: ExprLike) -> ExprLike:
-    """A number as a constant of the type of `values` where that is known; anything else as it is."""
+    """Returns a number as a constant of the element type of `values` if known; other values unchanged."""
     type = as_value(values).type if isinstance(values, Expr | SSAValue | Operation) else None
     return as_value(number, type) if isinstance(number, int | float) else number
 
 
 def sparse_dense(dense_mat: ExprLike, sparse_mat: SparseParts | Sequence[ExprLike], sparse_lhs: bool = False) -> Expr:
-    """`nn.sparse_dense` of a matrix and of a sparse one in one piece."""
+    """`nn.sparse_dense` of a matrix and a sparse matrix passed as one argument."""
     return call(SparseDenseOp, dense_mat, *_parts(sparse_mat), sparse_lhs=sparse_lhs)
 
 
 def sparse_transpose(x: SparseParts | Sequence[ExprLike]) -> Expr:
-    """`nn.sparse_transpose` of a matrix in one piece."""
+    """`nn.sparse_transpose` of a sparse matrix passed as one argument."""
     return call(SparseTransposeOp, *_parts(x))
 
 
 def sparse_add(dense_mat: ExprLike, sparse_mat: SparseParts | Sequence[ExprLike]) -> Expr:
-    """`nn.sparse_add` of a matrix and of a sparse one in one piece."""
+    """`nn.sparse_add` of a matrix and a sparse matrix passed as one argument."""
     return call(SparseAddOp, dense_mat, *_parts(sparse_mat))
 
 
 def _parts(matrix: SparseParts | Sequence[ExprLike]) -> tuple[ExprLike, ExprLike, ExprLike]:
-    """Values, columns, and where rows begin."""
+    """Returns the values, columns and row offsets of a sparse matrix."""
     if isinstance(matrix, SparseParts):
         return matrix.data, matrix.indices, matrix.indptr
     return matrix[0], matrix[1], matrix[2]

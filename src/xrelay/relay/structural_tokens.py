@@ -1,4 +1,4 @@
-"""A program as a series of tokens, in which names of variables do not occur: equal series, equal programs.
+"""A program as a sequence of tokens without names of variables: equal sequences mean equal programs.
 
 fn(a, b) { relu(a) - b }   →   a function of two parameters, subtract, relu, variable 0, variable 1
 """
@@ -32,11 +32,11 @@ from xrelay.relay.nodes import GlobalVar
 
 
 def structural_tokens(node: object, map_free_vars: bool) -> Iterator[Hashable]:
-    """The tokens of an expression, a function, a module, or of what has such in it; anything else is its own token.
+    """Yields the tokens of an expression, a function, a module or a collection; any other object is its own token.
 
-    A value comes whole where it is met first, its operands behind it, and later as the number of that place. A free
-    variable is itself, with `map_free_vars` its number and its type. A call of several results is one of a tuple, a
-    fused group the call of a primitive function, as in Relay. Iterative.
+    A value yields its tokens at its first occurrence, followed by those of its operands, and later its number. A free
+    variable is its own token; with `map_free_vars` its number and type. As in Relay, a call with several results has a
+    tuple as its result, and a fused group is the call of a primitive function. Iterative.
     """
     walk = _Walk(map_free_vars)
     walk.pending.append(node)
@@ -46,7 +46,7 @@ def structural_tokens(node: object, map_free_vars: bool) -> Iterator[Hashable]:
 
 @dataclass(eq=False)
 class _Results:
-    """All the results of a call that has several, as the tuple that Relay's call gives."""
+    """All results of a call with several results, as the tuple of Relay's call."""
 
     call: Operation
 
@@ -59,7 +59,7 @@ class _Group:
 
 
 class _Walk:
-    """What is still to come, the last first, and the numbers of what came."""
+    """The stack of pending objects, and the numbers of visited ones."""
 
     def __init__(self, map_free_vars: bool):
         self.pending: list[object] = []
@@ -67,7 +67,7 @@ class _Walk:
         self._numbers: dict[object, int] = {}
 
     def token(self, node: object) -> Hashable:
-        """The token of `node`, whose parts become pending."""
+        """Returns the token of `node` and pushes its parts."""
         match node:
             case SSAValue():
                 return self._value(node)
@@ -114,7 +114,7 @@ class _Walk:
         return "field", op.index.value.data
 
     def _results(self, call: Operation) -> Hashable:
-        """The call as one value."""
+        """Returns the token of a call as one value."""
         if call in self._numbers:
             return "again", self._numbers[call], 0
         self._number(call)
@@ -127,7 +127,7 @@ class _Walk:
         return "free", self._numbers[variable], variable.type
 
     def _op(self, op: Operation) -> Hashable:
-        """What an op does with its operands, which become pending, and the bodies of its regions behind them."""
+        """Returns the token of an op and pushes its operands, followed by the values of its regions."""
         if isinstance(op, LetScopeOp):
             self._number(op.variable)
             self._push([op.bound, op.scope])
@@ -142,7 +142,7 @@ class _Walk:
         return type(op), _said(op), len(op.operands), len(arguments)
 
     def _group(self, group: _Group) -> Hashable:
-        """What `_value` gives of a function that says no more than that it is primitive."""
+        """Returns the token of a function whose only attribute is that it is primitive, as `_value` does."""
         self._number(group)
         for argument in (arguments := group.fused.body.block.args):
             self._number(argument)
@@ -200,12 +200,12 @@ class _Walk:
 
 
 def _means_nothing_shared(op: Operation) -> bool:
-    """Whether it is the same to use a value of `op` twice or to make it twice."""
+    """Returns whether sharing a value of `op` is equivalent to computing it twice."""
     return isinstance(op, TupleOp) and not op.operands
 
 
 def _call_of_several(op: Operation, value: SSAValue) -> Operation | None:
-    """The call whose results, several and all of them in order, are the tuple `value`; `None` for another value."""
+    """Returns the call whose results, all in order, make the tuple `value`; None for other values."""
     first = op.operands[0].owner if isinstance(op, TupleOp) and op.operands else None
     if not isinstance(first, Operation) or not is_call(first) or len(first.results) < 2:
         return None
@@ -213,13 +213,13 @@ def _call_of_several(op: Operation, value: SSAValue) -> Operation | None:
 
 
 def _computed(block: Block) -> list[SSAValue]:
-    """What a body computes whatever it gives: its bindings, in order; and last what it gives."""
+    """Returns the values that a body computes: its bindings in order, then its results."""
     values: list[SSAValue] = [op.result for op in block.ops if isinstance(op, LetOp)]
     return values if block.last_op is None else [*values, *block.last_op.operands]
 
 
 def _said(op: Operation) -> Hashable:
-    """The attributes of an op but for the names of variables and what inference records."""
+    """Returns the attributes of an op without names of variables and inferred attributes."""
     properties = {} if isinstance(op, LetOp | FusedOp) else op.properties
     attributes = {name: value for name, value in op.attributes.items() if name not in (REQUIRES, BINDS)}
     if isinstance(op, FnOp | FusedOp | InvokeOp):
@@ -228,7 +228,7 @@ def _said(op: Operation) -> Hashable:
 
 
 def _exact(attributes: Mapping[str, Attribute]) -> Hashable:
-    """Attributes of operators, floats as far as a float of 32 bits tells them: 1e-5 may have been read out of one."""
+    """Returns attributes of operators with floats rounded to f32, because 1e-5 may have been read as one."""
     return frozenset(
         (name, _rounded(value.value.data) if isinstance(value, FloatAttr) else value)
         for name, value in attributes.items()
@@ -241,12 +241,12 @@ def _rounded(value: float) -> Hashable:
 
 
 def _python(attributes: Mapping[str, Attribute]) -> Hashable:
-    """Attributes of functions, of which the values count, not how many bits a number has."""
+    """Returns attributes of functions as Python values, so that bit widths of numbers do not count."""
     return frozenset((name, _frozen(to_python(value))) for name, value in attributes.items())
 
 
 def _frozen(data: object) -> Hashable:
-    """Numbers, texts, and lists and dictionaries of them, as what has a hash."""
+    """Converts numbers, strings, lists and dictionaries to a hashable value."""
     match data:
         case Mapping():
             entries = cast("Mapping[str, object]", data)

@@ -1,4 +1,4 @@
-"""`relay.transform`: the names of `xrelay.transform`, with a `function_pass` whose functions are `relay.Function`s.
+"""`relay.transform`: the names of `xrelay.transform`, with a `function_pass` for functions on `relay.Function`.
 
     @relay.transform.function_pass(opt_level=1)
     class CustomPipeline:
@@ -8,7 +8,7 @@
         def transform_function(self, func, mod, ctx):
             return relay.Function(func.params, relay.multiply(self.multiplier, func.body))
 
-`xrelay.transform.function_pass` gives the `func.func` of xDSL, which a pass rewrites in place.
+`xrelay.transform.function_pass` instead passes the `func.func` of xDSL, which a pass rewrites in place.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from xrelay.relay.module import IRModule
 
 
 class RelayFunctionPass(UsersFunctionPass):
-    """A pass made of what takes a `relay.Function`, the `IRModule` and the context, and gives a function."""
+    """A pass from a callable that takes a `relay.Function`, the `IRModule` and the context, and returns a function."""
 
     def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        """Call it; what it gives is checked by the caller."""
+        """Calls the callable. The caller checks its result."""
         return self.call(Function.of_func(func), mod if isinstance(mod, IRModule) else IRModule.of(mod), ctx)
 
 
@@ -45,21 +45,21 @@ def function_pass(
     required: object = None,
     traceable: bool = False,
 ) -> Any:
-    """Make a function pass of `f(func, mod, ctx) -> func`, or of a class with `transform_function(func, mod, ctx)`.
+    """Makes a function pass of `f(func, mod, ctx) -> func`, or of a class with `transform_function(func, mod, ctx)`.
 
-    `func` is a `relay.Function`, and so may be what is given back. It runs on every function of the graph. Arguments
-    and errors as for `xrelay.transform.module_pass`.
+    `func` is a `relay.Function`, and so may be the result. The pass runs on each function of the graph. Arguments and
+    errors are those of `xrelay.transform.module_pass`.
     """
     return decorated(_KIND, pass_func, opt_level, name, required, traceable=traceable)
 
 
 def _all() -> Any:
-    """`xrelay.transform`, which stands above this package."""
+    """Returns `xrelay.transform`, which imports this package."""
     return import_module("xrelay.transform")
 
 
 def __getattr__(name: str) -> Any:
-    """What `xrelay.transform` has under the name."""
+    """Returns the attribute of `xrelay.transform`."""
     return getattr(_all(), name)
 
 

@@ -1,7 +1,7 @@
-"""`TypeFunctor`, `TypeVisitor` and `TypeMutator`: what goes through a type, a method for each kind of type.
+"""`TypeFunctor`, `TypeVisitor` and `TypeMutator`: traverse a type with a method for each kind of type.
 
-Relay's methods for type variables, references and algebraic data types are not here, as those types are not. Types are
-as deep as a person writes them, so these recurse, unlike the functors of expressions.
+There are no methods for type variables, references and algebraic data types, which xrelay does not have. The functors
+recurse, unlike those of expressions, because types have little depth.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ _METHODS: tuple[tuple[type[Attribute], str], ...] = (
 
 
 class TypeFunctor:
-    """Calls the method of a type's kind; those of this class raise `NotImplementedError`."""
+    """Calls the method for the kind of a type. The methods of this class raise `NotImplementedError`."""
 
     def visit(self, typ: Attribute | TypeView) -> object:
-        """What the method of the kind of `typ` gives; `InputError` for a type that is none of Relay's."""
+        """Returns the result of the method for the kind of `typ`. Raises `InputError` for a type unknown to Relay."""
         view = type_view(typ)
         name = next((name for kind, name in _METHODS if isinstance(view.plain, kind)), None)
         if name is None:
@@ -38,59 +38,59 @@ class TypeFunctor:
         return cast("Callable[[TypeView], object]", getattr(self, name))(view)
 
     def visit_tensor_type(self, tt: TypeView) -> object:
-        """For the type of tensors."""
+        """Visits a tensor type."""
         raise NotImplementedError
 
     def visit_tuple_type(self, tt: TupleTypeView) -> object:
-        """For the type of tuples."""
+        """Visits a tuple type."""
         raise NotImplementedError
 
     def visit_func_type(self, ft: FuncTypeView) -> object:
-        """For the type of functions."""
+        """Visits a function type."""
         raise NotImplementedError
 
     def visit_incomplete_type(self, it: TypeView) -> object:
-        """For a type that is yet to be inferred."""
+        """Visits a type that is not inferred yet."""
         raise NotImplementedError
 
 
 class TypeVisitor(TypeFunctor):
-    """Goes through a type and those in it, and gives nothing."""
+    """Visits a type and its components; returns nothing."""
 
     def visit_tensor_type(self, tt: TypeView) -> None:
-        """Nothing is in it."""
+        """Has no components to visit."""
 
     def visit_tuple_type(self, tt: TupleTypeView) -> None:
-        """Goes through the fields."""
+        """Visits the fields."""
         for field in tt.fields:
             self.visit(field)
 
     def visit_func_type(self, ft: FuncTypeView) -> None:
-        """Goes through the parameters and the result."""
+        """Visits the parameters and the result."""
         for each in (*ft.arg_types, ft.ret_type):
             self.visit(each)
 
     def visit_incomplete_type(self, it: TypeView) -> None:
-        """Nothing is in it."""
+        """Has no components to visit."""
 
 
 class TypeMutator(TypeFunctor):
-    """Makes a type anew of what its parts become; one whose parts stay is equal to what it was."""
+    """Rebuilds a type from its mapped components. If none changes, the result is equal to the type."""
 
     def visit_tensor_type(self, tt: TypeView) -> TypeView | Attribute:
-        """The same type."""
+        """Returns the same type."""
         return tt
 
     def visit_tuple_type(self, tt: TupleTypeView) -> TypeView | Attribute:
-        """A tuple of what the fields become."""
+        """Returns a tuple of the mapped fields."""
         return type_view(tuple_type([self._made(field) for field in tt.fields]))
 
     def visit_func_type(self, ft: FuncTypeView) -> TypeView | Attribute:
-        """A function of what the types of the parameters and of the result become."""
+        """Returns a function type of the mapped parameters and result."""
         return type_view(function_type([self._made(each) for each in ft.arg_types], [self._made(ft.ret_type)]))
 
     def visit_incomplete_type(self, it: TypeView) -> TypeView | Attribute:
-        """The same type."""
+        """Returns the same type."""
         return it
 
     def _made(self, typ: TypeView) -> Attribute:

@@ -1,7 +1,7 @@
-"""Types with Relay's names: `shape`, `concrete_shape`, `dtype`, `fields`, `arg_types`, `ret_type`.
+"""Types with Relay's interface: `shape`, `concrete_shape`, `dtype`, `fields`, `arg_types`, `ret_type`.
 
-What expressions, hooks and the classes of types give is a view of a type of xDSL. It equals that type, has its hash,
-text and attributes, and is taken wherever the functions of `relay` take a type.
+Expressions, hooks and type classes return views of xDSL types. A view has the equality, hash, text and attributes of
+its type, and is accepted by all functions of `relay` that take a type.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from xrelay.index_algebra.dims import Shape
 
 
 class TypeView:
-    """A type; `plain` is that of xDSL."""
+    """A view of the xDSL type `plain`."""
 
     def __init__(self, plain: Attribute | TypeView):
         self.plain: Attribute = plain.plain if isinstance(plain, TypeView) else plain
 
     def __getattr__(self, name: str) -> object:
-        """What the type of xDSL has by this name."""
+        """Returns an attribute of the xDSL type."""
         if name == "plain":  # not yet set, where a copy is made
             raise AttributeError(name)
         return getattr(self.plain, name)
@@ -43,7 +43,7 @@ class TypeView:
 
 
 class TensorTypeView(TypeView):
-    """The type of tensors."""
+    """A tensor type."""
 
     @property
     def shape(self) -> Shape:
@@ -52,7 +52,7 @@ class TensorTypeView(TypeView):
 
     @property
     def concrete_shape(self) -> tuple[int, ...]:
-        """The shape where it has numbers alone; else a `TensorTypeError`."""
+        """The shape if all extents are static. Raises `TensorTypeError` otherwise."""
         numbers = tuple(extent for extent in self.shape if isinstance(extent, int))
         if len(numbers) != len(self.shape):
             raise TensorTypeError(f"{self} has extents that are no numbers", help="read shape")
@@ -66,7 +66,7 @@ class TensorTypeView(TypeView):
 
 
 class TupleTypeView(TypeView):
-    """The type of tuples."""
+    """A tuple type."""
 
     @property
     def fields(self) -> list[TypeView]:
@@ -76,7 +76,7 @@ class TupleTypeView(TypeView):
 
 
 class FuncTypeView(TypeView):
-    """The type of functions."""
+    """A function type."""
 
     @property
     def arg_types(self) -> list[TypeView]:
@@ -86,14 +86,14 @@ class FuncTypeView(TypeView):
 
     @property
     def ret_type(self) -> TypeView:
-        """The type of the result, a tuple where a function of a module has several results."""
+        """The type of the result; a tuple if a function of a module has several results."""
         assert isinstance(self.plain, FunctionType), "made of a type of functions"
         results = self.plain.outputs.data
         return type_view(results[0] if len(results) == 1 else tuple_type(results))
 
     @property
     def type_params(self) -> list[TypeView]:
-        """None: functions here are not polymorphic in types."""
+        """Always empty: functions are not polymorphic in types."""
         return []
 
 
@@ -105,22 +105,22 @@ _VIEWS: tuple[tuple[type[Attribute], Callable[[Attribute], TypeView]], ...] = (
 
 
 def type_view(type: Attribute | TypeView) -> TypeView:
-    """The view of a type; a view as it is."""
+    """Returns the view of a type; a view unchanged."""
     if isinstance(type, TypeView):
         return type
     return next((make for kind, make in _VIEWS if isinstance(type, kind)), TypeView)(type)
 
 
 def plain_type(given: object) -> object:
-    """The type of xDSL of a view; anything else as it is."""
+    """Returns the xDSL type of a view; other objects unchanged."""
     return given.plain if isinstance(given, TypeView) else given
 
 
 def as_plain(type: Attribute | TypeView) -> Attribute:
-    """As `plain_type`, for what is a type."""
+    """Returns the xDSL type of a type or a view."""
     return type.plain if isinstance(type, TypeView) else type
 
 
 def as_plain_or_none(type: Attribute | TypeView | None) -> Attribute | None:
-    """As `as_plain`; None where there is no type."""
+    """The same as `as_plain`; None for None."""
     return None if type is None else as_plain(type)

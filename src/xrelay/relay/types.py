@@ -1,4 +1,4 @@
-"""Relay's types by Relay's names: tensors, tuples and functions."""
+"""Relay's types under Relay's names: tensors, tuples and functions."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from xrelay.index_algebra.dims import ANY, Dim, DimExpr, is_dim_name, symbol
 from xrelay.relay.type_views import FuncTypeView, TensorTypeView, TupleTypeView, TypeView, as_plain, plain_type
 
 Extent: TypeAlias = "Dim | str | None"
-"""A dimension as users write it: a number, an expression, a name, `relay.Any()`, or `None`, which means the same."""
+"""A dimension in user code: a number, an expression, a name, `relay.Any()`, or None, which equals `relay.Any()`."""
 
 
 def Any() -> Dim:  # noqa: N802 (Relay's name)
-    """The unknown extent, Relay's Any."""
+    """Returns the unknown extent, Relay's Any."""
     return ANY
 
 
 def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
-    """The type of tensors of `shape`; a name in it is a named dimension."""
+    """Returns the tensor type of `shape`. A string in it is a named dimension."""
     try:
         extents = [] if isinstance(shape, str) else list(shape)
     except TypeError:
@@ -40,12 +40,12 @@ def tensor(shape: Sequence[Extent], dtype: DTypeLike = "float32") -> Attribute:
 
 
 def scalar_type(dtype: DTypeLike) -> TensorTypeView:
-    """The type of tensors without extents."""
+    """Returns the type of a scalar tensor."""
     return TensorTypeView(tensor((), dtype))
 
 
 class _Kind(type):
-    """Makes classes that make types of xDSL, of which `isinstance` knows that they made them."""
+    """The metaclass of classes that create xDSL types; `isinstance` tests whether a type is of the class's kind."""
 
     KIND: type[Attribute]
 
@@ -54,27 +54,27 @@ class _Kind(type):
 
 
 class TensorType(metaclass=_Kind):
-    """`TensorType(shape, dtype)`: as `tensor`; types of tensors are its instances."""
+    """`TensorType(shape, dtype)`, the same as `tensor`. Tensor types are instances."""
 
     KIND = BuiltinTensorType
 
     def __new__(cls, shape: Sequence[Extent], dtype: DTypeLike = "float32") -> TensorTypeView:
-        """The type of tensors of `shape`."""
+        """Returns the tensor type of `shape`."""
         return TensorTypeView(tensor(shape, dtype))
 
 
 class TupleType(metaclass=_Kind):
-    """`TupleType(fields)`: the type of tuples whose fields have these types; such types are its instances."""
+    """`TupleType(fields)`: the type of tuples with fields of these types. Tuple types are instances."""
 
     KIND = BuiltinTupleType
 
     def __new__(cls, fields: Sequence[Attribute | TypeView]) -> TupleTypeView:
-        """The type of tuples of `fields`."""
+        """Returns the tuple type of `fields`."""
         return TupleTypeView(BuiltinTupleType(tuple(cast(TypeAttribute, as_plain(field)) for field in fields)))
 
 
 class FuncType(metaclass=_Kind):
-    """`FuncType(arg_types, ret_type)`: the type of functions from and to these; such types are its instances."""
+    """`FuncType(arg_types, ret_type)`: the type of functions between these types. Function types are instances."""
 
     KIND = FunctionType
 
@@ -84,24 +84,24 @@ class FuncType(metaclass=_Kind):
         ret_type: Attribute | TypeView,
         type_params: Sequence[object] = (),
     ) -> FuncTypeView:
-        """The type of functions; `InputError` for type parameters, which are not here."""
+        """Returns the function type. Raises `InputError` for type parameters, which are not supported."""
         if type_params:
             raise InputError("functions here have no type parameters", help="give the types, or infer them")
         return FuncTypeView(FunctionType.from_lists([as_plain(each) for each in arg_types], [as_plain(ret_type)]))
 
 
 class IncompleteType(metaclass=_Kind):
-    """`IncompleteType()`: the type that is yet to be inferred, of which kind ever; it is its only instance."""
+    """`IncompleteType()`: the type of any kind that is not inferred yet. It is the only instance."""
 
     KIND = BuiltinIncompleteType
 
     def __new__(cls, kind: object = None) -> Attribute:
-        """The type."""
+        """Returns the incomplete type."""
         return BuiltinIncompleteType()
 
 
 def TypeVar(name: str, kind: object = None) -> Attribute:  # noqa: N802 (Relay's name)
-    """Refuses: functions here are not polymorphic in types, only in named dimensions."""
+    """Raises `InputError`: functions are not polymorphic in types, only in named dimensions."""
     raise InputError(
         f"there are no type variables here, such as {name!r}",
         help="leave types out to have them inferred, or name a dimension: relay.TensorType(('n', 4))",

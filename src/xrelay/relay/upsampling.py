@@ -1,6 +1,6 @@
-"""`relay.nn.upsampling` and `upsampling3d`, whose factors may be expressions, and the extents unknown.
+"""`relay.nn.upsampling` and `upsampling3d`, with factors that may be expressions, and dynamic extents.
 
-Where all are known it is the operator. Else the size is computed, and the images are resized to it:
+If all are static, the op is used. Otherwise the size is computed, and the images are resized to it:
 
 %y = relay.nn.upsampling(%x) {scale_h = %s, scale_w = 2.0}
 
@@ -35,7 +35,7 @@ from xrelay.relay.dynamic_arguments import apply_operator, known_attribute
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of
 
 Factor: TypeAlias = "float | Expr"
-"""A factor of an extent: a number, or an expression of rank 0 or of one element."""
+"""A factor of an extent: a number, or an expression of rank 0 or with one element."""
 
 
 def upsampling(
@@ -46,7 +46,7 @@ def upsampling(
     method: str = "nearest_neighbor",
     align_corners: bool = False,
 ) -> Expr:
-    """`nn.upsampling` of any extents, by factors that may be expressions."""
+    """`nn.upsampling` of any extents, with factors that may be expressions."""
     factors = {name: _known(factor) for name, factor in (("scale_h", scale_h), ("scale_w", scale_w))}
     if _is_static(data, layout, Upsampling2DOp.AXES, factors):
         words = {"layout": layout, "method": method, "align_corners": align_corners}
@@ -66,7 +66,7 @@ def upsampling3d(
     method: str = "nearest_neighbor",
     coordinate_transformation_mode: str = "half_pixel",
 ) -> Expr:
-    """`nn.upsampling3d` of any extents, by factors that may be expressions."""
+    """`nn.upsampling3d` of any extents, with factors that may be expressions."""
     given = ("scale_d", scale_d), ("scale_h", scale_h), ("scale_w", scale_w)
     factors = {name: _known(factor) for name, factor in given}
     if _is_static(data, layout, Upsampling3DOp.AXES, factors):
@@ -78,7 +78,7 @@ def upsampling3d(
 
 
 def _known(factor: Factor) -> Factor:
-    """The number that a constant is; anything else as it is."""
+    """Returns the number that a constant holds; other values unchanged."""
     value = known_attribute(factor)
     while isinstance(value, list) and len(value) == 1:
         (value,) = value
@@ -86,7 +86,7 @@ def _known(factor: Factor) -> Factor:
 
 
 def _is_static(data: ExprLike, layout: str, axes: str, factors: Mapping[str, Factor]) -> bool:
-    """Whether the operator itself takes the factors and the extents, or says what is wrong with them."""
+    """Returns whether the op accepts the factors and extents, or reports an error for them."""
     type = as_value(data).type
     if any(isinstance(factor, Expr) for factor in factors.values()):
         return False
@@ -96,7 +96,7 @@ def _is_static(data: ExprLike, layout: str, axes: str, factors: Mapping[str, Fac
 
 
 def _size(op: type[UpsamplingOp], data: ExprLike, layout: str, factors: Mapping[str, Factor]) -> Expr:
-    """The extents of the spatial axes times their factors, rounded, halves up; C1, C3 and C4."""
+    """Returns the extents of the spatial axes times their factors, rounded half up; C1, C3 and C4."""
     rank = len(shape_of(as_value(data).type))
     if len(layout) != rank or not set(op.AXES) <= set(layout):
         raise ConstraintError(op.name, "C3", f"data of rank {rank} for layout {layout}")
@@ -109,7 +109,7 @@ def _size(op: type[UpsamplingOp], data: ExprLike, layout: str, factors: Mapping[
 
 
 def _times(op: type[UpsamplingOp], extent: Expr, factor: Factor) -> Expr:
-    """A vector of one extent times a factor; of a whole number the type tells the product too."""
+    """Returns a vector of one extent times a factor. With an integer factor, the product is known from types."""
     if not isinstance(factor, Expr) and not (isfinite(factor) and factor > 0):
         raise ConstraintError(op.name, "C4", f"a factor of {factor}")
     if not isinstance(factor, Expr) and factor == int(factor):

@@ -1,4 +1,4 @@
-"""`relay.op.register`: operators that a program names, and what it says of them.
+"""`relay.op.register`: operators that a program defines by name.
 
     relay.op.register("custom_op", "Adds two tensors.")
     op = relay.op.get("custom_op")
@@ -8,8 +8,8 @@
     relay.op.register_compute("custom_op", lambda attrs, inputs, out_type: [topi.add(*inputs)])
     y = relay.Call(op, [x, x])
 
-Such an operator has operands and a type. One with attributes, constraints or an ONNX form is a class of its own:
-docs/extending.md.
+Such an operator has operands and a type. An operator with attributes, constraints or an ONNX form has to be an op
+class: docs/extending.md.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class OpPattern:
 
 
 def register(op_name: str, describe: str = "") -> None:
-    """Have an operator called `op_name`; `InputError` where there is one, or where no text can have the name."""
+    """Registers an operator called `op_name`. Raises `InputError` if it exists or the name is not valid."""
     legal = all(part.isidentifier() for part in op_name.split("."))
     if not legal:
         raise InputError(f"{op_name!r} is no name of an operator", help="write words with dots between")
@@ -50,13 +50,13 @@ def register(op_name: str, describe: str = "") -> None:
 
 
 def register_pattern(op_name: str, pattern: int, level: int = LEVEL) -> None:
-    """Say what kind a registered operator is for fusion; `InputError` for an operator that declares it."""
+    """Sets the fusion kind of a registered operator. Raises `InputError` if its definition declares it."""
     register_op_attr(op_name, "TOpPattern", pattern, level)
     note_caller()
 
 
 def register_stateful(op_name: str, stateful: bool, level: int = LEVEL) -> None:
-    """Say that an operator has no state; `InputError` where it has, as programs here have none."""
+    """Marks an operator as stateless. Raises `InputError` for a stateful one, as programs have no state."""
     if stateful:
         raise InputError(f"{op_name} has state, which programs here have not", help="give and take it as a tensor")
     register_op_attr(op_name, "TOpIsStateful", False, level)

@@ -6,9 +6,9 @@
 
     func = ReplaceConstant().visit(func)
 
-Every expression is visited once, its parts before it, whatever a method asks for: so nothing recurses over the depth of
-a graph. `visit` in a method gives what came out of a part. Functions and closures are entered when they are reached.
-A mutator gives the same expression where nothing changed. Of a function of a module (`func.func`) it makes another.
+Each expression is visited once, after its parts, regardless of the calls in a method. So the traversal is iterative for
+deep graphs. `visit` in a method returns the result for a part. Functions and closures are entered when a method visits
+them. A mutator returns the same expression if nothing changed, and a new `func.func` for a `func.func`.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ class NoMethodError(XRelayError, NotImplementedError):
 
 
 class ExprFunctor:
-    """Calls the method for the kind of each expression; `memo_map` holds what came out.
+    """Calls the method for the kind of each expression; `memo_map` holds the results.
 
-    It has no method itself: a subclass says what it does with each kind that it meets, or `NoMethodError` is raised.
+    The methods of this class raise `NoMethodError`: a subclass defines those for the kinds that occur.
     """
 
     def __init__(self) -> None:
         self.memo_map: dict[Expr, Any] = {}
 
     def visit(self, expr: Any) -> Any:
-        """What the method for `expr` gives, after those for its parts; `InputError` for what is no expression."""
+        """Returns the result of the method for `expr`, after visiting its parts. Raises `InputError` for others."""
         if isinstance(expr, FuncOp):
             return self.visit(Function.of_func(expr))
         if isinstance(expr, Op):
@@ -62,54 +62,54 @@ class ExprFunctor:
         return memo[expr]
 
     def _memo(self) -> dict[Expr, Any]:
-        """The map of results, also where a subclass calls no `__init__`."""
+        """Returns the map of results, even if a subclass does not call `__init__`."""
         return self.__dict__.setdefault("memo_map", {})
 
     def dispatch(self, expr: Expr) -> Any:
-        """What the method for the kind of `expr` gives."""
+        """Calls the method for the kind of `expr`."""
         for kind, method in _METHODS.items():
             if isinstance(expr, kind):
                 return getattr(self, method)(expr)
         raise InputError(f"{expr!r} is an expression of a kind that nobody visits", help="give one made by relay")
 
     def visit_op(self, op: Op) -> Any:
-        """An operator, where a method asks for it."""
+        """Visits an operator; only called by methods."""
         raise self._lacks("visit_op")
 
     def visit_global_var(self, gvar: GlobalVar) -> Any:
-        """A function of the module, by its name."""
+        """Visits the name of a function of the module."""
         raise self._lacks("visit_global_var")
 
     def visit_var(self, var: Var) -> Any:
-        """A variable."""
+        """Visits a variable."""
         raise self._lacks("visit_var")
 
     def visit_constant(self, const: Constant) -> Any:
-        """A constant."""
+        """Visits a constant."""
         raise self._lacks("visit_constant")
 
     def visit_call(self, call: Call) -> Any:
-        """An operator, a function or a closure on arguments."""
+        """Visits a call of an operator, a function or a closure."""
         raise self._lacks("visit_call")
 
     def visit_tuple(self, tup: Tuple) -> Any:
-        """A tuple."""
+        """Visits a tuple."""
         raise self._lacks("visit_tuple")
 
     def visit_tuple_getitem(self, t: TupleGetItem) -> Any:
-        """A field of a tuple."""
+        """Visits the access to a field of a tuple."""
         raise self._lacks("visit_tuple_getitem")
 
     def visit_if(self, i: If) -> Any:
-        """One of two values."""
+        """Visits an if."""
         raise self._lacks("visit_if")
 
     def visit_let(self, let: Let) -> Any:
-        """A binding."""
+        """Visits a let."""
         raise self._lacks("visit_let")
 
     def visit_function(self, fn: Function) -> Any:
-        """A function or a closure."""
+        """Visits a function or a closure."""
         raise self._lacks("visit_function")
 
     def _lacks(self, method: str) -> NoMethodError:
@@ -117,64 +117,64 @@ class ExprFunctor:
 
 
 class _KeepsLeaves(ExprFunctor):
-    """What has no parts gives itself."""
+    """Returns expressions without parts unchanged."""
 
     def visit_op(self, op: Op) -> Any:
-        """An operator: itself."""
+        """Returns the operator."""
         return op
 
     def visit_global_var(self, gvar: GlobalVar) -> Any:
-        """A function of the module: itself."""
+        """Returns the global variable."""
         return gvar
 
     def visit_var(self, var: Var) -> Any:
-        """A variable: itself."""
+        """Returns the variable."""
         return var
 
     def visit_constant(self, const: Constant) -> Any:
-        """A constant: itself."""
+        """Returns the constant."""
         return const
 
 
 class ExprVisitor(_KeepsLeaves):
-    """Visits every part of an expression. Override the methods for the kinds of interest; they need give nothing."""
+    """Visits all parts of an expression. Override the methods for the kinds of interest; results are optional."""
 
     def visit_call(self, call: Call) -> Any:
-        """A call: its function and arguments."""
+        """Visits the callee and the arguments."""
         self.visit(call.op)
         for arg in call.args:
             self.visit(arg)
 
     def visit_tuple(self, tup: Tuple) -> Any:
-        """A tuple: its fields."""
+        """Visits the fields."""
         for field in tup.fields:
             self.visit(field)
 
     def visit_tuple_getitem(self, t: TupleGetItem) -> Any:
-        """A field: the tuple."""
+        """Visits the tuple."""
         self.visit(t.tuple_value)
 
     def visit_if(self, i: If) -> Any:
-        """A branch: condition and both values."""
+        """Visits the condition and both branches."""
         for part in parts(i):
             self.visit(part)
 
     def visit_let(self, let: Let) -> Any:
-        """A binding: variable, value and body."""
+        """Visits the variable, the value and the body."""
         for part in parts(let):
             self.visit(part)
 
     def visit_function(self, fn: Function) -> Any:
-        """A function: parameters and body."""
+        """Visits the parameters and the body."""
         for part in parts(fn):
             self.visit(part)
 
 
 class ExprMutator(_KeepsLeaves):
-    """Builds an expression anew from what came out of its parts. Methods give expressions, numbers or arrays."""
+    """Rebuilds an expression from the results for its parts. Methods return expressions, numbers or arrays."""
 
     def visit(self, expr: Any) -> Any:
-        """The expression that stands for `expr`; of a `func.func` another one of the same name."""
+        """Returns the expression that replaces `expr`; for a `func.func` a new one of the same name."""
         made = super().visit(expr)
         if isinstance(expr, FuncOp):
             if not isinstance(made, Function):
@@ -183,39 +183,39 @@ class ExprMutator(_KeepsLeaves):
         return made
 
     def dispatch(self, expr: Expr) -> Any:
-        """What the method for the kind of `expr` gives, as an expression."""
+        """Returns the result of the method for the kind of `expr`, as an expression."""
         made = super().dispatch(expr)
         if made is None:
             raise InputError(f"{type(self).__name__} gives nothing for {expr!r}", help="return an expression")
         return made if isinstance(made, Expr) else view(as_value(cast(ExprLike, made)))
 
     def visit_call(self, call: Call) -> Any:
-        """The call of what became of the function, on what became of the arguments."""
+        """Returns a call with mapped callee and arguments."""
         op, args = self.visit(call.op), [self.visit(arg) for arg in call.args]
         return call if op == call.op and args == call.args else call_with(call, op, args)
 
     def visit_tuple(self, tup: Tuple) -> Any:
-        """The tuple of what became of the fields."""
+        """Returns a tuple of mapped fields."""
         fields = [self.visit(field) for field in tup.fields]
         return tup if fields == tup.fields else Tuple(fields)
 
     def visit_tuple_getitem(self, t: TupleGetItem) -> Any:
-        """The field of what became of the tuple."""
+        """Returns the field of the mapped tuple."""
         tuple_value = self.visit(t.tuple_value)
         return t if tuple_value == t.tuple_value else TupleGetItem(tuple_value, t.index)
 
     def visit_if(self, i: If) -> Any:
-        """The branch on what became of condition and values."""
+        """Returns an if of mapped condition and branches."""
         made = [self.visit(part) for part in parts(i)]
         return i if made == parts(i) else If(*made)
 
     def visit_let(self, let: Let) -> Any:
-        """The binding of what became of the variable."""
+        """Returns a let of mapped variable, value and body."""
         made = [self.visit(part) for part in parts(let)]
         return let if made == parts(let) else Let(*made)
 
     def visit_function(self, fn: Function) -> Any:
-        """The function of what became of parameters and body."""
+        """Returns a function of mapped parameters and body."""
         params, body = [self.visit(param) for param in fn.params], self.visit(fn.body)
         return fn if params == fn.params and body == fn.body else fn.with_parts(params, body)
 

@@ -1,4 +1,4 @@
-"""Relay's virtual machine by its names: `@main` of a module compiled once, inputs set or given, and called.
+"""Relay's virtual machine interface: compiles `@main` of a module once and calls it with inputs.
 
 exe = relay.vm.compile(mod, target="llvm", params=params)
 vm = relay.vm.VirtualMachine(exe, xrelay.cpu(0))
@@ -6,7 +6,7 @@ result = vm.invoke("main", x)
 code, lib = exe.save()
 exe = relay.vm.Executable.load_exec(code, lib)
 
-There are no instructions to interpret: an executable is native code, which takes open shapes, control flow and tuples.
+There is no bytecode: an executable is native code, which supports dynamic shapes, control flow and tuples.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ from xrelay.target.target import Target
 
 
 class Executable:
-    """A compiled `@main`, with what its arguments and its value are."""
+    """A compiled `@main` with the types of its parameters and results."""
 
     def __init__(self, signature: Signature, lib: CompiledModel):
-        """An executable of native code; `save` and `compile` make these."""
+        """Creates an executable of native code, for `load_exec` and `compile`."""
         self.signature, self.lib = signature, lib
 
     @property
@@ -53,14 +53,14 @@ class Executable:
         return list(self.signature.names)
 
     def save(self) -> tuple[bytearray, CompiledModel]:
-        """What is called how, as bytes, and the library, which has a `save` of its own."""
+        """Returns the signature as bytes, and the library, which is saved by its own `save`."""
         held = self.signature
         types = {"inputs": [str(each) for each in held.inputs], "outputs": [str(each) for each in held.outputs]}
         return bytearray(json.dumps({"names": list(held.names), **types}).encode()), self.lib
 
     @staticmethod
     def load_exec(bytecode: bytes | bytearray, lib: CompiledModel) -> Executable:
-        """The executable that `save` gave; `InputError` for other bytes."""
+        """Restores an executable from the result of `save`. Raises `InputError` for other bytes."""
         try:
             read = json.loads(bytes(bytecode))
             names, inputs, outputs = (_texts(read[key]) for key in ("names", "inputs", "outputs"))
@@ -78,10 +78,10 @@ def compile(
     target_host: object = None,
     params: Mapping[str, object] | None = None,
 ) -> Executable:
-    """Compile `@main` of a module, or a function, which stay as they are.
+    """Compiles `@main` of a module, or a function. The source is not changed.
 
-    `params` become constants in the place of parameters, by name. `target_host` has no meaning: it is the same CPU.
-    Raises what `xrelay.compile` raises.
+    `params` are constants that replace parameters, by name. `target_host` is ignored: it is the same CPU. Raises the
+    errors of `xrelay.compile`.
     """
     module = IRModule.from_expr(mod) if isinstance(mod, Function) else IRModule.of(mod)
     if params:
@@ -98,35 +98,35 @@ class VMCompiler:
         self._exe: Executable | None = None
 
     def set_params(self, params: Mapping[str, object]) -> None:
-        """Constants in the place of parameters, by name, of the module that is lowered next."""
+        """Sets constants that replace parameters, by name, of the module that is lowered next."""
         self._params.update(params)
 
     def lower(self, mod: IRModule | Function, target: str | Target | None = None, target_host: object = None) -> None:
-        """Compile `@main` of a module."""
+        """Compiles `@main` of a module."""
         self._exe = compile(mod, target, target_host, self._params)
 
     def codegen(self) -> None:
-        """Nothing is left to do: what is lowered has its code."""
+        """Does nothing: `lower` generates the code."""
 
     def optimize(
         self, mod: IRModule | Function, target: str | Target | None = None, target_host: object = None,
         params: Mapping[str, object] | None = None,
     ) -> tuple[IRModule, dict[str, Any]]:  # fmt: skip
-        """As `relay.optimize`."""
+        """The same as `relay.optimize`."""
         return optimize_module(mod, target, params)
 
     def get_exec(self) -> Executable:
-        """The executable; `InputError` where nothing was lowered."""
+        """Returns the executable. Raises `InputError` if nothing was lowered."""
         if self._exe is None:
             raise InputError("nothing was lowered", help="call lower(mod, target) before")
         return self._exe
 
 
 class VirtualMachine:
-    """Calls the functions of an executable, with arguments given or set before. One object serves one thread."""
+    """Calls the functions of an executable with arguments passed or set before. Not thread-safe."""
 
     def __init__(self, exe: Executable, device: object = None, memory_cfg: object = None):
-        """A machine for an executable; the device is the CPU, whose memory needs no configuration."""
+        """Creates a machine for an executable. The device is the CPU; its memory is not configurable."""
         if not isinstance(cast("object", exe), Executable):
             raise InputError(f"{exe!r} is no executable", help="compile one: relay.vm.compile(mod)")
         self._exe = exe
@@ -135,14 +135,14 @@ class VirtualMachine:
         self._value: Any = None
 
     def set_input(self, func_name: str, *args: object, **kwargs: object) -> None:
-        """Set all arguments of a function, in order or by name."""
+        """Sets all arguments of a function, in order or by name."""
         _check(func_name)
         self._set = self._exe.signature.in_order(args, kwargs)
 
     def set_one_input(self, func_name: str, *args: object, **kwargs: object) -> None:
-        """Set one argument: by its name or number, behind which it stands, or as a keyword of its name.
+        """Sets one argument: `(name, value)`, `(index, value)` or `name=value`.
 
-        `InputError` where there is no such parameter.
+        Raises `InputError` if there is no such parameter.
         """
         names = self._exe.get_function_params(func_name)
         tag, value = _tagged(args, kwargs)
@@ -154,7 +154,7 @@ class VirtualMachine:
             self.set_input(func_name, *(self._one[each] for each in range(len(names))))
 
     def invoke(self, func_name: str, *args: object, **kwargs: object) -> Any:
-        """The value of a function at arguments, or at those that were set, where none are given."""
+        """Calls a function with the arguments, or with those set before if none are passed; returns its value."""
         _check(func_name)
         if args or kwargs or self._set is None:
             self.set_input(func_name, *args, **kwargs)
@@ -163,19 +163,19 @@ class VirtualMachine:
         return self._value
 
     def run(self, *args: object, **kwargs: object) -> Any:
-        """`invoke` of `main`."""
+        """The same as `invoke` of `main`."""
         return self.invoke(MAIN, *args, **kwargs)
 
     def invoke_stateful(self, func_name: str, *args: object, **kwargs: object) -> None:
-        """`invoke`, whose value `get_outputs` gives."""
+        """The same as `invoke`; `get_outputs` returns the value."""
         self.invoke(func_name, *args, **kwargs)
 
     def invoke_with_outputs(
         self, func_name: str, input_args: Mapping[str, object] | None, output_args: Sequence[NDArray[Any]]
     ) -> None:
-        """`invoke` with arguments by name, or those that were set; the values are copied to the arrays.
+        """Calls a function with arguments by name, or with those set before; copies the values to `output_args`.
 
-        `InputError` where their number, shapes and types are not those of the values.
+        Raises `InputError` if number, shapes or dtypes differ.
         """
         self.invoke(func_name, **(input_args or {}))
         values = _arrays(self._value)
@@ -195,10 +195,10 @@ class VirtualMachine:
         end_to_end: bool = False,
         **kwargs: object,
     ) -> BenchmarkResult:
-        """Time `invoke`: `repeat` results, each the mean of `number` calls after one that is not counted.
+        """Measures `invoke`: `repeat` results, each the mean of `number` calls, after one warm-up call.
 
         `min_repeat_ms` raises `number` until a repeat takes that long. With `end_to_end`, setting the arguments is
-        timed too. `device` has no meaning: it is the CPU.
+        measured too. `device` is ignored: it is the CPU.
         """
         if args or kwargs:
             self.set_input(func_name, *args, **kwargs)
@@ -206,17 +206,17 @@ class VirtualMachine:
         return benchmark_of(partial(call, *args, **kwargs) if end_to_end else call, repeat, number, min_repeat_ms)
 
     def get_outputs(self) -> list[Any]:
-        """The last value, as a list of its fields, or of itself."""
+        """Returns the last value as a list: its fields, or itself."""
         return cast("list[Any]", self._value) if isinstance(self._value, list) else [self._value]
 
     def get_input_index(self, input_name: str, func_name: str = MAIN) -> int:
-        """The number of a parameter, -1 where none is called so."""
+        """Returns the index of a parameter, or -1 if the name is unknown."""
         names = self._exe.get_function_params(func_name)
         return names.index(input_name) if input_name in names else -1
 
 
 def _tagged(args: Sequence[object], named: Mapping[str, object]) -> tuple[str | int, object]:
-    """Which argument is set to what; `InputError` where that is not one."""
+    """Returns which argument is set to which value. Raises `InputError` if it is not exactly one."""
     given = dict(named)
     if len(args) == 2 and not named and isinstance(args[0], str | int):
         return args[0], args[1]
@@ -226,7 +226,7 @@ def _tagged(args: Sequence[object], named: Mapping[str, object]) -> tuple[str | 
 
 
 def _arrays(value: Any) -> list[NDArray[Any]]:
-    """The arrays of a value, those of tuples one after the other."""
+    """Returns the arrays of a value, with tuples flattened."""
     return [each for part in cast("list[Any]", value) for each in _arrays(part)] if isinstance(value, list) else [value]
 
 
@@ -237,7 +237,7 @@ def _check(func_name: str) -> None:
 
 
 def _texts(value: object) -> list[str]:
-    """A list of texts; `TypeError` for anything else."""
+    """Returns a list of strings. Raises `TypeError` for anything else."""
     texts = cast("list[object]", value) if isinstance(value, list) else [None]
     if not all(isinstance(each, str) for each in texts):
         raise TypeError(f"{value!r} is no list of texts")

@@ -1,4 +1,4 @@
-"""Functions of operators whose parameters differ from the definition: another order, other names, defaults, lists.
+"""Operator functions whose parameters differ from the op definition in order, names, defaults or lists.
 
 Their signatures are those of Relay's Python.
 """
@@ -38,11 +38,11 @@ from xrelay.relay.slices import FAR, are_numbers, completed
 from xrelay.relay.upsampling import upsampling, upsampling3d
 
 ALIGNMENTS = ("RIGHT_LEFT", "LEFT_RIGHT", "LEFT_LEFT", "RIGHT_RIGHT")
-"""Where diagonals that are shorter stand: those above the main one and it, then those below."""
+"""The alignment of shorter diagonals: of those on and above the main diagonal, then of those below."""
 
 
 MOST_BOXES = 2**31 - 1
-"""As many boxes as no image has."""
+"""No limit on the number of boxes."""
 
 
 def take(
@@ -52,17 +52,17 @@ def take(
     batch_dims: int = 0,
     mode: str = "clip",
 ) -> Expr:
-    """`take`, whose axis comes before `batch_dims`."""
+    """`take`, with the axis before `batch_dims`."""
     return apply_operator(TakeOp, (data, indices), {"axis": axis, "batch_dims": batch_dims, "mode": mode})
 
 
 def gather(data: ExprLike, axis: int, indices: ExprLike) -> Expr:
-    """`gather`, whose axis comes before the indices."""
+    """`gather`, with the axis before the indices."""
     return apply_operator(GatherOp, (data, indices), {"axis": axis})
 
 
 def where(condition: ExprLike, x: ExprLike, y: ExprLike) -> Expr:
-    """`where`, whose condition may be of any type: it holds where an element is not 0."""
+    """`where`, with a condition of any type: elements other than 0 are true."""
     given = as_value(condition)
     if is_complete(given.type) and view(given).dtype != "bool":
         given = call(CastOp, given, dtype="bool").ssa_value
@@ -70,7 +70,7 @@ def where(condition: ExprLike, x: ExprLike, y: ExprLike) -> Expr:
 
 
 def arange(start: ExprLike, stop: ExprLike | None = None, step: ExprLike | None = None, dtype: str = "float32") -> Expr:
-    """`arange` of the type `dtype`: from 0 to before `start` where it is given alone, in steps of 1."""
+    """`arange` of dtype `dtype` from `start` to `stop`; from 0 to `start` if `stop` is not given. The default step is 1."""
     if stop is None:
         start, stop = 0, start
     bounds = [_in_dtype(bound, dtype) for bound in (start, stop, 1 if step is None else step)]
@@ -78,7 +78,7 @@ def arange(start: ExprLike, stop: ExprLike | None = None, step: ExprLike | None 
 
 
 def _in_dtype(value: ExprLike, dtype: str) -> Expr:
-    """A number as a constant of a type, an expression cast to it where it is of another."""
+    """Returns a number as a constant of a dtype; an expression of another dtype cast to it."""
     if not isinstance(value, Expr | SSAValue | Operation):
         return const(cast("float", value), dtype)
     given = view(as_value(value))
@@ -86,7 +86,7 @@ def _in_dtype(value: ExprLike, dtype: str) -> Expr:
 
 
 def full(fill_value: ExprLike, shape: int | Sequence[int] | Expr = (), dtype: str | None = None) -> Expr:
-    """`full`, of rank 0 where no shape is given."""
+    """`full`, which is of rank 0 without a shape."""
     return apply_operator(FullOp, (fill_value,), {"shape": shape, "dtype": dtype})
 
 
@@ -97,9 +97,9 @@ def strided_set(
     end: ExprLike | Sequence[int],
     strides: ExprLike | Sequence[int] | None = None,
 ) -> Expr:
-    """`strided_set`, whose places may be numbers, also of different lengths, as those of `strided_slice`.
+    """`strided_set`, with begins, ends and strides that may be lists of different lengths, as in `strided_slice`.
 
-    Constants are numbers as lists are. Strides are 1 where none are given.
+    Constants are treated as lists. Default strides are 1.
     """
     begin, end = _as_list(begin), _as_list(end)
     strides = None if strides is None else _as_list(strides)
@@ -115,21 +115,21 @@ def strided_set(
 
 
 def _as_list(places: ExprLike | Sequence[int]) -> ExprLike | Sequence[int]:
-    """The numbers of a constant vector of integers as a list; anything else as it is."""
+    """Returns a constant vector of integers as a list; other values unchanged."""
     if isinstance(places, Constant) and places.data.ndim == 1 and places.data.dtype.kind in "iu":
         return places.data.tolist()
     return places
 
 
 def _as_places(places: ExprLike | Sequence[int], dtype: DTypeLike) -> ExprLike:
-    """A list of numbers as a constant; anything else as it is."""
+    """Returns a list of numbers as a constant; other values unchanged."""
     if isinstance(places, list | tuple):
         return const(cast("Sequence[int]", places), dtype)
     return cast("ExprLike", places)
 
 
 def _length(places: ExprLike | Sequence[int]) -> int | None:
-    """How many places a list has, or a vector of known length."""
+    """Returns the length of a list, or of a vector of static length; else None."""
     if isinstance(places, list | tuple):
         return len(cast("Sequence[object]", places))
     value = as_value(cast("ExprLike", places))
@@ -138,14 +138,14 @@ def _length(places: ExprLike | Sequence[int]) -> int | None:
 
 
 def trilu(data: ExprLike, k: ExprLike, upper: bool = True) -> Expr:
-    """`trilu`, whose `k` may be a Python number."""
+    """`trilu`, with a `k` that may be a Python number."""
     return call(TriluOp, data, _number(k, "int64"), upper=upper)
 
 
 def reverse_sequence(data: ExprLike, seq_lengths: ExprLike, seq_axis: int = 1, batch_axis: int = 0) -> Expr:
-    """`reverse_sequence`, where lengths below 0 and beyond the extent are the nearest that there is, as in Relay.
+    """`reverse_sequence`, with lengths clamped to the extent, as in Relay.
 
-    The operator refuses them; where the extent is open, they go to it as they are.
+    The op rejects lengths out of range. If the extent is dynamic, the lengths are passed on unchanged.
     """
     value, lengths = as_value(data), view(as_value(seq_lengths))
     shape = shape_of(value.type) if is_complete(value.type) else ()
@@ -162,9 +162,9 @@ def unravel_index(indices: ExprLike, shape: ExprLike) -> Expr:
 
 
 def matrix_set_diag(data: ExprLike, diagonal: ExprLike, k: int | Sequence[int] = 0, align: str = "RIGHT_LEFT") -> Expr:
-    """`matrix_set_diag` of the diagonal `k`, or of those from `k[0]` to `k[1]`.
+    """`matrix_set_diag` of the diagonal `k`, or of the diagonals from `k[0]` to `k[1]`.
 
-    `align` says on which side the shorter ones stand: those from 0 on, then those below, as "RIGHT_LEFT".
+    `align` is the side to which shorter diagonals are aligned: those from 0 on, then those below, as "RIGHT_LEFT".
     """
     if align not in ALIGNMENTS:
         raise ConstraintError(
@@ -185,9 +185,9 @@ def stft(
     normalized: bool = False,
     onesided: bool = True,
 ) -> Expr:
-    """`stft` in steps of a quarter of `n_fft`, with a window of ones of that length, unless others are given.
+    """`stft`. By default the hop is a quarter of `n_fft`, and the window has `n_fft` ones.
 
-    The window is cast to the type of the data.
+    The window is cast to the dtype of the data.
     """
     step, length = n_fft // 4 if hop_length is None else hop_length, n_fft if win_length is None else win_length
     dtype = view(as_value(data)).dtype
@@ -210,9 +210,9 @@ def non_max_suppression(
     return_indices: bool = True,
     invalid_to_bottom: bool = False,
 ) -> Expr:
-    """`vision.non_max_suppression`, of any number of boxes and with a threshold of 0.5 where no others are given.
+    """`vision.non_max_suppression`. By default the number of boxes is not limited, and the threshold is 0.5.
 
-    Without `return_indices` the indices say nothing and may be anything: Relay's programs give the data once more.
+    Without `return_indices` the value of `indices` is not used: Relay programs pass the data.
     """
     type = as_value(indices).type
     if not return_indices and not (is_complete(type) and len(shape_of(type)) == 2):
@@ -238,9 +238,9 @@ def all_class_non_max_suppression(
     score_threshold: ExprLike = -1.0,
     output_format: str = "onnx",
 ) -> Expr:
-    """`vision.all_class_non_max_suppression`, whose numbers may be Python's; below 0 boxes are as many as there are.
+    """`vision.all_class_non_max_suppression`, with numbers that may be Python's; a negative limit means no limit.
 
-    The result has the form of ONNX, which is the only one.
+    The only output format is that of ONNX.
     """
     if output_format != "onnx":
         message = f"output_format is {output_format!r}, must be 'onnx'"
@@ -253,7 +253,7 @@ def all_class_non_max_suppression(
 
 
 def _number(value: ExprLike, dtype: DTypeLike) -> ExprLike:
-    """A number as a constant of a type; anything else as it is."""
+    """Returns a number as a constant of a dtype; other values unchanged."""
     return const(value, dtype) if isinstance(value, int | float) else value
 
 
@@ -270,14 +270,14 @@ def leaky_relu(
     output_scale: ExprLike,
     output_zero_point: ExprLike,
 ) -> Expr:
-    """`qnn.leaky_relu`, whose `alpha` comes before the scales."""
+    """`qnn.leaky_relu`, with `alpha` before the scales."""
     return call(QnnLeakyReluOp, x, input_scale, input_zero_point, output_scale, output_zero_point, alpha=alpha)
 
 
 def _around_names(function: Callable[..., Expr]) -> Callable[..., Expr]:
-    """`function`, whose positional arguments are for the parameters that are not given by name.
+    """Returns `function` with positional arguments bound to the parameters that are not passed by name.
 
-    So operands may come first and attributes by name, as with every other operator: `gather(x, places, axis=1)`.
+    So operands may be positional and attributes named, as for other operators: `gather(x, places, axis=1)`.
     """
     names = list(inspect.signature(function).parameters)
 

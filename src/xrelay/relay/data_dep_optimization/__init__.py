@@ -1,4 +1,4 @@
-"""Optimisations of a function together with its parameters: sparse weights, and weights that are transposed once."""
+"""Optimisations of a function together with its parameters: sparse weights, and weights transposed in advance."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convolutions with weights that are mostly zeros: as sparse matrices in blocks."""
+"""Converts convolutions with mostly zero weights to block-sparse (BSR) weights."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def process_params(
     layout: str,
     kernel_size: int,
 ) -> SparseAnalysisResult:
-    """Put the parts of those weights of convolutions into `params` that have enough zeros.
+    """Adds the BSR arrays of convolution weights with a large enough share of zeros to `params`.
 
-    For a kernel of 1 by 1 all zeros count, for a larger one those that are in no block. Of blocks with one column and a
-    kernel of 1 by 1 the values have no axis for it. A weight stays where one of its convolutions could not be sparse.
-    `InputError` where `params` lacks one, or where blocks do not make it.
+    For 1x1 kernels all zeros count, for larger ones those outside of stored blocks. For 1x1 kernels and blocks with one
+    column, the block values have no column axis. A weight is not converted if one of its convolutions cannot be sparse.
+    Raises `InputError` if `params` lacks a weight, or if blocks do not divide it.
     """
     result = SparseAnalysisResult([], [])
     for name, layers in weights_of(expr, Conv2DOp):
@@ -62,10 +62,10 @@ def convert(
     layout: str = "NHWC",
     kernel_size: int = 1,
 ) -> tuple[Function, Params]:
-    """The function with `nn.sparse_conv2d` in the place of convolutions whose weights have enough zeros.
+    """Returns the function with `nn.sparse_conv2d` for convolutions whose weights have enough zeros, and `params`.
 
-    `params` itself is changed and given back, as by Relay: the parts `w.data`, `w.indices` and `w.indptr` stand in the
-    place of `w`. `InputError` where it lacks a weight, or where blocks do not make one.
+    `params` is changed in place, as in Relay: `w.data`, `w.indices` and `w.indptr` replace `w`. Raises `InputError` if
+    it lacks a weight, or if blocks do not divide one.
     """
     found = process_params(func, params, blocksize, sparsity_threshold, layout, kernel_size)
     new = rewritten(func, lambda module: conv2d_to_sparse(module, *found, layout, kernel_size))
@@ -80,6 +80,6 @@ def convert2(
     layout: str,
     kernel_size: int,
 ) -> tuple[Function, Params]:
-    """As `convert`, of convolutions whose weights are constants; `params` is given back as it is."""
+    """The same as `convert` for convolutions with constant weights; returns `params` unchanged."""
     sparse = RelayConv2dToSparse2Pass(layout, kernel_size, tuple(blocksize), sparsity_threshold)
     return rewritten(func, lambda module: run_pipeline(module, [sparse], context=full_context())), params

@@ -1,4 +1,4 @@
-"""Dense layers with weights that are mostly zeros: as sparse matrices in blocks."""
+"""Converts dense layers with mostly zero weights to block-sparse (BSR) weights."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from xrelay.relay.function import Function
 def process_params(
     expr: Expr, params: Params, block_size: tuple[int, int], sparsity_threshold: float
 ) -> SparseAnalysisResult:
-    """Put the parts of those weights of dense layers into `params` of which that part of the elements is zero.
+    """Adds the BSR arrays of dense weights with at least a share `sparsity_threshold` of zeros to `params`.
 
-    A weight stays where one of its layers could not be sparse. `InputError` where `params` lacks one, or where blocks
-    do not make it.
+    A weight is not converted if one of its layers cannot be sparse. Raises `InputError` if `params` lacks a weight, or
+    if blocks do not divide it.
     """
     result = SparseAnalysisResult([], [])
     for name, layers in weights_of(expr, DenseOp):
@@ -43,10 +43,10 @@ def process_params(
 def convert(
     func: Expr, params: Params, blocksize: tuple[int, int], sparsity_threshold: float
 ) -> tuple[Function, Params]:
-    """The function with `nn.sparse_dense` in the place of dense layers whose weights have enough zeros.
+    """Returns the function with `nn.sparse_dense` for dense layers whose weights have enough zeros, and `params`.
 
-    `params` itself is changed and given back, as by Relay: the parts `w.data`, `w.indices` and `w.indptr` stand in the
-    place of `w`. `InputError` where it lacks a weight, or where blocks do not make one.
+    `params` is changed in place, as in Relay: `w.data`, `w.indices` and `w.indptr` replace `w`. Raises `InputError` if
+    it lacks a weight, or if blocks do not divide one.
     """
     found = process_params(func, params, blocksize, sparsity_threshold)
     new = rewritten(func, lambda module: dense_to_sparse(module, *found))

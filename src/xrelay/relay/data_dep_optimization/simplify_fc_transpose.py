@@ -1,4 +1,4 @@
-"""Dense layers whose weights a program transposes: transposed once, as parameters."""
+"""Transposes weights of dense layers in advance, if the program transposes them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from xrelay.relay.function import Function
 
 
 def search_fc_transpose(expr: Expr) -> list[str]:
-    """The names of the parameters whose transposes are weights of dense layers, in program order."""
+    """Returns the names of the parameters whose transposes are weights of dense layers, in program order."""
     return [name for function in free_functions(module_of(expr)) for name in transposed_parameters(function)]
 
 
 def convert(func: Expr, params: Params) -> tuple[Function, Params]:
-    """`nn.dense(x, transpose(w))` as `nn.dense(x, w.T)`, with the array `w.T` in the place of `w` in `params`.
+    """Returns the function with `nn.dense(x, transpose(w))` as `nn.dense(x, w.T)`, and `params` with `w.T` for `w`.
 
-    `params` itself is changed and given back, as by Relay. `InputError` where it lacks one of the arrays.
+    `params` is changed in place, as in Relay. Raises `InputError` if it lacks one of the arrays.
     """
     names = search_fc_transpose(func)
     transposed = {name: array_of(params, name).T.copy() for name in names}

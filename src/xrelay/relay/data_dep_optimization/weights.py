@@ -1,4 +1,4 @@
-"""What the optimisations of parameters share: the parameters by name, and functions through passes."""
+"""Helpers of the parameter optimisations: parameters by name, and passes on functions."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from xrelay.relay.module import IRModule
 LayerT = TypeVar("LayerT", bound=RelayOp)
 
 Params = MutableMapping[str, object]
-"""Arrays by the names of parameters."""
+"""Arrays by parameter name."""
 
 
 class SparseAnalysisResult(NamedTuple):
-    """The weights that become sparse, and the extents of the parts of each in a row."""
+    """The names of the weights that become sparse, and the concatenated shapes of the three arrays of each."""
 
     weight_name: list[str]
     weight_shape: list[list[int]]
 
 
 def module_of(func: Expr) -> IRModule:
-    """A module with a copy of a function for @main, its types inferred."""
+    """Returns a module with a copy of a function as @main, with types inferred."""
     module = IRModule.from_expr(func)
     infer_types(module)
     return module
 
 
 def rewritten(func: Expr, rewrite: Callable[[ModuleOp], object]) -> Function:
-    """The function that `rewrite` makes of a copy of one."""
+    """Applies `rewrite` to a copy of a function; returns the result."""
     module = module_of(func)
     rewrite(module)
     infer_types(module)
@@ -48,7 +48,7 @@ def rewritten(func: Expr, rewrite: Callable[[ModuleOp], object]) -> Function:
 
 
 def weights_of(func: Expr, kind: type[LayerT]) -> Iterator[tuple[str, list[LayerT]]]:
-    """The parameters that are weights of layers of a kind, by name, with these layers, in program order."""
+    """Yields the names of parameters that are weights of layers of a kind, with these layers, in program order."""
     for function in free_functions(module_of(func)):
         parameters, layers = Parameters(function), dict[str, list[LayerT]]()
         for op in walk_ops(function):
@@ -59,7 +59,7 @@ def weights_of(func: Expr, kind: type[LayerT]) -> Iterator[tuple[str, list[Layer
 
 
 def array_of(params: Params, name: str) -> Array:
-    """The array of a parameter; `InputError` where there is none."""
+    """Returns the array of a parameter. Raises `InputError` if `params` lacks it."""
     if name not in params:
         hint = did_you_mean(name, list(params), f"params has: {', '.join(params)}")
         raise InputError(f"params has no array for the weight {name!r}", help=hint)
@@ -67,14 +67,14 @@ def array_of(params: Params, name: str) -> Array:
 
 
 def put_parts(params: Params, name: str, parts: tuple[Array, Array, Array]) -> list[int]:
-    """Put the parts of a sparse weight among the parameters; gives their extents in a row."""
+    """Adds the arrays of a sparse weight to the parameters; returns their concatenated shapes."""
     for part, array in zip(("data", "indices", "indptr"), parts, strict=True):
         params[f"{name}.{part}"] = array
     return [extent for array in parts for extent in array.shape]
 
 
 def without(params: Params, names: Sequence[str], function: Function) -> Params:
-    """`params` without those of `names` that a function does not have."""
+    """Removes the parameters in `names` that a function does not have from `params`; returns it."""
     left = {param.name for param in function.params}
     for name in names:
         if name not in left:
@@ -83,7 +83,7 @@ def without(params: Params, names: Sequence[str], function: Function) -> Params:
 
 
 def blocks_of(name: str, matrix: Array, block_size: tuple[int, int]) -> tuple[Array, Array, Array]:
-    """The blocks of a weight that are not all zero; `InputError` where blocks do not make it."""
+    """Returns the BSR arrays of a weight. Raises `InputError` if blocks do not divide it."""
     parts = in_blocks(matrix, block_size)
     if parts is None:
         high, wide = block_size

@@ -1,4 +1,4 @@
-"""`relay.op`: operators by name, and what is registered for them from outside.
+"""`relay.op`: operators by name, and registration of their attributes.
 
     @relay.op.register_alter_op_layout("nn.conv2d", level=101)
     def alter_conv2d(attrs, inputs, tinfos, out_type):
@@ -6,7 +6,7 @@
         new_attrs["data_layout"] = "NCHW16c"
         return relay.nn.conv2d(*inputs, **new_attrs)
 
-`get` gives an operator by name, whose attributes are read, set and reset.
+`get` returns an operator by name, whose attributes can be read, set and reset.
 """
 
 from __future__ import annotations
@@ -70,26 +70,26 @@ FunctionT = TypeVar("FunctionT", bound=Callable[..., object])
 
 
 def __getattr__(name: str) -> Any:
-    """The operator called so, as a function: `relay.op.concatenate` is `relay.concatenate`; `op` is this module."""
+    """Returns an operator as a function: `relay.op.concatenate` is `relay.concatenate`. `op` is this module."""
     if name == "op":
         return sys.modules[__name__]
     return getattr(operators, name)
 
 
 def get(name: str) -> Op:
-    """The operator called `name`; `UnknownOpError` for none."""
+    """Returns the operator called `name`. Raises `UnknownOpError` for an unknown name."""
     return Op.of(get_relay_op(name))
 
 
 def register_alter_op_layout(
     op_name: str, alter_layout: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the function: it says in which layouts `op_name` works on the CPU.
+    """Registers the layouts in which `op_name` works on the CPU. A decorator, or a function called with the hook.
 
-    The function gets the attributes, a variable for each operand, the operands' types and the result's. It returns a
-    call of an operator whose attributes name the layouts, on these variables or on what is computed of them, as they
-    are without layouts; or None where the op is to follow its operands. It replaces one of a lower or the same `level`.
-    `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
+    The hook takes the attributes, a variable for each operand, the operands' types and the result's type. It returns a
+    call of an operator whose attributes name the layouts, or None if the op follows its operands. The arguments of the
+    call are the variables or values computed from them, in the layouts of the program. It replaces hooks of a lower or
+    the same `level`. Raises `UnknownOpError` for an unknown operator. An invalid result raises `PassError` in the pass.
     """
     return register_op_attr(op_name, ALTER_OP_LAYOUT, alter_layout, level)
 
@@ -97,12 +97,12 @@ def register_alter_op_layout(
 def register_legalize(
     op_name: str, legal_op: Callable[..., object] | None = None, level: int = 10, *, attr_name: str = LEGALIZE
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the function: it says what takes the place of `op_name` in `transform.Legalize`.
+    """Registers the replacement of `op_name` in `transform.Legalize`. A decorator, or a function called with the hook.
 
-    The function gets the attributes, the operands as expressions, and the types of the operands and, last, of the
-    result. It returns an expression of the type of the result, or None where the op is to stay. It replaces one of a
-    lower or the same `level`. `attr_name` names the list that the pass asks (`legalize_map_attr_name`).
-    `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
+    The hook takes the attributes, the operands as expressions, and the types of the operands and, last, of the result.
+    It returns an expression of the result type, or None to keep the op. It replaces hooks of a lower or the same
+    `level`. `attr_name` names the list of hooks that the pass uses (`legalize_map_attr_name`). Raises `UnknownOpError`
+    for an unknown operator. An invalid result raises `PassError` in the pass.
     """
     return register_op_attr(op_name, attr_name, legal_op, level)
 
@@ -110,12 +110,12 @@ def register_legalize(
 def register_mixed_precision_conversion(
     op_name: str, func: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the function: it says how `transform.ToMixedPrecision` does `op_name`.
+    """Registers how `transform.ToMixedPrecision` treats `op_name`. A decorator, or a function called with the hook.
 
-    The function gets the call and the name of the mixed type. It returns a list of the category (0: always in the mixed
-    type, 1: as its operands are, 2: never), the type of the result while it is summed up, and the type that others are
-    to see: `[0, "float32", "float16"]`. It replaces what the operator declares, and one of a lower or the same `level`.
-    `UnknownOpError` for a name of no op; a `PassError` tells when the pass runs that an answer is none.
+    The hook takes the call and the name of the mixed type. It returns a list of the category (0: always in the mixed
+    type, 1: as the operands, 2: never), the accumulation type, and the result type: `[0, "float32", "float16"]`. It
+    replaces the declaration of the operator, and hooks of a lower or the same `level`. Raises `UnknownOpError` for an
+    unknown operator. An invalid result raises `PassError` in the pass.
     """
     return register_op_attr(op_name, MIXED_PRECISION, func, level)
 
@@ -123,14 +123,13 @@ def register_mixed_precision_conversion(
 def register_fake_quantization_to_integer(
     op_name: str, func: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Decorator, or called with the function: it says how `op_name` is done on integers.
+    """Registers the form of `op_name` on integers. A decorator, or a function called with the rule.
 
-    `transform.FakeQuantizationToInteger` asks it, before its own rule. The function gets the call, whose arguments are
-    integers where quantised numbers lead to them, and a mapping: `type_map[expr.args[0]]` is the `TensorAffineType` of
-    an argument (`TupleAffineType` of a tuple), `type_map[expr]` that of the quantisation behind it. It returns a list
-    of the expression that stands for the result, and its affine type. Where it raises, the op stays in floats. It
-    replaces one of a lower or the same `level`. `UnknownOpError` for a name of no op; a `PassError` tells when the pass
-    runs that an answer is none.
+    `transform.FakeQuantizationToInteger` uses it before its own rule. The rule takes the call, whose quantised
+    arguments are integers, and a mapping: `type_map[expr.args[0]]` is the `TensorAffineType` of an argument
+    (`TupleAffineType` for a tuple), `type_map[expr]` that of the following quantisation. It returns a list of the
+    expression for the result and its affine type. If it raises, the op stays in floats. It replaces rules of a lower or
+    the same `level`. Raises `UnknownOpError` for an unknown operator. An invalid result raises `PassError` in the pass.
     """
     return register_op_attr(op_name, INTEGERS, func, level)
 
@@ -138,5 +137,5 @@ def register_fake_quantization_to_integer(
 def register_optional_fake_quantization_to_integer(
     op_name: str, func: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """As `register_fake_quantization_to_integer`, for operators that the pass is given in `optional_qnn_ops`."""
+    """The same as `register_fake_quantization_to_integer`, for operators in the pass option `optional_qnn_ops`."""
     return register_op_attr(op_name, OPTIONAL_INTEGERS, func, level)

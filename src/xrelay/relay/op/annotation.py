@@ -1,4 +1,4 @@
-"""Relay's `relay.op.annotation`: operators that mark values, to be imported by name."""
+"""Relay's `relay.op.annotation`: operators that annotate values, for import by name."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ __all__ = ["current_requantize_config", "op", "requantize_config", "transform"]
 
 
 def __getattr__(name: str) -> object:
-    """`transform`, which is imported when it is first used, or the operator called so, as a function."""
+    """Returns `transform`, which is imported on first use, or the operator of this name as a function."""
     if name == "transform":
         return import_module("xrelay.relay.qnn.transform")
     if name.startswith("__"):

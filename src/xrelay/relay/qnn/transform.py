@@ -10,11 +10,11 @@ __all__ = ["CanonicalizeOps", "Legalize"]
 
 
 def CanonicalizeOps() -> Pass:  # noqa: N802 (Relay's name)
-    """What hooks of `FTVMQnnCanonicalize` say, and `QnnCanonicalize`: operators on plain numbers for quantised ones."""
+    """Lowers quantised operators to plain ones: runs the hooks of `FTVMQnnCanonicalize`, then `QnnCanonicalize`."""
     hooks = create_pass("Legalize{legalize-map-attr-name=FTVMQnnCanonicalize}")
     return Sequential([hooks, create_pass("QnnCanonicalize")])
 
 
 def Legalize() -> Pass:  # noqa: N802 (Relay's name)
-    """What hooks of `FTVMQnnLegalize` say, and `QnnLegalize`, which makes tables of functions."""
+    """Runs the hooks of `FTVMQnnLegalize`, then `QnnLegalize`, which makes tables of functions."""
     return Sequential([create_pass("Legalize{legalize-map-attr-name=FTVMQnnLegalize}"), create_pass("QnnLegalize")])

@@ -1,4 +1,4 @@
-"""Quantisation after training: `relay.quantize.quantize` under `relay.quantize.qconfig`, as Relay's users know them.
+"""Post-training quantisation: `relay.quantize.quantize` under `relay.quantize.qconfig`, with Relay's interface.
 
     with relay.quantize.qconfig(calibrate_mode="kl_divergence", skip_dense_layer=False):
         integers = relay.quantize.quantize(mod, params, dataset)
@@ -33,7 +33,7 @@ _HOOKS = ("register_annotate_function", "register_partition_function")
 
 
 def __getattr__(name: str) -> NoReturn:
-    """An error that says what serves instead of Relay's hooks."""
+    """Raises an error that names the alternative to Relay's hooks."""
     if name in _HOOKS:
         raise NoOperatorError(
             f"relay.quantize.{name} is not here: operators say how they are done on integers",

@@ -1,4 +1,4 @@
-"""Finds between which numbers the tensors lie that quantisation rounds, by running the program of floats on data."""
+"""Calibration: determines the bounds of the tensors to quantise by running the float program on data."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _ANYTHING = Bounds(-1.0, 1.0)
 
 
 def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: object) -> ModuleOp:
-    """A copy of `module` whose ops say in `relay.calibrated` what they read, for all that quantisation rounds.
+    """Returns a copy of `module` whose ops have the bounds of tensors to quantise in `relay.calibrated`.
 
-    `dataset` is an iterable of mappings from the names of inputs to arrays, which is gone through once; of what is
-    collected, a histogram of each tensor is kept. Values in branches, loops and other functions than `@main` are not
-    looked at, and what held numbers that are not finite has no bounds: what reads it stays in floats.
+    `dataset` is an iterable of mappings from input names to arrays, which is iterated once. Only a histogram of each
+    tensor is stored. Values in branches, loops and other functions than `@main` are not calibrated. Tensors with
+    non-finite values have no bounds: their users stay in floats.
 
-    Raises `InputError` for a dataset that is none, that is empty, or with a batch that does not fit: the message says
-    which one, and what of it.
+    Raises `InputError` for a dataset that is invalid or empty, or with a batch that does not fit. The message names the
+    batch and the error.
     """
     copy = module.clone()
     main = main_function(copy)
@@ -54,7 +54,7 @@ def calibrated(module: ModuleOp, choice: Choice, config: QConfig, dataset: objec
 
 
 def _possible_points(module: ModuleOp, main: FuncOp, choice: Choice) -> QuantizationPoints:
-    """The points that there are where all values can be looked at that `main` has outside of branches and loops."""
+    """Returns the quantisation points if all values of `main` outside of branches and loops had bounds."""
     own = main.body.block
 
     def bounds_of(value: SSAValue) -> Bounds | None:
@@ -78,7 +78,7 @@ def _bounds(histogram: Histogram, config: QConfig) -> Bounds:
 def _looked_at(
     module: ModuleOp, main: FuncOp, values: Sequence[SSAValue], config: QConfig, dataset: object
 ) -> list[Histogram]:
-    """How each of `values` of `main` is distributed over the dataset."""
+    """Returns the histograms of `values` of `main` over the dataset."""
     batches = _batches(dataset, config.calibrate_mode)
     size = len(values) if config.calibrate_chunk_by == -1 else config.calibrate_chunk_by
     chunks = [values[start : start + size] for start in range(0, len(values), max(size, 1))]
@@ -105,7 +105,7 @@ def _batches(dataset: object, mode: str) -> Iterable[object]:
 
 
 def _giving(module: ModuleOp, main: FuncOp, values: Sequence[SSAValue]) -> CompiledModel:
-    """A compiled copy of the program that gives `values` and nothing else."""
+    """Returns a compiled copy of the program that returns only `values`."""
     copies: dict[SSAValue, SSAValue] = {}
     copy = module.clone(copies)
     give_values(main_function(copy), [copies[value] for value in values])
@@ -113,7 +113,7 @@ def _giving(module: ModuleOp, main: FuncOp, values: Sequence[SSAValue]) -> Compi
 
 
 def _look(models: Sequence[CompiledModel], histograms: Sequence[Histogram], batch: _Batch) -> None:
-    """Count what the models give for one batch."""
+    """Adds the results of the models for one batch to the histograms."""
     remaining = iter(histograms)
     for model in models:
         inputs = batch.inputs(model)
@@ -126,7 +126,7 @@ def _look(models: Sequence[CompiledModel], histograms: Sequence[Histogram], batc
 
 
 class _Batch:
-    """A batch of the dataset, by its number."""
+    """A batch of the dataset with its number."""
 
     def __init__(self, number: int, values: object):
         self._number = number
@@ -138,7 +138,7 @@ class _Batch:
         return f"batch {self._number} of the dataset"
 
     def inputs(self, model: CompiledModel) -> dict[str, NDArray[Any]]:
-        """The arrays that the model takes; others are not looked at, as those of labels."""
+        """Returns the arrays of the model's inputs. Other arrays of the batch, such as labels, are ignored."""
         return {spec.name: self._array(InputSpec(spec)) for spec in model.inputs}
 
     def _array(self, spec: InputSpec) -> NDArray[Any]:

@@ -1,9 +1,9 @@
-"""`qconfig`: what `relay.quantize.quantize` does, as a context.
+"""`qconfig`: the configuration of `relay.quantize.quantize`, as a context.
 
     with relay.quantize.qconfig(calibrate_mode="percentile", skip_dense_layer=False):
         integers = relay.quantize.quantize(mod, params, dataset)
 
-Contexts nest, and are seen by the thread, or the asyncio task, that entered them alone.
+Contexts nest, and apply to the thread or asyncio task that entered them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ KL_DIVERGENCE: Final = "kl_divergence"
 PERCENTILE: Final = "percentile"
 MAX: Final = "max"
 CALIBRATE_MODES = (GLOBAL_SCALE, KL_DIVERGENCE, PERCENTILE, MAX)
-"""How the bounds of tensors are found; `max` is ours."""
+"""The methods for bounds of tensors. `max` is an extension of Relay's."""
 
 DISABLED: Final = "disabled"
 FULLY_INTEGRAL: Final = "fully_integral"
@@ -35,49 +35,49 @@ PARTITIONS = (DISABLED, "enabled", FULLY_INTEGRAL)
 
 @dataclass(frozen=True)
 class QConfig:
-    """What quantisation does; `qconfig` makes one. As a context it is `current_qconfig()` inside of it.
+    """The configuration of quantisation, created by `qconfig`. As a context it becomes `current_qconfig()`.
 
-    Names and defaults are Relay's, but for `per_channel`. Fields cannot be set.
+    Names and defaults are Relay's, except `per_channel`. Immutable.
     """
 
     nbit_input: int = 8
-    """Bits of the tensors that products read, 2 to 8."""
+    """Bits of the inputs of products, 2 to 8."""
     nbit_weight: int = 8
     """Bits of weights, 2 to 8."""
     nbit_activation: int = 32
     """Bits of sums of products: 32."""
     dtype_input: str = "int8"
-    """Elements of tensors: `int8`, spread evenly around 0, or `uint8`, which cover what each tensor holds."""
+    """Element type of inputs: `int8`, symmetric around 0, or `uint8`, for the range of values of each tensor."""
     dtype_weight: str = "int8"
-    """Elements of weights: `int8`."""
+    """Element type of weights: `int8`."""
     dtype_activation: str = "int32"
-    """Elements of sums of products: `int32`."""
+    """Element type of sums of products: `int32`."""
     calibrate_mode: str = GLOBAL_SCALE
-    """How bounds of tensors are found: `global_scale` without data; from a dataset by `kl_divergence`, `percentile`
-    (all but one in 100,000 elements lie within), or `max` (all do)."""
+    """The method for bounds of tensors: `global_scale` without data; from a dataset `kl_divergence`, `percentile`
+    (contains all but one in 100,000 elements), or `max` (contains all)."""
     global_scale: float = 8.0
-    """Below which number every tensor is taken to lie in the mode `global_scale`."""
+    """The bound of every tensor in the mode `global_scale`."""
     weight_scale: str = "power2"
-    """A weight's bound: its greatest absolute value (`max`), or the power of two that is not below (`power2`)."""
+    """The bound of a weight: its greatest absolute value (`max`), or the least power of two not below it (`power2`)."""
     skip_dense_layer: bool = True
     """Whether `nn.dense` and `nn.matmul` stay in floats."""
     skip_conv_layers: tuple[int, ...] | None = (0,)
-    """The `nn.conv2d` that stay in floats, by number from 0, the last ones by negative numbers; none for `None`."""
+    """The `nn.conv2d` that stay in floats, by number from 0; negative numbers count from the last. With None all are quantised."""
     do_simulation: bool = False
-    """Whether the result is the program of floats that rounds, not yet one of integers."""
+    """Whether the result is the float program with rounding, instead of an integer program."""
     round_for_shift: bool = True
-    """Has no effect: what is shifted is always rounded."""
+    """Has no effect: shifts always round."""
     debug_enabled_ops: tuple[str, ...] | None = None
-    """The operators that may be done on integers, by Relay's names; all for `None`."""
+    """The operators that may run on integers, by Relay's names; None for all."""
     rounding: str = "UPWARD"
-    """How requantisation rounds halves: `UPWARD`, or `TONEAREST`, away from 0."""
+    """The rounding of halves in requantisation: `UPWARD`, or `TONEAREST`, away from 0."""
     calibrate_chunk_by: int = -1
-    """How many tensors one run on a batch gives to be looked at, for less memory and more time; -1 for all."""
+    """The number of tensors that one calibration run returns; fewer need less memory and more time; -1 for all."""
     partition_conversions: str = DISABLED
     """`enabled`: the result has functions `quantize_inputs`, `quantized_main` and `dequantize_outputs`, which `main`
-    calls; `fully_integral`: and it is an error where the second has floats."""
+    calls. `fully_integral`: in addition, floats in `quantized_main` are an error."""
     per_channel: bool = False
-    """Whether weights have a scale for each output channel, which Relay has not and which is more accurate."""
+    """Whether weights have a scale per output channel, which is more accurate. An extension of Relay's options."""
 
     def __enter__(self) -> Self:
         _ENTERED.set((*_ENTERED.get(), self))
@@ -89,11 +89,11 @@ class QConfig:
         _ENTERED.set(_ENTERED.get()[:-1])
 
     def get_nbit_by_kind(self, kind: int) -> int:
-        """The bits of a kind of `QAnnotateKind`; `InputError` for one without bits."""
+        """Returns the bits for a kind of `QAnnotateKind`. Raises `InputError` for a kind without bits."""
         return {"input": self.nbit_input, "weight": self.nbit_weight, "activation": self.nbit_activation}[_kind(kind)]
 
     def get_dtype_by_kind(self, kind: int) -> str:
-        """The elements of a kind of `QAnnotateKind`; `InputError` for one without elements."""
+        """Returns the element type for a kind of `QAnnotateKind`. Raises `InputError` for a kind without one."""
         return {"input": self.dtype_input, "weight": self.dtype_weight, "activation": self.dtype_activation}[
             _kind(kind)
         ]
@@ -104,22 +104,22 @@ _DEFAULT: Final = QConfig()
 
 
 def current_qconfig() -> QConfig:
-    """The innermost configuration that was entered, or the default."""
+    """Returns the innermost entered configuration, or the default."""
     entered = _ENTERED.get()
     return entered[-1] if entered else _DEFAULT
 
 
 def qconfig(**options: object) -> QConfig:
-    """A configuration with these fields of `QConfig`, the others as by default.
+    """Returns a configuration with these fields of `QConfig`, and defaults for the others.
 
-    Lists may stand for tuples. `InputError` for a name that no field has, and for a value that a field cannot have.
+    Lists are accepted for tuples. Raises `InputError` for an unknown field or an invalid value.
     """
     names = [field.name for field in fields(QConfig)]
     for name in options:
         if name not in names:
             hint = did_you_mean(name, names, f"its options are {', '.join(names)}")
             raise InputError(f"qconfig has no option {name!r}", help=hint)
-    # Each check gives what its field may hold, which types cannot tell of names.
+    # Each check returns the type of its field; a type checker cannot infer that from names.
     checked: dict[str, Any] = {name: _CHECKS[name](name, value) for name, value in options.items()}
     return QConfig(**checked)
 
@@ -221,7 +221,7 @@ _CHECKS: Final[Mapping[str, Callable[[str, object], object]]] = {
 
 
 class QAnnotateKind:
-    """What is rounded, as Relay numbers it."""
+    """Relay's numbers for the kinds of quantised tensors."""
 
     IDENTITY = 0
     INPUT = 1
@@ -233,7 +233,7 @@ _KINDS: Final = ("identity", "input", "weight", "activation")
 
 
 def kind2str(kind: int) -> str:
-    """The name of a kind of `QAnnotateKind`; `InputError` for a number that is none."""
+    """Returns the name of a kind of `QAnnotateKind`. Raises `InputError` for any other number."""
     if not _is_integer(kind) or not 0 <= kind < len(_KINDS):
         raise InputError(f"{kind!r} is no kind of QAnnotateKind", help=f"they are 0 to {len(_KINDS) - 1}")
     return _KINDS[kind]

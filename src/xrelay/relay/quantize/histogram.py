@@ -1,4 +1,4 @@
-"""How the absolute values of a tensor are distributed, in bounded memory, whatever many batches are looked at."""
+"""Histograms of the absolute values of a tensor, in bounded memory for any number of batches."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from numpy.typing import NDArray
 from xrelay.passes.qnn.quantization_bounds import Bounds
 
 BINS = 2048
-"""Between 0 and the limit lie so many bins of equal width."""
+"""The number of bins of equal width between 0 and the limit."""
 
 
 _AT_ONCE = 1 << 20
-"""So many elements are looked at together, as numbers of 64 bits."""
+"""The number of elements that are processed at once, as 64-bit floats."""
 
 
 class Histogram:
-    """Counts of absolute values; exact zeros, which every quantisation keeps, are counted apart.
+    """Counts of absolute values. Exact zeros, which every quantisation preserves, are counted separately.
 
-    Where a greater number comes, the limit is doubled, and neighbouring bins become one, as often as it takes: the
-    greatest number stays in the upper half, so that bins are never wider than a 1024th of it.
+    For a value above the limit, the limit is doubled and pairs of bins are merged, as often as necessary. So the
+    greatest value stays in the upper half, and bins are never wider than a 1024th of it.
     """
 
     counts: NDArray[np.int64]
-    """How many values lie in each bin."""
+    """The number of values in each bin."""
     limit: float
-    """The end of the last bin; 0 as long as there was no number but 0."""
+    """The end of the last bin; 0 before the first non-zero value."""
     zeros: int
-    """How many values are 0."""
+    """The number of zeros."""
     low: float
     high: float
-    """The least and the greatest value, 0 included."""
+    """The least and the greatest value, including 0."""
     is_finite: bool
-    """Whether all values were finite; what was not is not counted."""
+    """Whether all values were finite. Other values are not counted."""
 
     def __init__(self) -> None:
         self.counts = np.zeros(BINS, np.int64)
@@ -41,7 +41,7 @@ class Histogram:
 
     @property
     def total(self) -> int:
-        """How many values were counted."""
+        """The number of counted values."""
         return int(self.counts.sum()) + self.zeros
 
     @property
@@ -55,13 +55,13 @@ class Histogram:
         return max(-self.low, self.high)
 
     def add(self, array: NDArray[np.generic]) -> None:
-        """Count the elements of an array of floats."""
+        """Counts the elements of an array of floats."""
         flat = array.reshape(-1)
         for start in range(0, flat.size, _AT_ONCE):
             self._add(flat[start : start + _AT_ONCE].astype(np.float64))
 
     def bounds(self, threshold: float) -> Bounds:
-        """The values, cut at `threshold`, lie between these."""
+        """Returns the bounds of the values clipped at `threshold`."""
         return Bounds(max(self.low, -threshold), min(self.high, threshold))
 
     def _add(self, values: NDArray[np.float64]) -> None:
@@ -77,12 +77,12 @@ class Histogram:
         self.zeros += values.size - sizes.size
         if sizes.size:
             self._widen(float(sizes.max()))
-            # The quotient is taken first: a small limit has no reciprocal.
+            # Divides first, because the reciprocal of a small limit overflows.
             bins = np.minimum(np.floor(sizes / self.limit * BINS), BINS - 1).astype(np.int64)
             self.counts += np.bincount(bins, minlength=BINS)
 
     def _widen(self, most: float) -> None:
-        """Double the limit until it is not below `most`."""
+        """Doubles the limit until it is at least `most`."""
         if self.limit == 0.0:
             self.limit = most
         while self.limit < most:

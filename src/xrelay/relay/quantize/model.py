@@ -1,4 +1,4 @@
-"""`xrelay.quantize`: from a model of floats, an ONNX file say, to a program on integers of 8 bits."""
+"""`xrelay.quantize`: quantises a float model, such as an ONNX file, to a program on 8-bit integers."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from xrelay.relay.quantize.config import PERCENTILE, QConfig, qconfig
 from xrelay.relay.quantize.pipeline import quantize as quantize_program
 
 OPT_LEVEL: Final = 3
-"""All passes in front of quantisation run."""
+"""The opt level at which all passes before quantisation run."""
 
 
 def quantize(
     source: Source, dataset: object = None, *, shapes: Shapes | None = None, config: QConfig | None = None
 ) -> IRModule:
-    """The program of a model with its convolutions and matrix products on integers, to be compiled or saved.
+    """Returns the program of a model with convolutions and matrix products on integers, to compile or save.
 
-    `source` and `shapes` are as for `xrelay.compile`. `dataset` is an iterable of batches, dictionaries from names of
-    inputs to arrays such as those that the model will see; some hundred samples are enough. It is gone through once.
-    `config` is what `relay.quantize.qconfig` gives; `model_config()`, without it, takes all convolutions and dense
-    layers, bounds below which all but one in 100,000 elements lie, and a scale for each output channel of a weight.
+    `source` and `shapes` are as for `xrelay.compile`. `dataset` is an iterable of batches, dictionaries from input
+    names to representative arrays; some hundred samples are enough. It is iterated once. `config` is a result of
+    `relay.quantize.qconfig`. The default, `model_config()`, quantises all convolutions and dense layers, with bounds
+    that contain all but one in 100,000 elements, and a scale per output channel of a weight.
 
-    Raises what `relay.quantize.quantize` raises, and `ModelImportError` for an ONNX model that cannot be imported.
+    Raises the errors of `relay.quantize.quantize`, and `ModelImportError` for an ONNX model that cannot be imported.
     """
     module = load_source(source, shapes=shapes)
     with PassContext(opt_level=OPT_LEVEL), config if config is not None else model_config():
@@ -32,7 +32,7 @@ def quantize(
 
 
 def model_config(**options: object) -> QConfig:
-    """`qconfig`, with defaults that are as accurate as 8 bits are, instead of Relay's."""
+    """Returns a `qconfig` with the most accurate defaults for 8 bits, instead of Relay's."""
     accurate = {
         "calibrate_mode": PERCENTILE,
         "weight_scale": "max",

@@ -1,7 +1,7 @@
-"""Takes a quantised program apart: what quantises its inputs, what computes, and what dequantises its results.
+"""Splits a quantised program into three functions: quantise the inputs, compute, and dequantise the results.
 
-`main` calls `quantize_inputs`, `quantized_main` and `dequantize_outputs` one after the other. An input that is not
-quantised, or not only, is handed on as it is; so is a result that is not dequantised.
+`main` calls `quantize_inputs`, `quantized_main` and `dequantize_outputs` in this order. Inputs with other uses than
+quantisation are passed on unchanged; so are results that are not dequantised.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ SUFFIX: Final = "dequantize_outputs"
 
 
 class NotIntegralError(InputError, AssertionError):
-    """A program that was to be computed on integers alone has floats; Relay fails an assertion there."""
+    """A program has floats although integers are required. Relay raises an `AssertionError`."""
 
 
 def partition_conversions(module: IRModule, *, fully_integral: bool) -> IRModule:
-    """The program of three functions and the `main` that calls them.
+    """Returns the program of three functions and the `main` that calls them.
 
-    Raises `InputError` where the module has other functions than `main`, and `NotIntegralError` where `fully_integral`
-    is set and a float is computed, read or given in the middle.
+    Raises `InputError` if the module has other functions than `main`, and `NotIntegralError` if `fully_integral` is set
+    and `quantized_main` computes, reads or returns a float.
     """
     names = [str(name.name_hint) for name in module.get_global_vars()]
     if names != [MAIN]:
@@ -73,9 +73,9 @@ def partition_conversions(module: IRModule, *, fully_integral: bool) -> IRModule
 
 
 def _quantised(func: Function) -> dict[Expr, str]:
-    """What is computed of a parameter and constants by quantising and cutting alone, with the name of the parameter.
+    """Returns the quantised parameters, each with the name of the parameter: calls of `qnn.quantize` and `clip`.
 
-    Of several such calls in a row it is the last one.
+    In a chain of such calls it is the last one.
     """
     found: dict[Expr, str] = {}
     params: dict[Expr, str] = {param: param.name for param in func.params}
@@ -100,7 +100,7 @@ def _is_constant(expr: Expr) -> bool:
 
 
 def _dequantised(expr: Expr) -> Expr | None:
-    """The integers that `expr` dequantises by constants."""
+    """Returns the integers that `expr` dequantises with constants, or None."""
     if isinstance(expr, Call) and isinstance(expr.op, Op) and expr.op.name == "qnn.dequantize":
         return expr.args[0] if all(map(_is_constant, expr.args[1:])) else None
     return None
@@ -121,7 +121,7 @@ def _variables(expr: Expr) -> set[Expr]:
 
 
 def _calling(func: Function, parts: IRModule) -> Function:
-    """`main`: the three functions one after the other."""
+    """Returns `main`, which calls the three functions in order."""
     values: list[Expr] = list(func.params)
     for name in (PREFIX, CORE, SUFFIX):
         result = parts.get_global_var(name)(*values)
@@ -131,14 +131,14 @@ def _calling(func: Function, parts: IRModule) -> Function:
 
 
 class _Replaced(ExprMutator):
-    """Puts expressions in the place of others."""
+    """Replaces expressions by others."""
 
     def __init__(self, values: Mapping[Expr, Expr]):
         super().__init__()
         self._values = values
 
     def dispatch(self, expr: Expr) -> Any:
-        """What stands for an expression."""
+        """Returns the replacement of an expression."""
         found = self._values.get(expr)
         return super().dispatch(expr) if found is None else found
 
@@ -151,7 +151,7 @@ def _function(module: ModuleOp, name: str) -> FuncOp:
 
 
 def _require_integers(parts: IRModule) -> None:
-    """Demand that what the middle computes of its parameters is integers, and so are these."""
+    """Raises `NotIntegralError` if `quantized_main` has float parameters or computes floats from its parameters."""
     core = _function(parts, CORE)
     dependent: set[SSAValue] = set(core.body.block.args)
     for arg in core.body.block.args:

@@ -1,4 +1,4 @@
-"""`quantize`: a float program becomes one of integers, in the steps that Relay's users know."""
+"""`quantize`: converts a float program to an integer program, in Relay's steps."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ _NO_LAYER: Final = -1
 
 
 def quantize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None, dataset: object = None) -> IRModule:
-    """The program with its convolutions and matrix products on integers of 8 bits, as `current_qconfig()` says.
+    """Returns the program with convolutions and matrix products on 8-bit integers, configured by `current_qconfig()`.
 
-    `mod`, a module or a function, stays as it is; `params` become constants by name of parameter. `dataset` is an
-    iterable of dictionaries from names of inputs to arrays; it is gone through once, and not at all in the mode
-    `global_scale`. Inputs and results stay floats. What cannot be quantised stays in floats, and a program without
-    anything that can comes back as it was, with its parameters bound. `xrelay.transform.PassContext` says which of the
-    passes in front run, as in Relay: at `opt_level=3` all do.
+    `mod`, a module or a function, is not changed; `params` become constants by parameter name. `dataset` is an iterable
+    of dictionaries from input names to arrays; it is iterated once, and not used in the mode `global_scale`. Inputs and
+    results stay floats. Ops that cannot be quantised stay in floats. A program without quantisable ops is returned
+    unchanged, with its parameters bound. The entered `xrelay.transform.PassContext` selects the passes before
+    quantisation, as in Relay: at `opt_level=3` all run.
 
-    Raises `InputError` for a dataset that is missing, empty or does not fit, and what binding, typing and compiling
-    raise.
+    Raises `InputError` for a missing, empty or invalid dataset. Raises the errors of binding, type inference and
+    compilation.
     """
     config = current_qconfig()
     module = _bound(mod, params)
@@ -67,18 +67,18 @@ def _partitioned(module: IRModule, config: QConfig) -> IRModule:
 
 
 def prerequisite_optimize(mod: ModuleOp | Expr, params: Mapping[str, object] | None = None) -> IRModule:
-    """What runs before quantisation: batch norms become factors, factors go into weights, constants are evaluated.
+    """Runs the passes before quantisation: folds batch norms into factors, factors into weights, and constants.
 
-    The passes run as the entered `PassContext` says.
+    The entered `PassContext` selects the passes.
     """
     return IRModule.of(Sequential(list(_PREREQUISITES))(_bound(mod, params)))
 
 
 def annotate() -> Pass:
-    """The pass that rounds what products read, as `current_qconfig()` says, by its `global_scale`.
+    """Returns the pass that rounds the operands of products with the `global_scale` of `current_qconfig()`.
 
-    Convolutions are counted in the module that the pass is given; negative numbers among `skip_conv_layers` count from
-    the last one in `quantize` alone.
+    Convolutions are counted in the module that the pass runs on. Unlike in `quantize`, negative numbers among
+    `skip_conv_layers` do not count from the last one.
     """
     config = current_qconfig()
     layers = frozenset(config.skip_conv_layers or ())
@@ -86,12 +86,12 @@ def annotate() -> Pass:
 
 
 def realize() -> Pass:
-    """The pass that computes on integers what `annotate` rounds."""
+    """Returns the pass that computes the rounded values of `annotate` on integers."""
     return _realize(current_qconfig())
 
 
 def partition() -> Pass:
-    """Relay's first step, which marks where integers end: `annotate` finds that itself, so there is nothing to run."""
+    """Returns an empty pass. Relay's first step marks the borders of integers, which `annotate` finds itself."""
     return Sequential([], opt_level=1, name="QuantizePartition")
 
 
@@ -120,14 +120,14 @@ def _cleaning() -> tuple[Pass, ...]:
 
 
 def _pass(name: str, **options: object) -> Pass:
-    """The pass that Relay calls so."""
+    """Returns the pass of Relay's name."""
     row = relay_pass(name)
     assert row is not None, f"the table has {name}"
     return pass_maker(row)(**options)
 
 
 def _bound(mod: object, params: Mapping[str, object] | None) -> IRModule:
-    """A typed copy of the program with its parameters as constants."""
+    """Returns a typed copy of the program with its parameters as constants."""
     if isinstance(mod, Expr):
         module = IRModule.from_expr(mod)
     elif isinstance(mod, ModuleOp):
@@ -141,7 +141,7 @@ def _bound(mod: object, params: Mapping[str, object] | None) -> IRModule:
 
 
 def _choice(module: ModuleOp, config: QConfig) -> Choice:
-    """What the configuration leaves out, negative numbers of convolutions counted from the last one."""
+    """Returns the choice of layers of the configuration, with negative convolution numbers counted from the last."""
     count = sum(isinstance(op, Conv2DOp) for op in walk_ops(module))
     layers = config.skip_conv_layers or ()
     return _choice_of(config, frozenset(number + count if number < 0 else number for number in layers))
@@ -159,6 +159,6 @@ def _choice_of(config: QConfig, layers: frozenset[int]) -> Choice:
 
 
 def _possible_points(module: ModuleOp, choice: Choice) -> QuantizationPoints:
-    """What would be rounded, were all bounds known."""
+    """Returns the quantisation points if all bounds were known."""
     anything = Bounds(-1.0, 1.0)
     return points_of(module, choice, lambda value: anything if is_float_tensor(value) else None)

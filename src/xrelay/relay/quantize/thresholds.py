@@ -1,4 +1,4 @@
-"""Where the values of a tensor are cut, so that the steps below are finer: from how they are distributed."""
+"""Clipping thresholds: clips a tensor to obtain finer quantisation steps, based on its histogram."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from xrelay.relay.quantize.histogram import Histogram
 
 SHARE = 0.99999
-"""The part of the elements that the percentile keeps, zeros among them, as Relay does."""
+"""The share of elements that the percentile keeps, including zeros, as in Relay."""
 
 MOST_CUT = 0.01
-"""The part of the elements, zeros aside, that `kl_threshold` may cut."""
+"""The share of non-zero elements that `kl_threshold` may clip."""
 
 
 def percentile_threshold(histogram: Histogram, share: float = SHARE) -> float:
-    """The end of the bin up to which at least `share` of all elements lie, no more than the greatest of them."""
+    """Returns the end of the first bin at which a `share` of all elements is reached, at most the greatest element."""
     reached = histogram.zeros + np.cumsum(histogram.counts)
     if not histogram.limit or histogram.zeros >= share * histogram.total:
         return 0.0 if not histogram.limit else histogram.most
@@ -24,19 +24,20 @@ def percentile_threshold(histogram: Histogram, share: float = SHARE) -> float:
 
 
 def kl_threshold(histogram: Histogram, levels: int) -> float:
-    """The threshold whose rounding to `levels` steps loses least of the distribution.
+    """Returns the threshold for which quantisation to `levels` steps has the least KL divergence.
 
     After S. Migacz, "8-bit inference with TensorRT", GPU Technology Conference 2017. For each number of bins, values
-    beyond it are counted in the last bin, which gives a distribution P. Merged into `levels` runs of bins, and each
-    run's count spread evenly over its bins that are not empty, the bins give Q. The threshold is the end of the bins
-    for which the divergence of Q from P is least.
+    beyond it are counted in the last bin, which yields a distribution P. Q merges the bins into `levels` runs and
+    spreads each run's count evenly over its non-empty bins. The threshold is the end of the bins for which the
+    divergence of Q from P is least.
 
-    Five things differ from the talk. No more than a hundredth of the values is cut: a distribution with a spike, as
-    `clip` makes one at its bound, is else cut at another spike in front of it. Cuts before `levels` bins are tried too:
-    steps are then finer than bins, so that what is cut counts alone, and one outlier far away decides nothing. Exact
-    zeros are not counted, as every threshold keeps them. A cut is tried only behind a bin that is not empty, as behind
-    an empty one the same values are cut, with wider steps. And Q keeps the share of values that is not cut, instead of
-    being scaled up to a whole, with `sum(P * log(P / Q)) - sum(P) + sum(Q)` as its divergence.
+    The method differs from the talk in five ways. (1) At most a hundredth of the values is clipped: otherwise a
+    distribution with a spike, such as that of `clip` at its bound, is clipped at another spike before it. (2) Cuts
+    below `levels` bins are tried too: steps are then finer than bins, so only the clipped values count, and one distant
+    outlier is not decisive. (3) Exact zeros are not counted, as every threshold preserves them. (4) A cut is tried only
+    after a non-empty bin: after an empty one, the same values are clipped, with wider steps. (5) Q keeps the share of
+    values that is not clipped, instead of being normalised, with `sum(P * log(P / Q)) - sum(P) + sum(Q)` as its
+    divergence.
     """
     counts = histogram.counts
     filled = np.flatnonzero(counts)
@@ -49,11 +50,11 @@ def kl_threshold(histogram: Histogram, levels: int) -> float:
 
 
 def kl_divergences(counts: NDArray[np.int64], cuts: NDArray[np.int64], levels: int) -> NDArray[np.float64]:
-    """The divergence for each of `cuts`, which lie behind bins that are not empty; see `kl_threshold`.
+    """Returns the divergence for each of `cuts`, which follow non-empty bins; see `kl_threshold`.
 
-    With c the counts of n values in all, of which m lie before the cut, s the sum and z the number of filled bins of
-    a run, it is `(sum c log c - sum s log(s / z) + change) / n - 1 + m / n`, where the last bin's outliers are the
-    change. All sums are differences of running ones, so that every cut costs `levels` steps.
+    With c the counts of n values in total, m of them before the cut, s the sum and z the number of non-empty bins of a
+    run, it is `(sum c log c - sum s log(s / z) + change) / n - 1 + m / n`, where `change` is the effect of the outliers
+    in the last bin. All sums are differences of prefix sums, so each cut costs `levels` steps.
     """
     floats = counts.astype(np.float64)
     sums, filled, entropy = (
@@ -70,10 +71,10 @@ def kl_divergences(counts: NDArray[np.int64], cuts: NDArray[np.int64], levels: i
 
 
 def _running(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The sums of the first 0, 1, 2, … values."""
+    """Returns the sums of the first 0, 1, 2, … values."""
     return np.concatenate([[0.0], np.cumsum(values)])
 
 
 def _x_log(factor: NDArray[np.float64], value: NDArray[np.float64]) -> NDArray[np.float64]:
-    """`factor * log(value)`, 0 where the factor is."""
+    """Returns `factor * log(value)`, and 0 if the factor is 0."""
     return factor * np.log(np.where(factor > 0, value, 1.0))

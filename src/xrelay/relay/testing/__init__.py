@@ -1,9 +1,9 @@
-"""Networks and helpers that programs for Relay use in tests and tutorials, as `relay.testing`.
+"""Networks and helpers for tests and tutorials of Relay programs, as in `relay.testing`.
 
     mod, params = relay.testing.resnet.get_workload(num_layers=18, batch_size=1)
     lib = relay.build(mod, "llvm", params=params)
 
-Shapes, names and order of parameters are Relay's.
+Shapes, names and order of parameters are those of Relay.
 """
 
 from xrelay.relay.testing import (

@@ -1,4 +1,4 @@
-"""Helpers of tests: a pass on an expression, gradients against differences, random arrays, counts of operators."""
+"""Test helpers: run a pass on an expression, check gradients, create random arrays, count operators."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.relay.transform import InferType, gradient
 
 
 def run_opt_pass(expr: Expr, opt_pass: Callable[[IRModule], Any], import_prelude: bool = False) -> Expr:
-    """Returns the expression or function after inference and a pass."""
+    """Returns the expression or function after type inference and a pass."""
     if import_prelude:
         raise InputError("there is no prelude", help="leave import_prelude out")
     function: Function = opt_pass(InferType()(IRModule.from_expr(expr)))["main"]
@@ -30,7 +30,7 @@ def run_opt_pass(expr: Expr, opt_pass: Callable[[IRModule], Any], import_prelude
 
 
 def run_infer_type(expr: Expr) -> Expr:
-    """Returns the expression or function with types."""
+    """Returns the expression or function with inferred types."""
     return run_opt_pass(expr, InferType())
 
 
@@ -47,11 +47,10 @@ def check_grad(
     target_devices: Sequence[tuple[Any, Any]] | None = None,
     executor_kind: str = "debug",
 ) -> None:
-    """Compares the gradients of a function with differences; raises `AssertionError` if they differ.
+    """Compares the gradients of a function with central differences; raises `AssertionError` if they differ.
 
-    The differences are those of `eps` to both sides of each element of `test_inputs`, by default of all `inputs`;
-    without inputs they are random, with the standard deviation `scale` (10 eps by default). Take float64, or a greater
-    `eps`.
+    The differences have the step `eps` for each element of `test_inputs`, by default all `inputs`. Default inputs are
+    random, with the standard deviation `scale` (10 eps by default). Use float64, or a greater `eps`.
     """
     forward = run_infer_type(func)
     if not isinstance(forward, Function):
@@ -76,7 +75,7 @@ def _random(param: Expr, scale: float, mean: float) -> NDArray[Any]:
 
 
 def _differences(value: Any, inputs: Sequence[NDArray[Any]], given: NDArray[Any], eps: float) -> NDArray[np.float64]:
-    """Returns how much the sum of the results changes with each element of `given`, one of the inputs."""
+    """Returns the derivative of the sum of the results by each element of `given`, one of the inputs."""
     changes = np.zeros(given.shape)
     for place in np.ndindex(*given.shape):
         before = given[place]

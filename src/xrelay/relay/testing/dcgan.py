@@ -29,9 +29,9 @@ def get_net(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> Function:
-    """Returns the network: a dense layer and four transposed convolutions, each of which doubles rows and columns.
+    """Returns the network: a dense layer and four transposed convolutions that double rows and columns.
 
-    `InputError` for images of another size than 64x64, and for a layout that is neither NCHW nor NHWC.
+    Raises `InputError` for image sizes other than 64x64, and for layouts other than NCHW and NHWC.
     """
     if layout not in _KERNEL_LAYOUTS:
         raise InputError(f"the layout is {layout!r}", help="give NCHW or NHWC")
@@ -51,7 +51,7 @@ def get_net(
 
 
 def _enlarged(data: Expr, channels: int, layout: str, name: str) -> Expr:
-    """A transposed convolution to twice as many rows and columns."""
+    """Returns a transposed convolution that doubles rows and columns."""
     return layers.conv2d_transpose(
         data,
         channels=channels,

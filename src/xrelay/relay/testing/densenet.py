@@ -1,4 +1,4 @@
-"""DenseNet in the form that Relay has: a block joins what its layers compute, of Huang et al., arXiv:1608.06993."""
+"""DenseNet in Relay's form: a block concatenates the results of its layers. Huang et al., arXiv:1608.06993."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _SIZES = {
     169: (69, 32, (6, 12, 32, 32)),
     201: (64, 32, (6, 12, 48, 32)),
 }
-"""The first number of channels, the channels that a layer adds and the layers of each block; 69 is Relay's."""
+"""The initial channels, the channels per layer, and the layers of each block; 69 is Relay's value."""
 _BOTTLENECK = 4
-"""The convolution of a layer with a 1x1 window has this many times the channels that the layer adds."""
+"""The factor from the channels that a layer adds to those of its 1x1 convolution."""
 
 
 def get_net(densenet_size: int, classes: int, batch_size: int, image_shape: tuple[int, ...], dtype: str) -> Function:
-    """Returns the network of 121, 161, 169 or 201 layers; `InputError` for another number."""
+    """Returns the network of 121, 161, 169 or 201 layers. Raises `InputError` for another number."""
     if densenet_size not in _SIZES:
         raise InputError(f"densenet_size is {densenet_size}", help=f"give one of {', '.join(map(str, _SIZES))}")
     features, growth, blocks = _SIZES[densenet_size]
@@ -49,7 +49,7 @@ def get_net(densenet_size: int, classes: int, batch_size: int, image_shape: tupl
 
 
 def _block(data: Expr, depth: int, growth: int, block: int) -> Expr:
-    """The results of `depth` layers, each of the one before."""
+    """Returns the concatenated results of `depth` consecutive layers."""
     found: list[Expr] = []
     net = data
     for number in range(depth):
@@ -63,7 +63,7 @@ def _block(data: Expr, depth: int, growth: int, block: int) -> Expr:
 
 
 def _transition(data: Expr, channels: int, block: int) -> Expr:
-    """Half as many rows and columns, between two blocks."""
+    """Returns the transition between two blocks, which halves rows and columns."""
     net = nn.relu(layers.batch_norm_infer(data, name=f"batch_t_{block}"))
     net = layers.conv2d(net, channels=channels, kernel_size=(1, 1), name=f"conv_t_{block}")
     return nn.avg_pool2d(net, pool_size=(2, 2), strides=(2, 2))

@@ -17,7 +17,7 @@ from xrelay.relay.testing import layers
 from xrelay.relay.testing.init import create_workload
 
 Step = tuple[int, tuple[int, int]]
-"""The channels and the window of a convolution that keeps rows and columns."""
+"""The channels and the window of a convolution that preserves rows and columns."""
 
 _POINT, _ROW, _COLUMN, _SQUARE = (1, 1), (1, 7), (7, 1), (3, 3)
 
@@ -44,7 +44,7 @@ def _place(number: int) -> str:
 
 
 def _stem(data: Expr) -> Expr:
-    """The convolutions before the first module."""
+    """Returns the convolutions before the first module."""
     net = _conv(data, 32, _SQUARE, "conv", strides=(2, 2), padding=(0, 0))
     net = _conv(net, 32, _SQUARE, "conv_1", padding=(0, 0))
     net = _pool(_conv(net, 64, _SQUARE, "conv_2"))
@@ -60,7 +60,7 @@ def _conv(
     strides: tuple[int, int] = (1, 1),
     padding: tuple[int, int] | None = None,
 ) -> Expr:
-    """A convolution, a batch norm and `nn.relu`; rows and columns stay as they are by default."""
+    """Returns a convolution, a batch norm and `nn.relu`. Default padding preserves rows and columns."""
     padding = (window[0] // 2, window[1] // 2) if padding is None else padding
     net = layers.conv2d(
         data, channels=channels, kernel_size=window, strides=strides, padding=padding, name=f"{name}_conv1"
@@ -69,26 +69,26 @@ def _conv(
 
 
 def _pool(data: Expr) -> Expr:
-    """Half as many rows and columns."""
+    """Halves rows and columns by max pooling."""
     return nn.max_pool2d(data, pool_size=_SQUARE, strides=(2, 2))
 
 
 def _tower(data: Expr, steps: Sequence[Step], name: str) -> Expr:
-    """Convolutions one after another."""
+    """Returns consecutive convolutions."""
     for number, (channels, window) in enumerate(steps):
         data = _conv(data, channels, window, f"{name}_conv" if number == 0 else f"{name}_conv_{number}")
     return data
 
 
 def _pooled(data: Expr, channels: int, name: str, pool: str = "avg") -> Expr:
-    """A convolution of the greatest element, or the mean, of each window of 3x3."""
+    """Returns a convolution of a max or average pool with 3x3 windows."""
     window = {"pool_size": _SQUARE, "strides": (1, 1), "padding": (1, 1)}
     net = nn.max_pool2d(data, **window) if pool == "max" else nn.avg_pool2d(data, **window, count_include_pad=True)
     return _tower(net, [(channels, _POINT)], f"{name}_tower_2")
 
 
 def _squares(data: Expr, pooled: int, name: str) -> Expr:
-    """Windows of 1x1, 5x5 and twice 3x3."""
+    """Returns parallel convolutions with 1x1, 5x5 and two 3x3 windows."""
     parts = (
         _conv(data, 64, _POINT, f"{name}_conv"),
         _tower(data, [(48, _POINT), (64, (5, 5))], f"{name}_tower"),
@@ -99,7 +99,7 @@ def _squares(data: Expr, pooled: int, name: str) -> Expr:
 
 
 def _fewer_squares(data: Expr, name: str) -> Expr:
-    """Half as many rows and columns, by windows of 3x3."""
+    """Halves rows and columns by 3x3 windows."""
     double = _tower(data, [(64, _POINT), (96, _SQUARE)], f"{name}_tower")
     parts = (
         _conv(data, 384, _SQUARE, f"{name}_conv", strides=(2, 2), padding=(0, 0)),
@@ -110,7 +110,7 @@ def _fewer_squares(data: Expr, name: str) -> Expr:
 
 
 def _lines(data: Expr, channels: int, name: str) -> Expr:
-    """Windows of 1x7 and 7x1."""
+    """Returns parallel convolutions with 1x7 and 7x1 windows."""
     twice = [(channels, _POINT), (channels, _ROW), (192, _COLUMN)]
     four = [(channels, _POINT), (channels, _COLUMN), (channels, _ROW), (channels, _COLUMN), (192, _ROW)]
     parts = (
@@ -123,7 +123,7 @@ def _lines(data: Expr, channels: int, name: str) -> Expr:
 
 
 def _fewer_lines(data: Expr, name: str) -> Expr:
-    """Half as many rows and columns, after windows of 1x1, and of 1x7 and 7x1."""
+    """Halves rows and columns by 3x3 windows, after 1x1, 1x7 and 7x1 windows."""
     square = _tower(data, [(192, _POINT)], f"{name}_tower")
     lines = _tower(data, [(192, _POINT), (192, _ROW), (192, _COLUMN)], f"{name}_tower_1")
     parts = (
@@ -135,7 +135,7 @@ def _fewer_lines(data: Expr, name: str) -> Expr:
 
 
 def _wide(data: Expr, pool: str, name: str) -> Expr:
-    """Windows of 1x3 and 3x1 beside each other."""
+    """Returns parallel convolutions with 1x3 and 3x1 windows."""
     single = _tower(data, [(384, _POINT)], f"{name}_tower")
     double = _tower(data, [(448, _POINT), (384, _SQUARE)], f"{name}_tower_1")
     sides = [

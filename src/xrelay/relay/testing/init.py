@@ -18,23 +18,23 @@ from xrelay.relay.transform import InferType
 from xrelay.relay.type_views import TensorTypeView
 
 INPUT = "data"
-"""The name of inputs, which are no parameters."""
+"""The name of inputs, which are not parameters."""
 
 _CONSTANTS = {"bias": 0.0, "gamma": 1.0, "beta": 0.0, "mean": 0.0, "var": 1.0}
-"""The values of parameters by the end of their names."""
+"""The values of parameters by the suffix of their names."""
 
 FillArray: TypeAlias = Callable[[str, NDArray[Any]], None]
 """Fills the array of the parameter of a name."""
 
 
 class Initializer:
-    """Fills the arrays of parameters by the end of their names: weights as the subclass does, others by constants."""
+    """Fills the arrays of parameters by the suffix of their names: weights in a subclass, others with constants."""
 
     def __init__(self, **kwargs: object):
         self._kwargs = kwargs
 
     def __call__(self, desc: str, arr: NDArray[Any]) -> None:
-        """Fills the array of the parameter `desc`; `InputError` if its name does not end in a known word."""
+        """Fills the array of the parameter `desc`. Raises `InputError` if its name has no known suffix."""
         if desc.endswith("weight"):
             self._init_weight(desc, arr)
             return
@@ -49,7 +49,7 @@ class Initializer:
 
 
 class Xavier(Initializer):
-    """Random weights whose scale keeps the variance of activations."""
+    """Random weights, scaled to preserve the variance of activations."""
 
     def __init__(self, rnd_type: str = "uniform", factor_type: str = "avg", magnitude: float = 3):
         super().__init__(rnd_type=rnd_type, factor_type=factor_type, magnitude=magnitude)
@@ -65,20 +65,20 @@ class Xavier(Initializer):
         window = prod(arr.shape[2:])
         fans = {"in": arr.shape[1] * window, "out": arr.shape[0] * window}
         factor = fans.get(self.factor_type, (fans["in"] + fans["out"]) / 2)
-        # A channel of a depthwise convolution is connected to one channel.
+        # In a depthwise convolution each output channel has one input channel.
         scale = np.sqrt(self.magnitude / (window if "depthwise" in name else factor))
         arr[...] = np.random.uniform(-scale, scale, size=arr.shape)
 
 
 class Constant(Initializer):
-    """Equal weights, whose sum is 1."""
+    """Equal weights with the sum 1."""
 
     def _init_weight(self, name: str, arr: NDArray[Any]) -> None:
         arr[...] = 1.0 / arr.size
 
 
 def tensor_type(expr: Expr) -> TensorTypeView:
-    """Returns the type of a tensor; `InputError` for another value."""
+    """Returns the type of a tensor. Raises `InputError` for another value."""
     type = expr.checked_type
     if not isinstance(type, TensorTypeView):
         raise InputError(f"{expr!r} is no tensor", help="give one")
@@ -88,7 +88,7 @@ def tensor_type(expr: Expr) -> TensorTypeView:
 def create_workload(
     net: Function, initializer: FillArray | None = None, seed: int = 0
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-    """Returns the module of a network, typed, and arrays for its parameters, all but those called `data`."""
+    """Returns the typed module of a network, and arrays for its parameters except those called `data`."""
     module = InferType()(IRModule.from_expr(net))
     np.random.seed(seed)
     fill = initializer if initializer is not None else Xavier()

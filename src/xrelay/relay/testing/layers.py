@@ -1,4 +1,4 @@
-"""Layers that make variables for the parameters that are not given: `name_weight`, `name_bias`, `name_gamma`, …."""
+"""Layers that create variables for omitted parameters: `name_weight`, `name_bias`, `name_gamma`, …."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xrelay.relay.calls import nn
 from xrelay.relay.expr import Expr, ExprLike, var
 
 _KERNEL_LAYOUTS = {"NCHW": ("OIHW", "OIHW"), "NHWC": ("HWIO", "HWOI")}
-"""The layouts of filters, and of depthwise ones, by the layout of the data."""
+"""Data layout → the layouts of the weights of convolutions and of depthwise convolutions."""
 
 
 def batch_norm_infer(
@@ -22,7 +22,7 @@ def batch_norm_infer(
     name: str,
     **attributes: Any,
 ) -> Expr:
-    """The normalised data of `nn.batch_norm`."""
+    """Returns the normalised data of `nn.batch_norm`."""
     given = {"gamma": gamma, "beta": beta, "moving_mean": moving_mean, "moving_var": moving_var}
     params = [var(f"{name}_{kind}") if value is None else value for kind, value in given.items()]
     return nn.batch_norm(data, *params, **attributes)[0]
@@ -64,7 +64,7 @@ def dense_add_bias(
 
 
 def conv_kernel_layout(data_layout: str, is_depthwise: bool = False) -> str:
-    """Returns the layout of filters for a layout of the data, NCHW or NHWC; `InputError` for another one."""
+    """Returns the weight layout for a data layout, NCHW or NHWC. Raises `InputError` for another one."""
     if data_layout not in _KERNEL_LAYOUTS:
         known = ", ".join(_KERNEL_LAYOUTS)
         raise InputError(f"there is no kernel layout for the data layout {data_layout!r}", help=f"give one of {known}")

@@ -1,4 +1,4 @@
-"""An unrolled network of LSTM cells, each a function that is called, with lets."""
+"""An unrolled network of LSTM cells, written with lets; each cell is a called function."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.relay.types import TensorType, TupleType
 
 
 def lstm_cell(num_hidden: int, batch_size: int = 1, dtype: str = "float32", name: str = "") -> Function:
-    """A cell: of inputs, a pair of states, and two weights with biases, its output and the pair of new states."""
+    """Returns a cell: a function of input, pair of states, two weights and biases to output and pair of new states."""
     builder, names = ScopeBuilder(), ("i2h_weight", "i2h_bias", "h2h_weight", "h2h_bias")
     state = TensorType((batch_size, num_hidden), dtype)
     weight = TensorType((4 * num_hidden, num_hidden), dtype)

@@ -1,4 +1,4 @@
-"""A perceptron of three layers, for images of digits."""
+"""A perceptron with three layers for images of digits."""
 
 from __future__ import annotations
 

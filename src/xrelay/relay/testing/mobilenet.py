@@ -1,4 +1,4 @@
-"""MobileNet: depthwise and pointwise convolutions in turn, of Howard et al., arXiv:1704.04861."""
+"""MobileNet: alternating depthwise and pointwise convolutions. Howard et al., arXiv:1704.04861."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def mobile_net(
     is_shallow: bool = False,
     layout: str = "NCHW",
 ) -> Function:
-    """Returns the network, whose numbers of channels are multiplied by `alpha`."""
+    """Returns the network, with numbers of channels multiplied by `alpha`."""
     net = var("data", shape=data_shape, dtype=dtype)
     net = conv_block(net, "conv_block_1", int(32 * alpha), strides=(2, 2), layout=layout)
     for number, (depthwise, pointwise, stride) in enumerate(_BLOCKS + (_SHALLOW if is_shallow else _DEEP), start=1):

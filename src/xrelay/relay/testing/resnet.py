@@ -40,7 +40,7 @@ def residual_unit(
     data_layout: str = "NCHW",
     kernel_layout: str = "OIHW",
 ) -> Expr:
-    """Two convolutions, or three with a bottleneck, added to the data, which a convolution fits unless `dim_match`."""
+    """Returns two convolutions (three with a bottleneck) plus the data, which is projected unless `dim_match`."""
     conv = partial(layers.conv2d, data_layout=data_layout, kernel_layout=kernel_layout)
     norm = partial(layers.batch_norm_infer, epsilon=_EPSILON, axis=data_layout.index("C"))
     narrow, small = num_filter // 4, {"kernel_size": (3, 3), "padding": (1, 1)}
@@ -69,7 +69,7 @@ def resnet(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> Function:
-    """Returns the network of `num_stages` stages of `units`; `filter_list` is the channels of the stem and of each."""
+    """Returns the network. `units` are per stage; `filter_list` has the channels of the stem and of each stage."""
     kernel_layout, axis = layers.conv_kernel_layout(layout), layout.index("C")
     norm = partial(layers.batch_norm_infer, epsilon=_EPSILON, axis=axis)
     conv = partial(layers.conv2d, data_layout=layout, kernel_layout=kernel_layout, channels=filter_list[0])
@@ -99,9 +99,9 @@ def get_net(
     dtype: str = "float32",
     **kwargs: object,
 ) -> Function:
-    """Returns the network of a number of layers; images of up to 28 rows have networks of their own, as in Relay.
+    """Returns the network of a number of layers. Images of up to 28 rows have other networks, as in Relay.
 
-    `InputError` for a number of layers that there is no network of.
+    Raises `InputError` for an unsupported number of layers.
     """
     height, bottle_neck = image_shape[layout.index("H") - 1], num_layers >= 50
     filters = (64, 256, 512, 1024, 2048) if bottle_neck else (64, 64, 128, 256, 512)

@@ -23,7 +23,7 @@ _FIRES = {"1.0": ((16, 16, 32), (32, 48, 48, 64), (64,)), "1.1": ((16, 16), (32,
 
 
 def get_net(batch_size: int, image_shape: tuple[int, ...], num_classes: int, version: str, dtype: str) -> Function:
-    """Returns the network of a version, "1.0" or "1.1"; `InputError` for another one."""
+    """Returns the network of a version, "1.0" or "1.1". Raises `InputError` for another one."""
     if version not in _FIRST:
         raise InputError(f"the version is {version!r}", help="give '1.0' or '1.1'")
     channels, window, padding = _FIRST[version]
@@ -48,7 +48,7 @@ def get_net(batch_size: int, image_shape: tuple[int, ...], num_classes: int, ver
 
 
 def _fire(data: Expr, squeezed: int, name: str) -> Expr:
-    """Few channels, of which convolutions of two sizes make four times as many each."""
+    """Returns a fire module: a 1x1 squeeze, then 1x1 and 3x3 convolutions with four times the channels each."""
     net = layers.conv2d_bias_relu(data, channels=squeezed, kernel_size=(1, 1), name=f"{name}_input_conv")
     left = layers.conv2d_bias_relu(net, channels=4 * squeezed, kernel_size=(1, 1), name=f"{name}_left_conv")
     right = layers.conv2d_bias_relu(

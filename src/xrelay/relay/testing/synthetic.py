@@ -1,4 +1,4 @@
-"""A small network with the structure of real ones, so that tests are quick."""
+"""A small network with a typical structure, for quick tests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.relay.testing.init import Constant, create_workload, tensor_type
 def get_net(
     input_shape: tuple[int, int, int, int] = (1, 3, 24, 12), dtype: str = "float32", wtype: str | None = None
 ) -> Function:
-    """Returns the network of two dense layers beside two convolutions; `wtype` is the dtype of weights."""
+    """Returns the network: twice a dense layer in parallel to a convolution. `wtype` is the dtype of weights."""
     wtype = dtype if wtype is None else wtype
     data = var("data", shape=input_shape, dtype=dtype)
     net = _dense_and_convolution(data, data, "", wtype)
@@ -29,7 +29,7 @@ def get_net(
 
 
 def _dense_and_convolution(net: Expr, data: Expr, number: str, dtype: str) -> Expr:
-    """The sum of a dense layer along the columns and a convolution."""
+    """Returns the sum of a dense layer along the columns and a convolution."""
     _, channels, _, columns = tensor_type(data).concrete_shape
     weight = var(f"dense{number}_weight", shape=(columns, columns), dtype=dtype)
     dense = reshape_like(nn.relu(nn.dense(reshape(net, (-1, columns)), weight)), data)
@@ -40,5 +40,5 @@ def _dense_and_convolution(net: Expr, data: Expr, number: str, dtype: str) -> Ex
 def get_workload(
     input_shape: tuple[int, int, int, int] = (1, 3, 24, 12), dtype: str = "float32", wtype: str | None = None
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-    """Returns the network as a module, and its parameters: equal weights."""
+    """Returns the network as a module, and its parameters, which have equal values."""
     return create_workload(get_net(input_shape, dtype, wtype), initializer=Constant())

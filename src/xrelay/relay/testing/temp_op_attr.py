@@ -1,4 +1,4 @@
-"""`TempOpAttr`: an attribute of an operator for the time of a `with` block."""
+"""`TempOpAttr`: sets an attribute of an operator within a `with` block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xrelay.relay.op import get
 
 
 class TempOpAttr:
-    """Sets an attribute of an operator; at the end of the `with` block it has its value from before."""
+    """Sets an attribute of an operator within a `with` block, and restores it at the end."""
 
     def __init__(self, op_name: str, attr_key: str, attr_value: Any):
         self._op, self._key, self._value = get(op_name), attr_key, attr_value

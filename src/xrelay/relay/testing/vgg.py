@@ -28,7 +28,7 @@ def get_net(
     num_layers: int = 11,
     batch_norm: bool = False,
 ) -> Function:
-    """Returns the network of 11, 13, 16 or 19 layers; `InputError` for another number."""
+    """Returns the network of 11, 13, 16 or 19 layers. Raises `InputError` for another number."""
     if num_layers not in _DEPTHS:
         raise InputError(f"num_layers is {num_layers}", help="give 11, 13, 16 or 19")
     net = var("data", shape=(batch_size, *image_shape), dtype=dtype)

@@ -1,4 +1,4 @@
-"""`relay.op.contrib`: the tables of patterns of other compilers, by name."""
+"""`relay.op.contrib`: the pattern tables of external compilers, by name."""
 
 from __future__ import annotations
 

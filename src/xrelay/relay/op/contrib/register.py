@@ -1,4 +1,4 @@
-"""`relay.op.contrib.register`: tables of patterns as Relay's users write them, with checks that see expressions."""
+"""`relay.op.contrib.register`: pattern tables in Relay's form, with checks on expressions."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.registrations import note_registration
 from xrelay.relay.expr import Expr, view
 
 PatternTable: TypeAlias = "Sequence[tuple[str, DFPattern] | tuple[str, DFPattern, Callable[[Expr], object]]]"
-"""Rows of a name, a pattern, and what says of the root of a match whether it is to be taken."""
+"""Rows of a name, a pattern, and an optional predicate on the root of a match."""
 
 TableMaker: TypeAlias = Callable[[], PatternTable]
 MakerT = TypeVar("MakerT", bound=TableMaker)
@@ -25,9 +25,9 @@ _TABLES: dict[str, PatternTable | TableMaker] = {}
 
 
 def register_pattern_table(compiler: str, table: PatternTable | TableMaker | None = None) -> Callable[[MakerT], MakerT]:
-    """Decorator of a function that gives the table of `compiler`, or called with the table or such a function.
+    """Registers the pattern table of `compiler`: a table, or a function that returns it. May be used as a decorator.
 
-    `relay-merge-composite{table=…}` finds it by that name.
+    `relay-merge-composite{table=…}` finds it by this name.
     """
 
     def register(maker: PatternTable | TableMaker) -> None:
@@ -45,18 +45,18 @@ def register_pattern_table(compiler: str, table: PatternTable | TableMaker | Non
 
 
 def get_pattern_table(compiler: str) -> PatternTable | None:
-    """The table that was registered for `compiler`; None for none."""
+    """Returns the table registered for `compiler`, or None."""
     found = _TABLES.get(compiler)
     return None if found is None else _table_of(found)
 
 
 def merge_composites_of(module: ModuleOp, *, table: PatternTable) -> int:
-    """Make functions of what the rows match, as `transform.MergeComposite(pattern_table)`; returns how many."""
+    """Outlines the matches of the table as `transform.MergeComposite(pattern_table)`; returns their number."""
     return merge_composites(module, rows_of(table))
 
 
 def rows_of(table: PatternTable) -> list[TableRow]:
-    """The rows of a table of Relay's kind; `InputError` for one that is none."""
+    """Returns the rows of a table in Relay's form. Raises `InputError` if it is invalid."""
     return [_row(entry) for entry in table]
 
 
