@@ -1,4 +1,4 @@
-"""What the names of a callee's dimensions stand for at a call, as the types of the arguments tell it."""
+"""Binds the named dimensions of a callee at a call, from the types of the arguments."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, certainly_differ, so
 
 
 class CallNames:
-    """The dimension of the caller for each name of the callee's parameters that is found out.
+    """The caller's dimension for each named dimension of the callee's parameters that can be determined.
 
-    A parameter `n` tells at once. One such as `2 * n + 1` tells where all its other names are known; an argument `m`
-    makes of it `n = (m - 1) floordiv 2`, which is right where `m` is such a number: who calls requires that. What is
-    `written` in `<…>` counts where nothing else tells; what is `fixed` no argument changes.
+    A parameter extent `n` determines n directly. An extent such as `2 * n + 1` determines n if all its other names are
+    bound: from an argument extent `m`, `n = (m - 1) floordiv 2`. This holds only for such m; the call requires it.
+    `written` bindings, from `<…>`, are used for names that are not determined. `fixed` bindings are never changed.
     """
 
     def __init__(
@@ -32,18 +32,18 @@ class CallNames:
             for general, given in dim_pairs(parameter, argument)
             if isinstance(general, DimExpr) and not isinstance(general, AnyDim) and not isinstance(given, AnyDim)
         ]
-        # Plain names first: what they are is no matter of divisibility.
+        # Extents that are plain names first, as they need no division.
         self._pairs.sort(key=lambda pair: not str(pair[1]).isidentifier())
         self.bindings: dict[str, Dim] = dict(fixed)
         self._told_by: dict[str, int] = {}
-        """The argument by which a name is known."""
+        """The index of the argument from which a name is determined."""
         self._solve()
         wanted = {name for _, general, _ in self._pairs for name in general.names}
         self.bindings = {name: dim for name, dim in written.items() if name in wanted} | self.bindings
         self._solve()
 
     def contradiction(self) -> str | None:
-        """Why no sizes make the arguments those of the parameters, with both extents; `None` where some may."""
+        """Returns why the arguments cannot match the parameters for any sizes, with both extents; else None."""
         for index, general, given in self._pairs:
             if not general.names <= self.bindings.keys():
                 continue
@@ -54,7 +54,7 @@ class CallNames:
         return None
 
     def _solve(self) -> None:
-        """Find out names from one another for as long as there is one to be found."""
+        """Binds names until no further name can be determined."""
         found = True
         while found:
             found = False

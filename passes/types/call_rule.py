@@ -1,8 +1,8 @@
-"""The typing rule of calls: a call and its callee tell each other what one of them does not know.
+"""The typing rule of calls: types propagate between a call and its callee, in both directions.
 
-Names of the callee stand for dimensions of the caller: `@f(%x : tensor<nx4>) -> tensor<n x 8>` called with
-`tensor<2x4>` gives `tensor<2x8>`. Neither side gets a name of the other: what is told across the border is instantiated
-here, and has names of its own there.
+The callee's named dimensions are bound to dimensions of the caller: a call of `@f(%x : tensor<nx4>) -> tensor<n x 8>`
+with `tensor<2x4>` returns `tensor<2x8>`. Names are never shared between functions: types are instantiated with names of
+the other function.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 
 
 def relate_call(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
-    """Tell `solver` what `call` says of its callee `func`, and the other way round."""
+    """Adds the types that follow from `call` and its callee `func` to `solver`."""
     try:
         _relate(call, func, solver)
     except DimensionError as error:
@@ -55,7 +55,10 @@ def _relate(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
 
 
 def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, Dim]:
-    """What the names of `func` stand for at `call`, those of what it makes too; `TypeInferenceError` if one is open."""
+    """Returns the bindings of the names of `func` at `call`, including those that it introduces.
+
+    Raises `TypeInferenceError` if a name cannot be bound.
+    """
     bindings = _call_names(call, func, solver).bindings
     parameters = parameter_types(func, solver)
     bindings = {name: bindings[name] for name in names_in(parameters) if name in bindings}
@@ -72,7 +75,7 @@ def call_bindings(call: AnyCall, func: FuncOp, solver: TypeSolver) -> dict[str, 
 
 
 def instantiations(solver: TypeSolver) -> dict[AnyCall, dict[str, Dim]]:
-    """What the callee's names stand for, of every call but those of kernels with whose names they are written."""
+    """Returns the bindings of the callee's names for each call, except calls that share names with a kernel."""
     return {
         call: call_bindings(call, function, solver)
         for name, calls in solver.callers.items()
@@ -83,19 +86,19 @@ def instantiations(solver: TypeSolver) -> dict[AnyCall, dict[str, Dim]]:
 
 
 def _shares_names(call: AnyCall, kernel: FuncOp, solver: TypeSolver) -> bool:
-    """Whether a call has the types of its callee, as those of kernels have that were outlined behind inference."""
+    """Returns whether a call has exactly the types of its callee, like calls of kernels outlined after inference."""
     outputs = [solver.type_of(FunctionResult(kernel, index)) for index, _ in enumerate(call.res)]
     found = [solver.type_of(value) for value in (*call.arguments, *call.res)]
     return found == [*parameter_types(kernel, solver), *outputs]
 
 
 def write_calls(found: Mapping[AnyCall, dict[str, Dim]]) -> None:
-    """Let each call say what the names of its callee stand for: `relay.call`, and `func.call` where it has none."""
+    """Writes the bindings to the calls: as `relay.call`, or as `func.call` if the callee has no names."""
     for call, bindings in found.items():
         if isinstance(call, NamedCallOp) and bindings:
             call.bindings = DimBindingsAttr.of(bindings)
             continue
-        # Functions whose types differ in names of their own are the same to a call that knows of names.
+        # Functions whose types differ only in names of their own are equal for a `relay.call`, not for a `func.call`.
         is_named = bool(bindings) or has_open_functions(call.operand_types)
         if isinstance(call, CallOp) and not is_named:
             continue
@@ -109,7 +112,7 @@ def write_calls(found: Mapping[AnyCall, dict[str, Dim]]) -> None:
 
 
 def parameter_types(func: FuncOp, solver: TypeSolver) -> Sequence[Attribute]:
-    """The types of the parameters as far as they are known."""
+    """Returns the types of the parameters as far as they are known."""
     block = func.body.blocks.first
     return func.function_type.inputs.data if block is None else [solver.type_of(argument) for argument in block.args]
 
@@ -129,13 +132,13 @@ def _call_names(call: AnyCall, func: FuncOp, solver: TypeSolver) -> CallNames:
     parameters = parameter_types(func, solver)
     written: Mapping[str, Dim] = call.names if isinstance(call, NamedCallOp) else {}
     if list(parameters) == arguments:
-        # Names that no single extent tells, as in `n * k`, may stand for themselves.
+        # A name that no single extent determines, as in `n * k`, is bound to itself.
         written = {name: symbol(name) for name in names_in(parameters)} | written
     return CallNames(parameters, arguments, written)
 
 
 def _tell_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
-    """Parameters that are not known take the arguments' types, with names of the callee for the caller's."""
+    """Refines unknown parameter types from the arguments, with new names of the callee for the caller's dimensions."""
     block = func.body.blocks.first
     if block is None:
         return
@@ -157,7 +160,7 @@ def _tell_parameters(call: AnyCall, func: FuncOp, solver: TypeSolver) -> None:
 
 
 def _told(parameter: Attribute, bindings: Mapping[str, Dim], argument: object, solver: TypeSolver) -> Attribute:
-    """What a parameter says of its argument; an extent of the caller's own parameter that nothing tells gets a name."""
+    """Returns the parameter type in the caller's names; unknown extents of the caller's parameters get new names."""
     type = with_dims(parameter, lambda dim: dim.substitute(bindings) if dim.names <= bindings.keys() else ANY)
     if isinstance(argument, BlockArgument) and any(isinstance(dim, AnyDim) for dim in dims_in(type)):
         known = solver.type_of(argument)
@@ -181,7 +184,7 @@ def _tell_results(call: AnyCall, func: FuncOp, bindings: Mapping[str, Dim], solv
 def _made(
     call: AnyCall, output: Attribute, known: Mapping[str, Dim], found: Attribute, solver: TypeSolver
 ) -> Mapping[str, Dim]:
-    """Names here for the extents in a result that the callee makes."""
+    """Returns the caller's names for the extents in a result that the callee introduces."""
     made = [name for name in names_in([output]) if name not in known]
     written = call.names if isinstance(call, NamedCallOp) else {}
     return solver.names_around(call).of_call(call, made, output, found, written) if made else {}

@@ -1,6 +1,6 @@
-"""`relay-check-types`: refuses a module in which a type, or what a call says of its callee's names, is still open.
+"""`relay-check-types`: rejects a module with an incomplete type or with a call whose dimensions are not bound.
 
-Run after `relay-infer-type`, it guards the levels below, which know no `!relay.incomplete`. It changes nothing.
+It runs after `relay-infer-type`, because the following levels do not accept `!relay.incomplete`. It changes nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xrelay.passes.types.type_solver import describe
 
 
 def check_types(module: ModuleOp) -> None:
-    """Raise `TypeInferenceError` for the first value of `module` whose type is incomplete, or a call without names."""
+    """Raises `TypeInferenceError` for the first value of incomplete type or call without bindings in `module`."""
     for op in walk_ops(module):
         if isinstance(op, NamedCallOp) and op.bindings is None:
             raise TypeInferenceError(
@@ -40,10 +40,10 @@ def check_types(module: ModuleOp) -> None:
 
 @dataclass(frozen=True)
 class RelayCheckTypesPass(ModulePass):
-    """Refuse incomplete types (see the module's docstring)."""
+    """Rejects incomplete types (see the module's docstring)."""
 
     name = "relay-check-types"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Check the module."""
+        """Checks the module."""
         check_types(op)

@@ -1,4 +1,4 @@
-"""Names for extents that have none: a parameter's `?`, and the extents that ops and regions make."""
+"""Names for unnamed extents: a parameter's `?`, and the extents that ops and regions introduce."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.function_join import FunctionJoin
 
 UNNAMED = "d"
-"""The stem of names for extents of which nothing is known."""
+"""The stem of names for unknown extents."""
 
 
 class DimNames:
-    """Gives out names that occur nowhere in a function yet. Each op keeps the names it was given."""
+    """Generates names that are unused in a function. The names of an op stay the same when it is visited again."""
 
     def __init__(self, function: FuncOp):
         self._taken = set(dim_names_in(function))
         self._candidates: dict[str, Iterator[str]] = {}
-        """By stems, the names that were not given out yet."""
+        """Stem → the names that were not generated yet."""
         self._given: dict[Operation, dict[str, str]] = {}
         self._makers = {extent.name: op for op in walk_ops(function) for extent in made_extents(op)}
-        """The op that makes the extent of a name."""
+        """Name → the op that introduces the extent."""
         self._in_functions: dict[Operation, dict[tuple[Dim, Dim], Dim]] = {}
-        """For ops that give one of two functions, names for extents of their results in which these differ."""
+        """For ops that yield one of two functions: the names of result extents in which these differ."""
         signature = function.function_type
         self._promised = set(names_in(signature.outputs)) - set(names_in(signature.inputs)) - self._makers.keys()
-        """Names of the function's results that nothing binds: a region's op that gives such an extent makes it."""
+        """Names of the function's results without a definition. A region op that yields such an extent defines it."""
 
     def fresh(self, stem: str) -> str:
-        """`stem` where it is free, else with a number behind it."""
+        """Returns `stem` if it is unused, else `stem` with a number."""
         if stem not in self._candidates:
             numbered = (f"{stem}{number}" if stem == UNNAMED else f"{stem}_{number + 1}" for number in count())
             self._candidates[stem] = numbered if stem == UNNAMED else chain([stem], numbered)
@@ -49,7 +49,7 @@ class DimNames:
         return name
 
     def named(self, type: Attribute) -> Attribute:
-        """`type` with a new name for each `?`."""
+        """Returns `type` with a new name for each `?`."""
 
         def name(dim: DimExpr) -> Dim:
             return symbol(self.fresh(UNNAMED)) if isinstance(dim, AnyDim) else dim
@@ -59,10 +59,10 @@ class DimNames:
     def of_extents(
         self, op: Operation, extents: Sequence[MadeExtent], inferred: Attribute, found: Attribute
     ) -> Mapping[str, str]:
-        """A name for each extent that `op` makes.
+        """Returns a name for each extent that `op` introduces.
 
-        Where `found`, the type that the text gives, has a name in that place, and no value before `op` has it, that is
-        the name. Of extents that the type does not show the names are those that `op` says already.
+        If the written type `found` has a name at the extent's position that no value before `op` has, this name is
+        used. For extents that do not occur in the type, the names recorded on `op` are used.
         """
         names = self._given.setdefault(op, {})
         written = {single_name(own): single_name(given) for own, given in dim_pairs(inferred, found)}
@@ -75,16 +75,16 @@ class DimNames:
         return names
 
     def forget(self, op: Operation, placeholder: str) -> None:
-        """Take the name back that was given for an extent which `op` makes no more."""
+        """Removes the name of an extent that `op` no longer introduces."""
         self._makers.pop(self._given[op].pop(placeholder), None)
 
     def _give(self, op: Operation, key: str, name: str) -> None:
-        """Note that `name` is that of an extent which `op` makes."""
+        """Records `name` as that of an extent which `op` introduces."""
         self._given.setdefault(op, {})[key] = name
         self._makers[name] = op
 
     def unbound(self, names: Sequence[str], place: Operation, type_of: Callable[[SSAValue], Attribute]) -> list[str]:
-        """Those of `names` that nothing around `place` binds, neither an argument nor an op of a block there."""
+        """Returns those of `names` that neither an argument nor an op in a block around `place` binds."""
         blocks: dict[Block, None] = {}
         block = place.parent
         while block is not None:
@@ -96,18 +96,18 @@ class DimNames:
         return [name for name in names if name not in bound and makers.get(name) not in blocks]
 
     def is_made_in(self, name: str, around: Operation) -> bool:
-        """Whether an op in the regions of `around` makes the extent `name`."""
+        """Returns whether an op in the regions of `around` introduces the extent `name`."""
         op = self._makers.get(name)
         while op is not None and op is not around:
             op = op.parent_op()
         return op is around and self._makers[name] is not around
 
     def names_made_by(self, op: Operation) -> Mapping[str, str]:
-        """The names of the extents that a call or a region's op makes, by those that they have inside of it."""
+        """Returns the names of the extents that a call or a region op introduces, by their names inside of it."""
         return self._given.get(op, {})
 
     def made_by(self, op: Operation) -> list[NewExtent]:
-        """The extents that a call or a region's op was given names for."""
+        """Returns the named extents that a call or a region op introduces."""
         return [NewExtent(name) for name in self.names_made_by(op).values()]
 
     def of_call(
@@ -118,10 +118,10 @@ class DimNames:
         found: Attribute,
         bindings: Mapping[str, Dim] = MappingProxyType({}),
     ) -> dict[str, Dim]:
-        """A name here for each extent that a callee or body makes and calls by a name of its own in its type `output`.
+        """Returns a name here for each extent that a callee or body introduces under a name of its own in `output`.
 
-        The name that the text gives it stays: in `bindings`, in the type `found` of the result, or else, as where the
-        result's extent is an expression of it, at its place among those that `call` says it makes.
+        Written names are kept: those in `bindings`, those in the type `found` of the result, or else, for instance if
+        the result's extent is an expression of the name, those recorded on `call` at the same position.
         """
         names = self._given.setdefault(call, {})
         written = {single_name(inner): single_name(outer) for inner, outer in dim_pairs(output, found)}
@@ -146,11 +146,11 @@ class DimNames:
         known: Attribute,
         type_of: Callable[[SSAValue], Attribute],
     ) -> Attribute | None:
-        """The type of a value that has either of two types: where their extents differ, one with a name of its own.
+        """Returns the type of a value that has either of two types: extents that differ get new names.
 
-        An extent that the type `known` of the result gives already stays, and so does a name that `op` has bound, even
-        where the branches have come to agree: others say it. A name of the function's results alone is bound here.
-        `None` where the types differ in more.
+        Extents of the known type `known` of the result are kept. So are names that `op` has bound, even if the branches
+        agree by now, because other types use them. A name that occurs only in the function's results is bound by `op`.
+        Returns None if the types differ in more than extents.
         """
         names = self._given.setdefault(op, {})
         made = {extent.name for extent in made_extents(op)} | set(names.values()) | self._promised
@@ -182,6 +182,6 @@ class DimNames:
 
 
 def single_name(dim: Dim) -> str | None:
-    """The name of a dimension that is nothing but a name."""
+    """Returns the name of a dimension that consists of a single name, else None."""
     atom = single_atom(dim)
     return atom.name if isinstance(atom, Symbol) else None

@@ -1,8 +1,8 @@
-"""The type of a value that is one of two functions, as `relay.if` gives it.
+"""The type of a value that is one of two functions, such as the result of `relay.if`.
 
-A name that a function's parameters bind is the function's own, and so is one that its body makes. The joined function
-takes what both take: own names give way to what the other says, `n -> n` and `5 -> 5` are `5 -> 5`. Extents of the
-results in which they differ then are made by each call, as those that bodies make are.
+Names that a function's parameters bind, or that its body introduces, belong to the function. The joined function
+accepts the arguments that both accept: own names are replaced by the other function's extents, so `n -> n` and `5 -> 5`
+become `5 -> 5`. Result extents in which the functions then differ are introduced by each call.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ from xrelay.index_algebra.dims import AnyDim, Dim, Symbol, names_of, single_atom
 
 @dataclass
 class FunctionJoin:
-    """Joins function types; `fresh` names an extent that is one of two."""
+    """Joins function types. `fresh` names an extent that is one of two."""
 
     is_own: Callable[[str], bool]
-    """Whether a name is one of the functions' own."""
+    """Whether a name belongs to one of the functions."""
     fresh: Callable[[Dim, Dim], Dim]
     _told: dict[str, Dim] = field(default_factory=dict[str, Dim])
-    """What own names are by the parameters of the other function."""
+    """The values of own names, from the parameters of the other function."""
 
     def __call__(self, types: Sequence[Attribute]) -> Attribute | None:
-        """The function type that both of `types` have, the first with all names replaced; `None` where there is none.
+        """Returns the common function type of the first two `types`, with all names replaced, or None.
 
-        An extent that a third type gives, that of the value as far as it is known, stays.
+        Extents of a third type, the known type of the value, are kept.
         """
         functions = [type for type in types if isinstance(type, FunctionType)]
         if len(functions) != len(types) or len({(len(each.inputs), len(each.outputs)) for each in functions}) != 1:
@@ -51,7 +51,7 @@ class FunctionJoin:
         return FunctionType.from_lists(complete[: len(inputs)], complete[len(inputs) :])
 
     def _agree(self, left: Dim, right: Dim) -> bool:
-        """Whether a parameter may have both extents; an own name is told by the other."""
+        """Returns whether a parameter may have both extents; binds an own name to the other extent."""
         one, other = self._resolved(left), self._resolved(right)
         for name, dim in ((self._own_name(other), one), (self._own_name(one), other)):
             if one != other and name is not None and not isinstance(dim, AnyDim) and name not in names_of(dim):
@@ -64,7 +64,7 @@ class FunctionJoin:
         return atom.name if isinstance(atom, Symbol) and self.is_own(atom.name) else None
 
     def _resolved(self, dim: Dim) -> Dim:
-        """`dim` with all that is told of its names."""
+        """Returns `dim` with bound names replaced."""
         while not isinstance(dim, int) and not self._told.keys().isdisjoint(dim.names):
             dim = dim.substitute(self._told)
         return dim

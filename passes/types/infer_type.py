@@ -1,8 +1,9 @@
 """`relay-infer-type`: solves every `!relay.incomplete`, in either direction.
 
-A worklist over ops: each op says what it knows (its shape rule forwards, its backward rule, the bond between a
-function and its callers, between a region's yield and the op around it), and whoever learns something new is asked
-again. Types only get more precise and each has few steps to go, so the time is linear in the size of the module.
+A worklist algorithm over ops: each op contributes the types that follow from it (its shape rule forwards, its backward
+rule, the relation of a function to its callers, and of a region's yield to its parent op). When a type is refined, the
+ops that use it are visited again. Types only become more precise, in few steps each, so the time is linear in the size
+of the module.
 
     func.func @main(%x: tensor<1x3x8x8xf32>, %w: !relay.incomplete) -> !relay.incomplete {
       %y = relay.nn.conv2d(%x, %w) {channels = 4, kernel_size = [3, 3]}
@@ -14,18 +15,18 @@ becomes
       %y = relay.nn.conv2d(%x, %w) {channels = 4, kernel_size = [3, 3]}
           : (tensor<1x3x8x8xf32>, tensor<4x3x3x3xf32>) -> tensor<1x4x6x6xf32>
 
-Unknown extents (`?`) that turn out to be known, or to have a name, are written down too. A call of a function whose
-dimensions have names says what they stand for:
+Unknown extents (`?`) that turn out to be constant or named are refined too. A call of a function with named dimensions
+gets their bindings:
 
     %y = relay.call @f(%x) : (tensor<6xf32>) -> !relay.incomplete
 
-becomes, where the parameter of @f has the extent `2 * n`,
+becomes, if the parameter of @f has the extent `2 * n`,
 
     %y = relay.call @f<n = 3>(%x) : (tensor<6xf32>) -> tensor<3xf32>
 
-and so does a `func.call` of such a function, unless that is a kernel (`relay.primitive`); a `relay.call` of a function
-that turns out to have no named dimensions becomes a `func.call`. It refuses with a
-`TypeInferenceError` where types contradict each other or something stays unknown.
+and so does a `func.call` of such a function, unless it is a kernel (`relay.primitive`). A `relay.call` of a function
+without named dimensions becomes a `func.call`. Raises `TypeInferenceError` if types contradict each other or remain
+unknown.
 """
 
 from __future__ import annotations
@@ -53,13 +54,13 @@ from xrelay.passes.types.type_rules import apply_rule
 from xrelay.passes.types.type_solver import FunctionResult, TypeSolver, Variable, describe
 
 SHOWN = 5
-"""How many unsolved values an error lists."""
+"""The number of unsolved values that an error lists."""
 
 
 def infer_types(module: ModuleOp) -> None:
-    """Solve all types of `module` in place.
+    """Infers all types of `module` in place.
 
-    On `TypeInferenceError` the module is as it was, but for names of extents in whose place stands what they are.
+    On `TypeInferenceError` the module is unchanged, except that settled names of extents may have been replaced.
     """
     solver = _solved(module)
     while settle_extents(walk_ops(module), solver):
@@ -72,7 +73,7 @@ def infer_types(module: ModuleOp) -> None:
 
 
 def _solved(module: ModuleOp) -> TypeSolver:
-    """What follows from the ops of `module`; `TypeInferenceError` where that is not all or contradicts itself."""
+    """Returns the solved types of `module`. Raises `TypeInferenceError` if they are incomplete or contradictory."""
     ops = list(walk_ops(module))
     solver = TypeSolver(ops)
     news = True
@@ -86,17 +87,17 @@ def _solved(module: ModuleOp) -> TypeSolver:
 
 @dataclass(frozen=True)
 class RelayInferTypePass(ModulePass):
-    """Solve every `!relay.incomplete` (see the module's docstring)."""
+    """Solves every `!relay.incomplete` (see the module's docstring)."""
 
     name = "relay-infer-type"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Infer the types of the module in place."""
+        """Infers the types of the module in place."""
         infer_types(op)
 
 
 def _require_solved(ops: list[Operation], solver: TypeSolver) -> None:
-    """Raise `TypeInferenceError` naming the first values whose type is still not known."""
+    """Raises `TypeInferenceError` with the first values whose type is still unknown."""
     unsolved = [variable for op in ops for variable in _variables(op) if not is_complete(solver.type_of(variable))]
     if not unsolved:
         return
@@ -109,7 +110,7 @@ def _require_solved(ops: list[Operation], solver: TypeSolver) -> None:
 
 
 def _variables(op: Operation) -> Sequence[Variable]:
-    """The variables that `op` defines."""
+    """Returns the variables that `op` defines."""
     if not op.regions:
         return op.results
     outputs = [FunctionResult(op, i) for i in range(len(op.function_type.outputs))] if isinstance(op, FuncOp) else []
@@ -117,7 +118,7 @@ def _variables(op: Operation) -> Sequence[Variable]:
 
 
 def _place(variable: Variable) -> Operation:
-    """The op to point at for `variable`: of an argument the first that uses it."""
+    """Returns the op for an error about `variable`; for an argument its first user."""
     if isinstance(variable, FunctionResult):
         return variable.func
     if isinstance(variable, OpResult):
@@ -142,7 +143,7 @@ def _hint(variable: Variable) -> str:
 
 
 def _write_back(solver: TypeSolver) -> None:
-    """Put the solved types into the IR."""
+    """Writes the solved types to the IR."""
     touched: dict[FuncOp, None] = {}
     changed: dict[SSAValue, Attribute] = {}
     for variable, type in solver.types.items():
@@ -159,7 +160,7 @@ def _write_back(solver: TypeSolver) -> None:
 
 
 def _function_of_parameter(value: SSAValue) -> FuncOp | None:
-    """The function whose parameter `value` is."""
+    """Returns the function whose parameter `value` is, or None."""
     if not isinstance(value, BlockArgument):
         return None
     parent = value.block.parent_op()

@@ -1,9 +1,9 @@
-"""The typing rule of `relay.invoke`: the names that a closure's parameters bind stand for dimensions of who calls it.
+"""The typing rule of `relay.invoke`: the closure's named dimensions are bound to dimensions of the call.
 
-A name in the closure's type that is bound around the call means the same there, since a closure captures it; every
-other name of its parameters is instantiated, as `relay.call` does, and an extent that the body makes has a name
-for each call. A closure that calls itself captures what is bound around it, not what its own parameters and body bind:
-these are others in each call.
+A name in the closure's type that is bound around the call has the same meaning there, because closures capture names.
+All other names of its parameters are instantiated, as for `relay.call`, and an extent that the body introduces gets a
+new name for each call. A recursive closure captures names bound around it, but not those that its own parameters and
+body bind: these are instantiated for each call.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from xrelay.passes.types.type_solver import TypeSolver
 
 
 def relate_invoke(op: InvokeOp, solver: TypeSolver) -> None:
-    """Tell `solver` what `op` says of its closure, and the other way round."""
+    """Adds the types that follow from `op` and its closure to `solver`."""
     type = solver.type_of(op.callee)
     if isinstance(type, IncompleteType) and solver.postpone(op, guesses=True):
-        # What gives the closure may say more of it than one of its calls.
+        # The definition of the closure may determine more than one of its calls.
         return
     arguments = [solver.type_of(argument) for argument in op.arguments]
     if isinstance(type, FunctionType) and len(type.inputs) == len(arguments) and _has_names(op, type, solver):
@@ -42,23 +42,23 @@ def relate_invoke(op: InvokeOp, solver: TypeSolver) -> None:
 
 
 def _has_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> bool:
-    """Whether the closure binds names, for parameters or for extents that its body makes."""
+    """Returns whether the closure binds names, for parameters or for extents that its body introduces."""
     names = names_in((*type.inputs, *type.outputs))
     return bool(names) and bool(solver.names_around(op).unbound(names, _capturing(op), solver.type_of))
 
 
 def _capturing(op: InvokeOp) -> Operation:
-    """The place around which is bound what the closure captures: itself where it is called in its own body."""
+    """Returns the op around which the captured names are bound: in a recursive call the closure itself."""
     return op if op.closure_around is None else op.closure_around
 
 
 def own_names(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> list[str]:
-    """The names that the closure's parameters bind."""
+    """Returns the names that the closure's parameters bind."""
     return solver.names_around(op).unbound(names_in(type.inputs.data), _capturing(op), solver.type_of)
 
 
 def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
-    """The dimensions that the arguments bind the closure's names to.
+    """Returns the dimensions to which the arguments bind the closure's names.
 
     Raises `TypeInferenceError` if two arguments contradict each other, `DimensionError` if an extent has no value.
     """
@@ -76,7 +76,7 @@ def invoke_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dic
 
 
 def made_bindings(op: InvokeOp, type: FunctionType, solver: TypeSolver) -> dict[str, Dim]:
-    """Names here for the extents in the result that the closure's body makes."""
+    """Returns the caller's names for the extents in the result that the closure's body introduces."""
     (output,) = type.outputs.data
     names, known = solver.names_around(op), set(names_in(type.inputs.data))
     made = [name for name in names.unbound(names_in([output]), _capturing(op), solver.type_of) if name not in known]

@@ -1,8 +1,8 @@
-"""What `relay.loop` says of types, and what it demands of named dimensions.
+"""The typing rule of `relay.loop`, and its requirements on named dimensions.
 
-An argument whose type the text leaves open is what the initial value is, in every iteration; where a carried value
-changes its extents, the text gives the argument names for them. The names that arguments bind, and those that ops of
-the body make, mean nothing behind the loop: the result has others.
+An argument of unknown type has the type of its initial value in all iterations. If a carried value changes its extents,
+the written type of the argument has names for them. Names that arguments bind or ops of the body introduce are not
+visible after the loop: the result has other names.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from xrelay.passes.types.dim_names import single_name
 from xrelay.passes.types.type_solver import TypeSolver
 
 ITERATIONS = "%iterations"
-"""Stands for the extent of the stacks until that has a name; no text has such a name, nor one with another "%"."""
+"""A placeholder for the extent of stacked values until it has a name. Names in the text cannot contain "%"."""
 
 
 def apply_loop(op: LoopOp, solver: TypeSolver) -> None:
-    """Tell `solver` what `op` says of the types around it."""
+    """Adds the types that follow from `op` to `solver`."""
     for value, type in ((op.trip_count, COUNT), (op.condition, CONDITION), (op.number, COUNT)):
         if value is not None:
             solver.refine(value, type, op)
@@ -56,20 +56,20 @@ def apply_loop(op: LoopOp, solver: TypeSolver) -> None:
 
 
 def demands_of_loop(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
-    """That the initial values have the extents of the arguments, where these do not vary."""
+    """Yields that initial values have the extents of the arguments, except for those that vary."""
     initial = [solver.type_of(value) for value in op.initial]
     yield from _demands(op, initial, "initial extent", solver)
 
 
 def demands_of_end(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
-    """That what the body yields for the next iteration has the extents of the arguments, where these do not vary."""
+    """Yields that carried values at the end of the body have the extents of the arguments, except those that vary."""
     type = solver.type_of(yielded(op.body))
     if isinstance(type, TupleType):
         yield from _demands(op, op.yielded_types(type)[0], "yielded extent", solver)
 
 
 def extents_of_loop(op: LoopOp, solver: TypeSolver) -> list[NewExtent]:
-    """The extents that the loop makes, that of the stacks with the trip count as its bound."""
+    """Returns the extents that the loop introduces. The trip count is the bound of that of stacked values."""
     made = solver.names_around(op).names_made_by(op)
     return [NewExtent(name, _most(op, solver) if inner == ITERATIONS else None) for inner, name in made.items()]
 
@@ -79,7 +79,7 @@ def _own_names(op: LoopOp, solver: TypeSolver) -> frozenset[str]:
 
 
 def _expected_yield(op: LoopOp, carried: Sequence[Attribute], solver: TypeSolver) -> Attribute:
-    """What is known of the tuple that the body yields: how many values it stacks, the result tells."""
+    """Returns the known part of the tuple type that the body yields. The result determines the number of stacks."""
     result = solver.type_of(op.result)
     if not isinstance(result, TupleType):
         return IncompleteType()
@@ -89,9 +89,9 @@ def _expected_yield(op: LoopOp, carried: Sequence[Attribute], solver: TypeSolver
 
 
 def _infer_result(op: LoopOp, arguments: Sequence[Attribute], own: frozenset[str], solver: TypeSolver) -> None:
-    """The types of the arguments and of the stacks, with names for what varies.
+    """Infers the type of the result from the arguments and stacked values, with new names for varying extents.
 
-    What is stacked has the extents of some iteration, what is carried those of the last one: names of their own.
+    Stacked values have the extents of any iteration, carried values those of the last one, so their names differ.
     """
     end = solver.type_of(yielded(op.body))
     if not isinstance(end, TupleType):
@@ -102,7 +102,7 @@ def _infer_result(op: LoopOp, arguments: Sequence[Attribute], own: frozenset[str
     stacked = [with_dims(type, lambda dim: dim.substitute(apart)) for type in op.yielded_types(end)[1]]
     inner = tuple_type([*arguments, *(_stack(type, leading) for type in stacked)])
     found = {name for dim in dims_in(inner) for name in dim.names}
-    # The trip count may be found out later, and the names of what ops of the body make.
+    # The trip count and the names that ops of the body introduce may be determined later.
     if found and solver.postpone(op):
         return
     names = solver.names_around(op)
@@ -116,7 +116,7 @@ def _stack(type: Attribute, leading: Dim) -> Attribute:
 
 
 def _most(op: LoopOp, solver: TypeSolver) -> Dim | None:
-    """What the trip count says, where its value is known."""
+    """Returns the trip count if it is known."""
     elements = None if op.trip_count is None else solver.elements.of(op.trip_count)
     if elements is None or isinstance(elements[0], AnyDim):
         return None
@@ -124,7 +124,7 @@ def _most(op: LoopOp, solver: TypeSolver) -> Dim | None:
 
 
 def _demands(op: LoopOp, types: Sequence[Attribute], about: str, solver: TypeSolver) -> Iterator[Requirement]:
-    """That `types` are those of the arguments, with one size for each name that the arguments bind."""
+    """Yields that `types` match the arguments, with one size for each name that the arguments bind."""
     own = _own_names(op, solver)
     pairs = [pair for found, argument in zip(types, op.carried, strict=True)
              for pair in dim_pairs(found, solver.type_of(argument))]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What each op demands of named dimensions, for `relay-infer-type`, and the extents that it makes."""
+"""The requirements of each op on named dimensions, for `relay-infer-type`, and the extents that it introduces."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ from xrelay.passes.types.type_solver import FunctionResult, TypeSolver
 
 @dataclass
 class Entry:
-    """What the callers of a function have to know of it, in names of its parameters alone."""
+    """The contract of a function for its callers, in names of its parameters only."""
 
     demands: list[Requirement] = field(default_factory=list[Requirement])
-    """What it demands whenever it runs."""
+    """The requirements of each run of the function."""
     bounds: dict[str, Dim] = field(default_factory=dict[str, Dim])
-    """What the extents that its ops make do not exceed."""
+    """Upper bounds of the extents that its ops introduce."""
 
 
 Entries: TypeAlias = dict[str, Entry]
-"""By the names of functions."""
+"""Function name → entry."""
 
 
 def demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Sequence[NewExtent], list[Requirement]]:
-    """The extents that `op` makes and its requirements; none for an op without named dimensions.
+    """Returns the extents that `op` introduces and its requirements; both empty for an op without named dimensions.
 
     Raises `TypeInferenceError` if an extent has no value for any size.
     """
@@ -84,7 +84,7 @@ def _demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Se
 
 
 def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[Sequence[NewExtent], list[Requirement]]:
-    """That arguments and results have the extents of the callee's, and what this demands at its entry."""
+    """Returns that extents of arguments and results match those of the callee, and the callee's requirements."""
     func = solver.functions[callee_name(call)]
     bindings = call_bindings(call, func, solver)
     if not bindings:
@@ -103,7 +103,7 @@ def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[S
 
 
 def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
-    """That arguments and result have the extents of the closure's."""
+    """Returns that extents of arguments and result match those of the closure."""
     type = solver.type_of(op.callee)
     if not isinstance(type, FunctionType) or not names_in([*type.inputs, *type.outputs]):
         return (), []
@@ -126,7 +126,7 @@ def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewEx
 
 
 def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
-    """What a bound in the callee's names is for its caller; `None` where it has no value for any size."""
+    """Returns a bound of the callee in names of the caller; None if it has no value for any size."""
     try:
         return None if bound is None else substitute([bound], bindings)[0]
     except DimensionError:
@@ -134,7 +134,7 @@ def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
 
 
 def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:
-    """What a demand at the entry of a callee is for its caller."""
+    """Returns a requirement of a callee as one of its caller."""
     try:
         demand = demand.substitute(bindings)
     except DimensionError as error:
@@ -149,7 +149,7 @@ def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> 
 def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
     types = [solver.type_of(operand) for operand in op.operands]
     found = solver.type_of(op.results[0])
-    # Of types without names nothing is demanded, but by an op that says what itself, or makes names of elements.
+    # Types without names need no requirements, except for ops that state some themselves or name extents of elements.
     says = isinstance(op, RequireOp | ExtentsOp) or op.shape_depends_on_data
     named = says or any(dims_in(type) for type in (*types, found))
     if not named or not all(map(is_complete, types)):
@@ -162,7 +162,7 @@ def _demands_of_operator(op: RelayOp, solver: TypeSolver) -> tuple[Sequence[NewE
 
 
 def _claims(inferred: Attribute, claimed: Attribute, about: str) -> Iterator[Requirement]:
-    """What a text claims where it writes another extent than follows."""
+    """Yields the equality of each extent in the written type with the inferred one, if they differ."""
     for lhs, rhs in dim_pairs(inferred, claimed):
         if lhs != rhs and not isinstance(lhs, AnyDim) and not isinstance(rhs, AnyDim):
             yield Equal(lhs, rhs, constraint="C0", about=f"{about} extent")

@@ -1,16 +1,17 @@
-"""The last step of `relay-infer-type`: each op records what it demands of named dimensions and nobody has decided.
+"""The last step of `relay-infer-type`: each op records its undecided requirements on named dimensions.
 
-The demands of a rule, and the claims of a text (a result written `<n>` where the rule gives `<2 * m>`), are put to a
-shape environment. What it refutes is an error, what it proves is dropped, what it cannot decide is recorded on the op.
-What ops demand that run whenever the function does is known to the ops after them and in all regions; what ops of a
-region demand that run whenever the region does is known to the ops after them in that region alone. What an op demands
-that nobody needs is no fact for others, but must not contradict itself either.
+The requirements are those of the op's rule, and the equality of written and inferred extents (a result written `<n>`
+for which the rule yields `<2 * m>`). A shape environment decides them: a refuted requirement is an error, a proven one
+is dropped, an undecided one is recorded on the op. Requirements of ops that run in each call of the function are facts
+for all following ops and regions. Requirements of ops that run in each execution of a region are facts for the
+following ops of that region only. Requirements of ops whose results are not needed are no facts for other ops, but must
+not contradict themselves.
 
-Such a demand between names of the parameters alone is one of the function's entry: every call of it demands the same of
-what these names stand for there. Callees come first, so that demands rise through any number of calls; on a cycle of
-calls, where there is no first one, they rise as far as is known.
+An undecided requirement on names of the parameters only is a precondition of the function: each call requires the same
+of the dimensions bound to these names. Callees are visited first, so preconditions propagate through any number of
+calls; on a cycle of calls they propagate as far as they are known.
 
-Nothing is written before every function is through: the module stays as it was where one has no types.
+Nothing is written before all functions are processed, so an error leaves the module unchanged.
 """
 
 from __future__ import annotations
@@ -35,11 +36,11 @@ from xrelay.passes.types.op_demands import Entries, Entry, demands_of
 from xrelay.passes.types.type_solver import TypeSolver, function_around
 
 Recorded: TypeAlias = dict[Operation, tuple[Sequence[NewExtent], Sequence[Requirement]]]
-"""The extents that an op makes, and what it leaves to run time."""
+"""Op → the extents that it introduces, and its requirements at run time."""
 
 
 def recorded_by_functions(solver: TypeSolver) -> Recorded:
-    """What every op is to record; `TypeInferenceError` for a demand that cannot hold."""
+    """Returns the records of all ops. Raises `TypeInferenceError` for a requirement that cannot hold."""
     called: dict[str, list[str]] = {name: [] for name in solver.functions}
     for callee, calls in solver.callers.items():
         for call in calls:
@@ -53,14 +54,14 @@ def recorded_by_functions(solver: TypeSolver) -> Recorded:
 
 
 def write_recorded(recorded: Recorded) -> None:
-    """Let the ops say what was found."""
+    """Writes the records to the ops."""
     for op, (extents, demands) in recorded.items():
         record_extents(op, extents)
         record_requirements(op, demands)
 
 
 def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, recorded: Recorded) -> Entry:
-    """Settle the requirements of every op in `function`; gives what its callers have to know."""
+    """Decides the requirements of all ops in `function`; returns its contract for callers."""
     block, entry = function.body.blocks.first, Entry()
     if block is None:
         return entry
@@ -92,7 +93,7 @@ def _record_function(function: FuncOp, solver: TypeSolver, entries: Entries, rec
 
 
 def _promised(function: FuncOp, names: Container[str], everywhere: _Known) -> Sequence[Requirement]:
-    """What `function` says of the sizes of its names, facts for all of its ops; it holds whenever it returns."""
+    """Returns the size hints of `function` that are not proven, which become facts for all its ops."""
     hints = size_hints(function)
     promised = [fact for name, hint in hints.items() if name in names for fact in hint.facts(name)]
     new = [fact for fact in promised if everywhere.environment.prove(fact) is not Verdict.PROVEN]
@@ -102,15 +103,15 @@ def _promised(function: FuncOp, names: Container[str], everywhere: _Known) -> Se
 
 
 class _Known:
-    """What ops demand that run together, as facts for one another."""
+    """Facts: the requirements of ops that run together."""
 
     def __init__(self, environment: ShapeEnvironment):
         self.environment = environment
         self.demands: list[tuple[Requirement, Operation]] = []
-        """What was recorded, and by which op."""
+        """The recorded requirements, each with its op."""
 
     def assume(self, demand: Requirement, op: Operation) -> None:
-        """Let those that come later know a demand; `ContradictionError` where what follows from it cannot be."""
+        """Adds a requirement as a fact for following ops. Raises `ContradictionError` if the facts contradict."""
         self.environment.add(demand)
         self.demands.append((demand, op))
 
@@ -118,7 +119,7 @@ class _Known:
 def _settled(
     op: Operation, extents: Sequence[NewExtent], demands: Sequence[Requirement], own: _Known, everywhere: _Known
 ) -> list[Requirement]:
-    """The demands of `op` that are left for run time, facts in `own` from now on; `TypeInferenceError` for no size."""
+    """Returns the undecided requirements of `op` and adds them to `own`. Raises `TypeInferenceError` if one fails."""
     for extent in extents:
         if extent.fact is not None:
             own.environment.add(extent.fact)
@@ -147,7 +148,7 @@ def _impossible(demand: Requirement, op: Operation, known: Sequence[_Known]) -> 
 
 
 def _why(demand: Requirement, op: Operation, known: Sequence[_Known]) -> str:
-    """What rules `demand` out: the first other demand that does so alone, if there is one."""
+    """Returns the reason why `demand` cannot hold: the first other requirement that contradicts it, if there is one."""
     if _contradict(demand):
         return "no sizes of the names make it true"
     for fact, by in (each for one in reversed(known) for each in one.demands):
@@ -173,7 +174,7 @@ def _name(op: Operation) -> str:
 
 
 def _needed_by_the_end(block: Block) -> set[Operation]:
-    """The ops of a block that run whenever it is run: what its last op needs, not by way of a region."""
+    """Returns the ops of a block that run in each execution: those on which its last op depends outside of regions."""
     last = block.last_op
     if last is None:
         return set()

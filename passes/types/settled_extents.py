@@ -1,4 +1,4 @@
-"""Extents that ops made and named, and that turn out to follow from their operands, as after inlining."""
+"""Replaces named extents that ops have introduced, once they follow from the operands, for instance after inlining."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from xrelay.passes.types.type_solver import TypeSolver, function_around
 
 
 def settle_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
-    """Puts what they are in the place of names that the solved types have no need of; whether there were any.
+    """Replaces named extents that the solved types determine by their values; returns whether there were any.
 
-    Others say such a name: their types, bindings and requirements, which would name what nothing makes any more.
-
+    The replacement covers all types, bindings and requirements, because no op defines the names any more.
     ```
     %y = relay.sequence_at(%s, %i) {relay.binds = #relay.bounds<e>} : … -> tensor<?xf32, #relay.dims<e>>
     %z = relay.concatenate(…) : … -> tensor<?xf32, #relay.dims<n + e>>
     ```
 
-    becomes, where all elements of `%s` have 4 elements now,
+    becomes, if all elements of `%s` now have 4 elements,
 
     ```
     %y = relay.sequence_at(%s, %i) : … -> tensor<4xf32>
@@ -47,10 +46,10 @@ def settle_extents(ops: Iterable[Operation], solver: TypeSolver) -> bool:
 
 
 def settle_outgrown(solver: TypeSolver) -> bool:
-    """Puts what they are in the place of names that rules had need of before more was known; whether there were any.
+    """Replaces named extents that became known during inference by their values; returns whether there were any.
 
-    A loop may tell a type late: an element of a sequence gets a name for each open extent, others say that name, and
-    then the extent turns out to be 2. What `solver` knows says 2 in its place from then on, and so does the text.
+    A loop may determine a type late: the element of a sequence gets a name for an unknown extent, other types use the
+    name, and then the extent turns out to be 2. The name is replaced by 2 in the solver and in the IR.
     """
     found: dict[FuncOp, dict[str, Dim]] = {}
     for op, shown in solver.outgrown():
@@ -72,7 +71,7 @@ def settle_outgrown(solver: TypeSolver) -> bool:
 
 
 def in_other_names(values: Mapping[str, Dim]) -> Mapping[str, Dim]:
-    """The same values with none of the names in them; without those that are told by themselves.
+    """Returns the same bindings without their names on the right-hand sides. Self-referential bindings are dropped.
 
     `a = b + 1, b = 2` becomes `a = 3, b = 2`.
     """
@@ -88,7 +87,7 @@ def in_other_names(values: Mapping[str, Dim]) -> Mapping[str, Dim]:
 
 
 def _settled_by(op: RelayOp, solver: TypeSolver) -> Mapping[str, Dim]:
-    """What the names that `op` has bound are, of which its rule has no need."""
+    """Returns the values of the named extents of `op` that its rule now determines from the operands."""
     types = [solver.type_of(operand) for operand in op.operands]
     if not all(map(is_complete, types)):
         return {}

@@ -1,6 +1,6 @@
-"""The typing rules of `relay-infer-type`: each kind of op relates the types around it.
+"""The typing rules of `relay-infer-type`: each kind of op relates the types of its values.
 
-Operators bring their own rules (`RelayOp.infer_type` and `infer_operand_types`); here stand the ops of the language.
+Operators define their own rules (`RelayOp.infer_type` and `infer_operand_types`). This file has those of the other ops.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ BOOL_SCALAR = TensorType(i1, [])
 
 
 def apply_rule(op: Operation, solver: TypeSolver) -> None:
-    """Adds to `solver` the types that follow from `op` and the types known now; `TypeInferenceError` if they clash."""
+    """Adds the types that follow from `op` and the known types to `solver`. Raises `TypeInferenceError` on a clash."""
     try:
         _apply_rule(op, solver)
     except DimensionError as error:
@@ -62,7 +62,7 @@ def _apply_rule(op: Operation, solver: TypeSolver) -> None:
 
 
 def _operator(op: RelayOp, solver: TypeSolver) -> None:
-    """Operands from the result and each other, then the result from the operands."""
+    """Infers operands from the result and each other, then the result from the operands."""
     try:
         (result,) = op.results
         types = [solver.type_of(operand) for operand in op.operands]
@@ -81,10 +81,10 @@ def _operator(op: RelayOp, solver: TypeSolver) -> None:
 
 
 def _result_type(op: RelayOp, types: Sequence[Attribute], solver: TypeSolver) -> Attribute:
-    """What `op` gives for operands of `types`.
+    """Returns the result type of `op` for operands of `types`.
 
-    Where extents of these are not known yet, an extent that the op makes may turn out to follow from them: it gets a
-    name of its own when nothing else has news.
+    If their extents are not all known, an extent that the op introduces may turn out to follow from them later. So it
+    gets a name only when no other op can refine types.
     """
     if not all(map(is_complete, types)) or any(ANY in dims_in(type) for type in types):
         known = op.inference(types, solver.elements.of_operands(op))
@@ -94,7 +94,7 @@ def _result_type(op: RelayOp, types: Sequence[Attribute], solver: TypeSolver) ->
 
 
 def _function(func: FuncOp, solver: TypeSolver) -> None:
-    """What is returned has the types of the signature's results."""
+    """Relates returned values to the results of the signature."""
     last = returned(func)
     if last is None:
         return
@@ -109,7 +109,7 @@ def _function(func: FuncOp, solver: TypeSolver) -> None:
 
 
 def _call(call: AnyCall, solver: TypeSolver) -> None:
-    """A call and its callee tell each other what one of them does not know; see `call_rule`."""
+    """Relates a call to its callee; see `call_rule`."""
     func = solver.functions.get(callee_name(call))
     if func is None:
         raise TypeInferenceError(f"no function is called @{callee_name(call)}", location=location_of(call))
@@ -117,9 +117,9 @@ def _call(call: AnyCall, solver: TypeSolver) -> None:
 
 
 def _if(op: IfOp, solver: TypeSolver) -> None:
-    """The result has what both branches yield in common; an extent in which they differ is one that the op makes.
+    """Relates the result to both branches. Extents in which the branches differ are introduced by the op.
 
-    While a branch may still be told its type by its own ops, the other says nothing of it.
+    While the ops of a branch may still determine its type, it is not inferred from the other branch.
     """
     solver.refine(op.condition, BOOL_SCALAR, op)
     branches = [yielded(region) for region in (op.true_region, op.false_region)]
@@ -130,14 +130,14 @@ def _if(op: IfOp, solver: TypeSolver) -> None:
             solver.refine(op.result, joined, op)
             return
     elif solver.postpone(op, guesses=True):
-        # An extent that the op makes is not that of a branch.
+        # An extent that the op introduces is not that of a branch.
         made = {extent.name for extent in made_extents(op)}
         known = with_dims(solver.type_of(op.result), lambda dim: dim if made.isdisjoint(dim.names) else ANY)
         for value in branches if is_complete(known) else ():
             if not is_complete(solver.type_of(value)):
                 solver.refine(value, known, op)
         return
-    # What one branch says of the result reaches the other.
+    # Types propagate from one branch through the result to the other.
     for value in (*branches, branches[0]):
         solver.relate(op.result, value, op)
 

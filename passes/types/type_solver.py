@@ -1,8 +1,8 @@
-"""The table of types being solved, and the worklist that brings news to the ops concerned.
+"""The table of types during inference, and the worklist of ops to visit.
 
-Every SSA value has a type that only ever gets more precise (`merge_types`); so has every result of a function's
-signature (its parameters are the block arguments of its body). Whoever refines a type puts the ops that mention the
-value on the worklist; an op stands there at most once.
+Each SSA value has a type that only becomes more precise (`merge_types`); so has each result of a function's signature
+(its parameters are the block arguments of the body). Refining a type puts the ops that use the value on the worklist;
+an op is on it at most once.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class FunctionResult:
 
 
 Variable: TypeAlias = SSAValue | FunctionResult
-"""What has a type."""
+"""A value or function result, which has a type."""
 
 
 class TypeSolver:
-    """Types, worklist and the functions by name."""
+    """The types, the worklist, and the functions by name."""
 
     def __init__(self, ops: Iterable[Operation]):
         self.types: dict[Variable, Attribute] = {}
@@ -50,7 +50,7 @@ class TypeSolver:
         self.elements = KnownElements()
         self._names: dict[FuncOp, DimNames] = {}
         self._shown: dict[RelayOp, dict[str, Attribute]] = {}
-        """What rules gave when the extents that they make got names: a type for each placeholder."""
+        """Op → the result type at the time when an introduced extent got its name, by placeholder."""
         self._outgrown: dict[RelayOp, None] = {}
         self._queue: deque[Operation] = deque()
         self._waiting: set[Operation] = set()
@@ -67,7 +67,7 @@ class TypeSolver:
                 self._name_arguments(region)
 
     def _name_arguments(self, region: Region) -> None:
-        """Give each `?` of the arguments of a function or closure a name; a closure that knows itself has its own."""
+        """Names each `?` of the arguments of a function or closure, except the argument for the closure itself."""
         around = region.parent_op()
         itself = around.self_argument if isinstance(around, FnOp) else None
         for argument in region.blocks.first.args if region.blocks.first is not None else ():
@@ -77,14 +77,14 @@ class TypeSolver:
                 self.types[argument] = self.names_around(argument.block).named(argument.type)
 
     def names_around(self, place: Operation | Block) -> DimNames:
-        """The names of dimensions in the function around `place`."""
+        """Returns the names of dimensions in the function around `place`."""
         function = function_around(place)
         if function not in self._names:
             self._names[function] = DimNames(function)
         return self._names[function]
 
     def inference(self, op: RelayOp, types: Sequence[Attribute]) -> Inference:
-        """What the rule of `op` gives for operands of `types`, with names for the extents that it makes."""
+        """Applies the rule of `op` to operands of `types`, with names for the extents that it introduces."""
         inference = op.inference(types, self.elements.of_operands(op))
         placeholders = [extent.placeholder for extent in inference.extents]
         if not self._shown.get(op, {}).keys() <= set(placeholders):
@@ -98,16 +98,16 @@ class TypeSolver:
         return inference.renamed(names)
 
     def outgrown(self) -> Sequence[tuple[RelayOp, Mapping[str, Attribute]]]:
-        """The ops that make fewer extents than they got names for, and what their rules gave before, by placeholders.
+        """Returns the ops that introduce fewer extents than they have names for, with their previous result types.
 
-        Each is told once.
+        Each op is returned once. The types are by placeholder.
         """
         found = [(op, self._shown[op]) for op in self._outgrown]
         self._outgrown.clear()
         return found
 
     def substitute(self, function: FuncOp, values: Mapping[str, Dim]) -> None:
-        """Put dimensions in the place of names, in all that is known of the values of `function`."""
+        """Replaces names by dimensions in all types and elements of the values of `function`."""
         substitution = DimSubstitution(values)
         self.elements.substitute(lambda value: function_around(value.owner) is function, values)
         for variable, type in list(self.types.items()):
@@ -118,12 +118,12 @@ class TypeSolver:
                 self._notify(variable)
 
     def learn_elements(self, op: RelayOp, types: Sequence[Attribute]) -> None:
-        """Ask `op` for the elements of its result; its users hear of them."""
+        """Computes the known elements of the result of `op`; notifies its users of changes."""
         if self.elements.learn(op, types, self.names_around(op).names_made_by(op)):
             self._notify(op.results[0])
 
     def next_op(self) -> Operation | None:
-        """The next op whose types may tell something new; `None` when all is said."""
+        """Returns the next op to visit, or None if no types can be refined."""
         if self._queue:
             op = self._queue.popleft()
             self._waiting.discard(op)
@@ -136,9 +136,9 @@ class TypeSolver:
         return None
 
     def postpone(self, op: Operation, *, guesses: bool = False) -> bool:
-        """Whether `op` is to wait: it is asked again when nothing else has news, and then is not to.
+        """Returns whether `op` has to wait. It is visited again, once, when the worklist is empty.
 
-        One that `guesses`, since it tells the types of operands from that of its result, waits for all others.
+        An op with `guesses`, which infers operand types from its result, waits for all others.
         """
         if op in self._put_off:
             return op in self._postponed or op in self._guesses
@@ -147,7 +147,7 @@ class TypeSolver:
         return True
 
     def type_of(self, variable: Variable) -> Attribute:
-        """What is known of a type now."""
+        """Returns the currently known type."""
         found = self.types.get(variable)
         if found is not None:
             return found
@@ -156,7 +156,7 @@ class TypeSolver:
         return variable.type
 
     def refine(self, variable: Variable, type: Attribute, at: Operation) -> None:
-        """Add that `variable` has `type`, as `at` says; `TypeInferenceError` where that contradicts what is known."""
+        """Refines the type of `variable` at the op `at`. Raises `TypeInferenceError` on a contradiction."""
         known = self.type_of(variable)
         if type == known or isinstance(type, IncompleteType):
             return
@@ -170,7 +170,7 @@ class TypeSolver:
             self._notify(variable)
 
     def relate(self, lhs: Variable, rhs: Variable, at: Operation) -> None:
-        """Add that both have the same type."""
+        """Refines both types to be equal."""
         self.refine(rhs, self.type_of(lhs), at)
         self.refine(lhs, self.type_of(rhs), at)
 
@@ -181,7 +181,7 @@ class TypeSolver:
         for use in variable.uses:
             user = use.operation
             self._enqueue(user)
-            # What a region yields concerns the op around it.
+            # A yielded value concerns the parent op of the region.
             if user.next_op is None and (parent := user.parent_op()) is not None:
                 self._enqueue(parent)
         if isinstance(variable, OpResult):
@@ -208,7 +208,7 @@ class TypeSolver:
 
 
 def function_around(place: Operation | Block) -> FuncOp:
-    """The function in which `place` stands, itself where it is one; `TypeInferenceError` where there is none."""
+    """Returns the function that contains `place` or is `place`. Raises `TypeInferenceError` outside of functions."""
     current = place if isinstance(place, Operation) else place.parent_op()
     while current is not None and not isinstance(current, FuncOp):
         current = current.parent_op()
@@ -218,7 +218,7 @@ def function_around(place: Operation | Block) -> FuncOp:
 
 
 def describe(variable: Variable) -> str:
-    """A variable as the user knows it: its name, or its place."""
+    """Returns a description of a variable for messages: its name, or its position."""
     if isinstance(variable, FunctionResult):
         return f"result #{variable.index} of @{variable.func.sym_name.data}"
     if variable.name_hint is not None:
@@ -233,7 +233,7 @@ def describe(variable: Variable) -> str:
 
 
 def returned(func: FuncOp) -> ReturnOp | None:
-    """The `func.return` that ends a function of one block."""
+    """Returns the `func.return` that ends a function of one block, or None."""
     block = func.body.blocks.first
     last = None if block is None else block.last_op
     return last if isinstance(last, ReturnOp) else None

@@ -1,7 +1,7 @@
-"""Keeping types right after a rewrite, by looking only at what changed.
+"""Updates types after a rewrite, visiting only what changed.
 
-Relay infers the types of the whole module after every function pass. Here every op carries its type: only ops that are
-new, or whose operands or attributes are others than before, are asked for their type again, and what depends on them.
+Relay infers the types of the whole module after every function pass. Here every op has a type: only new ops, and ops
+whose operands or attributes changed, are inferred again, and then the ops that depend on them.
 """
 
 from __future__ import annotations
@@ -27,35 +27,35 @@ from xrelay.passes.types.infer_type import infer_types
 
 @dataclass(frozen=True)
 class _Seen:
-    """What the type of an op followed from."""
+    """The operand types and properties from which the type of an op was inferred."""
 
     operand_types: tuple[Attribute, ...]
     properties: Mapping[str, Attribute]
 
     def holds(self, op: Operation) -> bool:
-        """Whether `op` is still the same in this respect."""
+        """Returns whether operand types and properties of `op` are unchanged."""
         return self.operand_types == op.operand_types and self.properties == op.properties
 
 
 class TypeUpkeep:
-    """Remembers the ops of `functions` as they are typed now; `update` types what a rewrite changed."""
+    """Records the ops of `functions` with their current types; `update` infers the types that a rewrite changed."""
 
     def __init__(self, functions: Iterable[FuncOp]):
         self._seen: dict[Operation, _Seen] = {}
         self.has_new_extents = False
-        """Whether there are names of extents that only the inference of the whole tells."""
+        """Whether there are new named extents, which only inference of the whole module can determine."""
         self.inferred = 0
-        """How many ops were asked for their type."""
+        """The number of ops whose type was inferred."""
         for function in functions:
             for op in walk_ops(function):
                 if isinstance(op, RelayOp):
                     self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
 
     def update(self, module: ModuleOp, functions: Sequence[FuncOp]) -> None:
-        """Give every op of `functions` that changed, and what follows it, the type its operands say.
+        """Infers the type of each changed op of `functions`, and of the ops that depend on it.
 
-        Where something is incomplete afterwards, the whole module is inferred. Raises `ConstraintError` or
-        `TypeInferenceError` where an op refuses its operands.
+        If types are incomplete afterwards, infers the whole module. Raises `ConstraintError` or `TypeInferenceError` if
+        an op rejects its operands.
         """
         pending = list(functions)
         callers = _Callers(module)
@@ -71,14 +71,14 @@ class TypeUpkeep:
             infer_types(module)
 
     def update_calls(self, callers: _Callers, function: FuncOp) -> list[FuncOp]:
-        """Give the results of calls of `function` its types; the functions in which some changed."""
+        """Sets the result types of calls of `function`; returns the functions in which some changed."""
         changed: dict[FuncOp, None] = {}
         outputs = function.function_type.outputs.data
-        # A kernel has the names of its callers.
+        # A kernel shares names with its callers.
         names = set[str]() if PRIMITIVE in function.attributes else set(names_in(outputs))
         for call, caller in callers.of(function):
             bindings = call.names if isinstance(call, NamedCallOp) else {}
-            # What names of the callee that are new stand for is known to the inference of the whole alone.
+            # Only inference of the whole module can bind new names of the callee.
             self.has_new_extents |= not names <= bindings.keys()
             for result, type_ in zip(call.results, outputs, strict=True):
                 own = instantiated(type_, {name: bindings.get(name, ANY) for name in names})
@@ -88,22 +88,22 @@ class TypeUpkeep:
         return list(changed)
 
     def _retype(self, op: RelayOp) -> None:
-        """Ask `op` for its type unless nothing it follows from has changed."""
+        """Infers the type of `op`, unless its operand types and properties are unchanged."""
         seen = self._seen.get(op)
         if (seen is not None and seen.holds(op)) or not all(is_complete(type) for type in op.operand_types):
             return
         self.inferred += 1
         self._seen[op] = _Seen(tuple(op.operand_types), dict(op.properties))
         inference = op.inference(op.operand_types)
-        # Names of extents, and shapes that are operands' elements, are known to the inference of the whole alone.
+        # Only inference of the whole module determines names of extents, and shapes from elements of operands.
         self.has_new_extents |= bool(inference.extents)
         _set_type(op.results[0], inference.anonymous_type)
 
 
 def update_signatures(module: ModuleOp) -> None:
-    """Let functions of one block say the types that they give, and calls of them too, where some are not known yet.
+    """Updates result types of functions with one block, and of their calls, if some types are incomplete.
 
-    A value of a known type may have taken the place of one that has none yet, or the other way round.
+    A value of known type may have replaced one of incomplete type, or the reverse.
     """
     upkeep, callers = TypeUpkeep(()), _Callers(module)
     pending = [op for op in module.body.block.ops if isinstance(op, FuncOp) and len(op.body.blocks) == 1]
@@ -116,14 +116,14 @@ def update_signatures(module: ModuleOp) -> None:
 
 
 def _gives_unknown(function: FuncOp) -> bool:
-    """Whether a type that `function` gives, or says that it gives, is not known yet."""
+    """Returns whether a type that `function` returns, or its signature declares, is incomplete."""
     last = function.body.block.last_op
     types = (*function.function_type.outputs, *(() if last is None else last.operand_types))
     return not all(map(is_complete, types))
 
 
 def has_incomplete_types(functions: Iterable[Operation]) -> bool:
-    """Whether a value in `functions` still waits for its type."""
+    """Returns whether a value in `functions` has an incomplete type."""
     return any(
         not is_complete(value.type)
         for function in functions
@@ -138,7 +138,7 @@ def _set_type(value: SSAValue, type_: Attribute) -> None:
 
 
 def _update_signature(function: FuncOp) -> bool:
-    """Let the signature say what the body takes and gives; whether its results changed."""
+    """Sets the signature to the types of the body; returns whether the results changed."""
     block = function.body.blocks.first
     if block is None or block.last_op is None:
         return False
@@ -150,7 +150,7 @@ def _update_signature(function: FuncOp) -> bool:
 
 
 class _Callers:
-    """The calls of each function of a module, looked up when they are first asked for."""
+    """The calls of each function of a module, computed on first use."""
 
     def __init__(self, module: ModuleOp):
         self._module = module
@@ -166,5 +166,5 @@ class _Callers:
         return found
 
     def of(self, function: FuncOp) -> list[tuple[AnyCall, FuncOp]]:
-        """The calls of `function`, each with the function in which it stands."""
+        """Returns the calls of `function`, each with the function that contains it."""
         return self._calls.get(function.sym_name.data, [])
