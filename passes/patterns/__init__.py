@@ -1,1 +1,1 @@
-"""Dataflow patterns: what a piece of a graph looks like, where it is, and pieces as functions of their own."""
+"""Dataflow patterns: describe subgraphs, match them, and partition matches into functions."""

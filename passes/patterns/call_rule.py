@@ -1,7 +1,7 @@
-"""When a call matches: as it stands, with the operands of a commutative operator swapped, or re-associated.
+"""The matching rule of calls: as written, with swapped operands of a commutative operator, or re-associated.
 
-As in Relay, `add` and `multiply` also match with their arguments swapped, and of products and quotients the pattern
-`(a * b) / c` matches `a * (b / c)` and `b * (a / c)`, and `a * (b / c)` matches `(a * b) / c`.
+As in Relay, `add` and `multiply` also match with swapped arguments. For products and quotients, the pattern
+`(a * b) / c` also matches `a * (b / c)` and `b * (a / c)`, and `a * (b / c)` also matches `(a * b) / c`.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from xrelay.passes.patterns.matcher import Answer, Matcher
 
 COMMUTATIVE = frozenset({"add", "multiply"})
-"""The operators whose arguments may come in either order."""
+"""The operators whose arguments may be swapped."""
 
 
 def call_rule(matcher: Matcher[NodeT], pattern: CallPattern, node: NodeT) -> Answer[NodeT]:
-    """What is called matches, then the arguments; else a pattern that means the same matches."""
+    """Matches the callee, then the arguments; else an equivalent pattern."""
     term = matcher.terms.of(node)
     if not isinstance(term, CallTerm):
         return False
@@ -57,7 +57,7 @@ def _match_all(matcher: Matcher[NodeT], patterns: Sequence[DFPattern], nodes: Se
 
 
 def _reassociated(terms: Terms[NodeT], pattern: CallPattern, call: CallTerm[NodeT]) -> list[CallPattern]:
-    """The patterns of the operator that `call` applies that mean the same as `pattern`, of the other operator."""
+    """Returns patterns equivalent to `pattern`, whose root is the operator that `call` applies."""
     name = _operator_name(pattern)
     if name not in ("divide", "multiply") or pattern.args is None or len(pattern.args) != 2:
         return []
@@ -81,27 +81,27 @@ def _reassociated(terms: Terms[NodeT], pattern: CallPattern, call: CallTerm[Node
 
 
 class _BinaryCall:
-    """A call pattern of two arguments."""
+    """A call pattern with two arguments."""
 
     def __init__(self, op: DFPattern, args: tuple[DFPattern, DFPattern]):
         self.op, self.args = op, args
 
 
 def _call_of(name: str, pattern: DFPattern) -> _BinaryCall | None:
-    """`pattern`, where it is the call of the operator on two arguments."""
+    """Returns `pattern` if it is a call of the operator with two arguments, else None."""
     if not isinstance(pattern, CallPattern) or _operator_name(pattern) != name or pattern.args is None:
         return None
     return _BinaryCall(pattern.op, (pattern.args[0], pattern.args[1])) if len(pattern.args) == 2 else None
 
 
 def _operator_name(pattern: CallPattern) -> str | None:
-    """The operator that a call pattern names."""
+    """Returns the name of the operator in a call pattern, or None."""
     op = pattern.op
     return op.expr.name if isinstance(op, ExprPattern) and isinstance(op.expr, Op) else None
 
 
 def _called(terms: Terms[NodeT], term: Term[NodeT]) -> str | None:
-    """The operator that a node which is `term` applies."""
+    """Returns the name of the operator that `term` applies, or None."""
     if not isinstance(term, CallTerm):
         return None
     called = terms.of(term.op)

@@ -1,9 +1,9 @@
-"""Patterns as text, for command lines: chains of operators, each of which takes the value of the one before.
+"""Patterns as text for command lines: a chain of operators, each applied to the result of the previous one.
 
     acme.conv:nn.conv2d:nn.bias_add?:nn.relu|tanh
 
-is the composite `acme.conv` of a convolution, a bias that may be missing, and one of two activations. The value that is
-handed on is the first operand, of `add` and `multiply` either; the others are anything.
+is the composite `acme.conv` of a convolution, an optional bias, and one of two activations. The result is passed on as
+the first operand, also for `add` and `multiply`; the other operands are wildcards.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xrelay.passes.patterns.tables import TableRow
 
 
 def chain_row(text: str) -> TableRow:
-    """The composite that a chain describes; `PassError` names the chain and what is wrong with it."""
+    """Returns the composite that a chain describes. Raises `PassError` for an invalid chain."""
     name, *links = text.split(":")
     if not name or not links or not all(link.strip("?|") for link in links):
         raise PassError(f"{text!r} is no chain of operators", help="write name:nn.conv2d:nn.bias_add?:nn.relu")
@@ -38,7 +38,7 @@ def chain_row(text: str) -> TableRow:
 
 
 def _call(operator: str, data: DFPattern | None, text: str) -> DFPattern:
-    """The call of an operator on `data`, or on anything, and anything else."""
+    """Returns the call pattern of an operator on `data`, or on wildcards only."""
     try:
         kind = get_relay_op(operator)
     except UnknownOpError as error:

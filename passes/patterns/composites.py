@@ -1,4 +1,4 @@
-"""Makes functions of matches in the IR: each group becomes a `relay.fn` that is called in its place.
+"""Outlines matches in the IR: each group becomes a `relay.fn` and a call of it.
 
     %c = relay.nn.conv2d(%x, %w)
     %r = relay.nn.relu(%c)
@@ -36,23 +36,23 @@ from xrelay.passes.patterns.ir_terms import IrNode, IrTerms
 from xrelay.passes.patterns.nodes import DFPattern, FunctionPattern
 
 Check = Callable[[SSAValue], object]
-"""Whether a match whose root is the value is to become a function."""
+"""A predicate on the root of a match: whether to outline it."""
 
 
 def partition_function(
     function: FuncOp, pattern: DFPattern, attributes: Mapping[str, Attribute], check: Check, remarks: Remarks
 ) -> int:
-    """Make functions with `attributes` of the matches in `function` that `check` accepts; returns how many.
+    """Outlines the matches in `function` that `check` accepts, with `attributes`; returns their number.
 
-    Refused, with a remark: a match with an op that makes a named extent, which would be known inside alone, and one
-    whose inputs are computed inside of a branch or closure that belongs to it.
+    Two kinds of matches are refused with a remark: those with an op that introduces a named extent, because the name
+    would be unknown outside; and those whose inputs are computed inside a branch or closure of the match.
     """
     end = function.body.block.last_op if len(function.body.blocks) == 1 else None
     if not isinstance(end, ReturnOp) or isinstance(pattern, FunctionPattern):
         return 0
     graph = NodeGraph[IrNode](IrTerms(), list(dict.fromkeys(end.operands)))
     groups = groups_of(pattern, graph)
-    # All checks see the program as it is before.
+    # All checks run before the first change.
     accepted = [groups[node] for node in graph.index if node in groups and check(cast(SSAValue, node))]
     outliner = _Outliner(attributes, remarks)
     for group in accepted:
@@ -61,16 +61,16 @@ def partition_function(
 
 
 class _Outliner:
-    """Makes functions of groups, producers first."""
+    """Outlines groups, producers first."""
 
     def __init__(self, attributes: Mapping[str, Attribute], remarks: Remarks):
         self._attributes, self._remarks = attributes, remarks
         self._calls: dict[IrNode, SSAValue] = {}
-        """What stands for the roots of earlier groups."""
+        """The calls that replace the roots of earlier groups."""
         self.made = 0
 
     def outline(self, group: Group[IrNode]) -> None:
-        """Put a function and its call in the place of the group's root; what nothing else needs goes."""
+        """Replaces the root of the group by a call of a new function, and erases unused ops."""
         root = group.root
         if not isinstance(root, OpResult):
             return
@@ -95,13 +95,13 @@ class _Outliner:
 
 
 def _ops_of(members: Iterable[IrNode]) -> list[Operation]:
-    """The ops that compute the members, without those inside of others, in an order in which they can stand."""
+    """Returns the ops that compute the members, except those inside of others, in a valid order."""
     ops = dict.fromkeys(member.op for member in members if isinstance(member, OpResult))
     return [op for op in ops if not any(around in ops for around in _around(op))]
 
 
 def _around(op: Operation) -> Iterable[Operation]:
-    """The ops in whose regions `op` stands, the nearest first."""
+    """Yields the ops that enclose `op`, the innermost first."""
     current = op.parent_op()
     while current is not None:
         yield current
@@ -109,7 +109,7 @@ def _around(op: Operation) -> Iterable[Operation]:
 
 
 def _refusal(root: Operation, ops: Iterable[Operation], inputs: Iterable[SSAValue]) -> str | None:
-    """Why the ops cannot be a function that is called where `root` stands."""
+    """Returns the reason why the ops cannot be outlined to a function called at `root`, or None."""
     for op in ops:
         if made_extents(op):
             return f"{op.name} makes the extent {made_extents(op)[0].name}, which only the function would know"
@@ -124,7 +124,7 @@ def _refusal(root: Operation, ops: Iterable[Operation], inputs: Iterable[SSAValu
 def _function_of(
     root: OpResult, ops: Iterable[Operation], inputs: list[SSAValue], attributes: Mapping[str, Attribute]
 ) -> FnOp:
-    """The function that computes `root` by copies of `ops`."""
+    """Returns the function that computes `root` by copies of `ops`."""
     block = Block(arg_types=[value.type for value in inputs])
     copies: dict[SSAValue, SSAValue] = dict(zip(inputs, block.args, strict=True))
     for number, argument in enumerate(block.args):
@@ -138,7 +138,7 @@ def _function_of(
 
 
 def _erase_unused(ops: Iterable[Operation]) -> None:
-    """Erase those that nothing needs any more, users first."""
+    """Erases ops without uses, users first."""
     for op in reversed(list(ops)):
         if is_pure(op) and all(result.first_use is None for result in op.results):
             erase_op(op)

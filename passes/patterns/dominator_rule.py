@@ -1,4 +1,4 @@
-"""When a dominator matches: the child does, and all paths up from it lead over the path pattern to one parent."""
+"""The matching rule of dominators: all paths up from the child lead through the path pattern to one parent."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def dominator_rule(matcher: Matcher[NodeT], pattern: DominatorPattern, node: NodeT) -> Answer[NodeT]:
-    """The child matches, every path up ends at the parent, and the child post-dominates the parent."""
+    """Matches the child, then all paths up to the parent. The child has to post-dominate the parent."""
     if not (yield pattern.child, node):
         return False
     reached = yield from _all_paths_reach(matcher, pattern, node)
@@ -24,10 +24,10 @@ def dominator_rule(matcher: Matcher[NodeT], pattern: DominatorPattern, node: Nod
 
 
 def _all_paths_reach(matcher: Matcher[NodeT], pattern: DominatorPattern, child: NodeT) -> Answer[NodeT]:
-    """Whether the operands of `child`, and theirs, are the parent or match the path; each is asked once.
+    """Matches the operands of `child`, transitively, with the parent or the path; each operand is visited once.
 
-    Variables and constants among the arguments of a call are no paths. The parent is one node; the path pattern and its
-    parts match many.
+    Variables and constants among the arguments of a call are not on paths. The parent is one node; the path pattern and
+    its parts match any number of nodes.
     """
     operands_of = _Operands(matcher, child)
     passed: set[NodeT] = set()
@@ -51,7 +51,7 @@ def _all_paths_reach(matcher: Matcher[NodeT], pattern: DominatorPattern, child: 
 
 
 class _Operands(Generic[NodeT]):
-    """The operands that have still to be looked at, depth first."""
+    """The stack of operands to visit, for a depth-first walk."""
 
     def __init__(self, matcher: Matcher[NodeT], child: NodeT):
         self._terms = matcher.terms
@@ -59,7 +59,7 @@ class _Operands(Generic[NodeT]):
         self.any = self.enter(child)
 
     def enter(self, node: NodeT) -> bool:
-        """Look at the operands of `node` next; whether there are any."""
+        """Pushes the operands of `node`; returns whether it has any."""
         found: Sequence[NodeT] = operands(self._terms, node)
         if isinstance(self._terms.of(node), CallTerm):
             found = [value for value in found if not isinstance(self._terms.of(value), VarTerm | ConstantTerm)]

@@ -1,4 +1,4 @@
-"""The nodes that some roots need, in order, with their users and post-dominators."""
+"""The graph of the nodes that some roots need: order, users and post-dominators."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from xrelay.passes.patterns.terms import NodeT, Terms, needs
 
 
 class NodeGraph(Generic[NodeT]):
-    """All nodes below `roots`, bodies of functions and branches included; walked through when first asked."""
+    """All nodes that `roots` need, including bodies of functions and branches; computed on first use."""
 
     def __init__(self, terms: Terms[NodeT], roots: Sequence[NodeT]):
         self.terms, self.roots = terms, roots
 
     @cached_property
     def index(self) -> dict[NodeT, int]:
-        """The nodes with their numbers: what a node consists of stands before it, in Relay's order of visits."""
+        """Node → its number in post-order, with Relay's order of parts."""
         return {node: number for number, node in enumerate(below(self.terms, self.roots))}
 
     @cached_property
     def users(self) -> list[list[NodeT]]:
-        """By number of a node, those that consist of it."""
+        """For each node number the users of the node."""
         users: list[list[NodeT]] = [[] for _ in self.index]
         for node in self.index:
             for part in needs(self.terms, node):
@@ -36,16 +36,16 @@ class NodeGraph(Generic[NodeT]):
         return PostDominators(numbers, [self.index[root] for root in self.roots])
 
     def users_of(self, node: NodeT) -> list[NodeT]:
-        """The nodes that consist of `node`."""
+        """Returns the users of `node`."""
         return self.users[self.index[node]]
 
     def dominates(self, node: NodeT, other: NodeT) -> bool:
-        """Whether every path from `other` to the outside passes `node`, which is another node."""
+        """Returns whether `node` strictly post-dominates `other`: all paths from `other` to a root pass it."""
         return self._post_dominators.dominates(self.index[node], self.index[other])
 
 
 def below(terms: Terms[NodeT], roots: Sequence[NodeT], without: Sequence[NodeT] = ()) -> list[NodeT]:
-    """The roots and what they need, parts before the whole, not beyond the nodes `without`; iterative."""
+    """Returns the roots and the nodes they need, in post-order, without visiting the nodes `without`; iterative."""
     order: list[NodeT] = []
     done = set(without)
     stack: list[tuple[NodeT, bool]] = [(root, False) for root in reversed(roots)]

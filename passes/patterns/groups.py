@@ -1,11 +1,11 @@
-"""Groups of nodes that match a pattern, each of which could be a function of its own, as Relay forms them.
+"""Groups of nodes that match a pattern and can be outlined to a function, as in Relay.
 
-Nodes are asked from the results backwards. A group has what its root needs down to its inputs, which are the nodes that
-leaves of the pattern matched, in the order of the leaves; constants are inputs where a wildcard matched them, else they
-belong to the group. A match makes no group where
+Nodes are matched from the results backwards. A group contains the nodes that its root needs, down to its inputs: the
+nodes that the leaves of the pattern match, in the order of the leaves. A constant is an input if a wildcard matches it,
+else it belongs to the group. A match is not a group if
 
 - a node of it belongs to another group already;
-- a node beside the root is used outside, unless that use ends in the root again: then both have a copy.
+- a node other than the root is used outside, unless that use leads to the root again: then both have a copy.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ from xrelay.passes.patterns.terms import (
 
 @dataclass(frozen=True)
 class Group(Generic[NodeT]):
-    """A match: its root, and all else that a function of it takes and does."""
+    """A match with the inputs and the body of its function."""
 
     root: NodeT
     found: Mapping[DFPattern, Sequence[NodeT]]
     """The nodes that each part of the pattern matched."""
     inputs: Sequence[NodeT]
-    """What the function takes."""
+    """The arguments of the function."""
     members: Sequence[NodeT]
-    """What it does: parts before the whole, the root last."""
+    """The nodes of the body in post-order; the root is the last."""
     name: str
-    """The names of the operators in it, each with `_` behind, as Relay writes them."""
+    """The names of its operators, each followed by `_`, as in Relay."""
 
 
 def groups_of(pattern: DFPattern, graph: NodeGraph[NodeT]) -> dict[NodeT, Group[NodeT]]:
-    """The groups of a graph by their roots, in the order in which they are found."""
+    """Returns the groups of a graph by their roots, in the order in which they are found."""
     return _Grouper(pattern, graph).groups()
 
 
@@ -64,7 +64,7 @@ class _Grouper(Generic[NodeT]):
         self._outside = set(graph.roots)
         self._taken: set[NodeT] = set()
         self._made_before: set[NodeT] = set()
-        """What is inside of functions that were made of matches before, where nothing is looked for."""
+        """The nodes inside functions of earlier partitions, which are not matched again."""
 
     def groups(self) -> dict[NodeT, Group[NodeT]]:
         found: dict[NodeT, Group[NodeT]] = {}
@@ -86,7 +86,7 @@ class _Grouper(Generic[NodeT]):
         members = below(self._terms, [root], list(inputs))
         bound = {name for member in members for name in _bound_names(self._terms, member)}
         for member in members:
-            # A variable from outside that no leaf matched, in the body of a closure say, is taken too.
+            # Free variables that no leaf matched, for instance in the body of a closure, are inputs too.
             if isinstance(self._terms.of(member), VarTerm) and member not in bound:
                 inputs[member] = None
         members = [member for member in members if member not in inputs]
@@ -94,7 +94,7 @@ class _Grouper(Generic[NodeT]):
         return Group(root, found, list(inputs), members, name)
 
     def _is_free(self, group: Group[NodeT]) -> bool:
-        """Whether the group overlaps no other, and nothing else needs what is inside of it."""
+        """Returns whether the group overlaps no other group, and only its root is used outside."""
         members = set(group.members)
         if group.root not in members:
             return False
@@ -108,14 +108,14 @@ class _Grouper(Generic[NodeT]):
         return True
 
     def _stays_inside(self, member: NodeT, members: set[NodeT], root: NodeT) -> bool:
-        """Whether all users of a member are members, or end in the root; looked at up to the first that is not."""
+        """Returns whether each user of a member is a member or leads to the root."""
         if member in self._outside:
             return False
         return all(user in members or self._graph.dominates(root, user) for user in self._graph.users_of(member))
 
 
 def _bound_names(terms: Terms[NodeT], node: NodeT) -> Sequence[NodeT]:
-    """The variables that `node` binds."""
+    """Returns the variables that `node` binds."""
     match terms.of(node):
         case FunctionTerm(params, _, itself):
             return (*params, *itself)
@@ -128,7 +128,7 @@ def _bound_names(terms: Terms[NodeT], node: NodeT) -> Sequence[NodeT]:
 
 
 def _label(terms: Terms[NodeT], node: NodeT) -> str:
-    """What `node` adds to the name of its group."""
+    """Returns the part of the group's name for `node`."""
     match terms.of(node):
         case CallTerm(op, _):
             called = terms.of(op)

@@ -1,4 +1,4 @@
-"""The inputs of a match: what the function made of it takes."""
+"""The inputs of a match: the arguments of the function outlined from it."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from xrelay.passes.patterns.terms import (
 def inputs_of(
     parts: Sequence[DFPattern], found: Mapping[DFPattern, Sequence[NodeT]], terms: Terms[NodeT]
 ) -> dict[NodeT, None]:
-    """The nodes that leaves among the `parts` of a pattern matched, in the order of the leaves, each once.
+    """Returns the nodes matched by leaves among the `parts` of a pattern, in the order of the leaves, each once.
 
-    A leaf is a pattern without parts, or a tuple or call with any fields or arguments, which are the inputs then. No
-    inputs are operators, functions, constants that the pattern asks for, what a dominator's parent and path matched,
-    and what is inside of matched functions.
+    A leaf is a pattern without parts, or a tuple or call pattern with any fields or arguments: these are the inputs.
+    Not inputs are operators, functions, constants that the pattern requires, nodes that a dominator's parent and path
+    match, and nodes inside matched functions.
     """
     inside = {node for part in parts for node in _inside(part, found, terms)}
     inputs: dict[NodeT, None] = {}
@@ -51,7 +51,7 @@ def inputs_of(
 
 
 def parts_of(pattern: DFPattern) -> list[DFPattern]:
-    """`pattern` and all that it consists of, parts before the whole, in Relay's order; iterative."""
+    """Returns `pattern` and all its parts in post-order, in Relay's order; iterative."""
     order: list[DFPattern] = []
     seen: set[DFPattern] = set()
     stack: list[tuple[DFPattern, bool]] = [(pattern, False)]
@@ -60,7 +60,7 @@ def parts_of(pattern: DFPattern) -> list[DFPattern]:
         if ready:
             order.append(part)
         elif part not in seen:
-            # Noted before its parts are: a wildcard may be redirected to what contains it.
+            # Marked before its parts are visited: a wildcard may be redirected to a pattern that contains it.
             seen.add(part)
             stack.append((part, True))
             stack.extend((inner, False) for inner in reversed(part.parts))
@@ -68,7 +68,7 @@ def parts_of(pattern: DFPattern) -> list[DFPattern]:
 
 
 def _inside(part: DFPattern, found: Mapping[DFPattern, Sequence[NodeT]], terms: Terms[NodeT]) -> Iterator[NodeT]:
-    """What parts of fuzzy patterns matched, and what bodies of matched functions consist of."""
+    """Yields the nodes that a dominator's parent and path match, and those inside matched functions."""
     if isinstance(part, DominatorPattern):
         yield from found.get(part.parent, ())
         yield from found.get(part.path, ())
@@ -94,5 +94,5 @@ def _matched_by_leaf(
 
 
 def _asks_for_constant(part: DFPattern) -> bool:
-    """Whether a leaf asks for a constant, which then belongs to the match."""
+    """Returns whether a leaf requires a constant, which then belongs to the match."""
     return isinstance(part, ConstantPattern | ExprPattern)

@@ -1,4 +1,4 @@
-"""Matches patterns against values of the IR and operators."""
+"""Matches patterns with values of the IR and operators."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.passes.patterns.worlds import World, add_world
 
 
 def matches(pattern: DFPattern, node: object) -> bool:
-    """Whether `pattern` matches a value or an operator; of a value everything that it is computed from is known."""
+    """Returns whether `pattern` matches a value or an operator. The graph of a value has all values it depends on."""
     found = cast(IrNode, node)
     return Matcher(NodeGraph[IrNode](IrTerms(), [found])).match(pattern, found)
 

@@ -1,7 +1,7 @@
-"""Values of the IR as patterns see them.
+"""Terms of IR values for pattern matching.
 
-A branch is the values that its regions yield, a closure its arguments and what its body yields. What a `relay.let`
-binds is a variable. Groups and loops are ops that only wildcards match.
+The parts of a branch are the values that its regions yield, those of a closure its arguments and the value that its
+body yields. The result of a `relay.let` is a variable. Only wildcards match groups and loops.
 """
 
 from __future__ import annotations
@@ -46,13 +46,13 @@ IrNode: TypeAlias = "SSAValue | Op | str"
 
 
 class IrTerms:
-    """The view of values, each looked at once; the IR must not change meanwhile."""
+    """The cached terms of values. The IR must not change while they are used."""
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, Term[IrNode]] = {}
 
     def of(self, node: IrNode) -> Term[IrNode]:
-        """What a value, operator or name is."""
+        """Returns the term of a value, operator or name."""
         if isinstance(node, Op):
             return OperatorTerm(node)
         if isinstance(node, str):
@@ -63,27 +63,27 @@ class IrTerms:
         return known
 
     def attribute(self, node: IrNode, name: str) -> object:
-        """A property of an op's class, the pattern of an operator, a discardable attribute of anything else."""
+        """Returns a property of an op, the fusion pattern of an operator, or a discardable attribute of another op."""
         if isinstance(node, Op):
             return operator_attribute(node, name)
         return MISSING if isinstance(node, str) or not isinstance(node, OpResult) else op_attribute(node.op, name)
 
     def type(self, node: IrNode) -> Attribute | None:
-        """The type of a value, where it is known completely."""
+        """Returns the type of a value if it is complete, else None."""
         return node.type if isinstance(node, SSAValue) and is_complete(node.type) else None
 
     def is_made_as(self, node: IrNode, expr: object) -> bool:
-        """Whether a value is made as another one is, or an operator is that operator."""
+        """Returns whether a value has the same structure as another one, or an operator is that operator."""
         return is_made_as(node, expr)
 
 
 def operator_attribute(op: Op, name: str) -> object:
-    """The attribute that Relay registers for an operator: its pattern for fusion."""
+    """Returns the attribute that Relay registers for an operator: its fusion pattern, `TOpPattern`."""
     return int(op.kind.PATTERN) if name == "TOpPattern" else MISSING
 
 
 def op_attribute(op: Operation, name: str) -> object:
-    """A property of an operator's call, set or not, or a discardable attribute of any op."""
+    """Returns a property of an operator call, None if unset, or a discardable attribute of any op."""
     if isinstance(op, RelayOp) and name in op.get_irdl_definition().properties:
         return to_python(op.properties.get(name))
     found = op.attributes.get(name)
@@ -116,7 +116,7 @@ def _result_term(value: OpResult) -> Term[IrNode]:
 
 
 def captured_values(op: Operation) -> list[SSAValue]:
-    """The operands of `op`, and the values from around it that its regions use; each once."""
+    """Returns the operands of `op` and the outside values that its regions use, each once."""
     found = dict.fromkeys(op.operands)
     if op.regions:
         inside = dict.fromkeys(walk_ops(op))
@@ -131,7 +131,7 @@ def _is_inside(value: SSAValue, inside: Container[Operation | None]) -> bool:
 
 
 def _name_of(value: SSAValue) -> str:
-    """The name by which users know an argument: that of the function's parameter, else that in the text."""
+    """Returns the user-visible name of an argument: that of the function's parameter, else its name hint."""
     block = value.owner
     given = getattr(block, "name", None)
     if isinstance(given, str):

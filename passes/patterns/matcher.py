@@ -1,11 +1,11 @@
-"""Matches a pattern against a node, as Relay's matcher does.
+"""Matches a pattern with a node, with the semantics of Relay's matcher.
 
-Order counts: of alternatives the left one is tried first, of a commutative call the arguments as they stand. A pattern
-that has matched a node matches no other node afterwards, but inside of a dominator's paths. What was found in a part
-that failed in the end is forgotten; a match that was found is never tried anew in another way.
+Order is significant: the left alternative is tried first, and the arguments of a commutative call first as written. A
+pattern that has matched a node matches no other node afterwards, except on the paths of a dominator. Matches of the
+parts of a pattern that fails are discarded. There is no backtracking into a part that has matched.
 
-Each question, whether a pattern matches a node, is a generator that yields the questions it depends on; a loop answers
-them. So neither patterns that are redirected into themselves nor deep graphs recurse.
+Each query, whether a pattern matches a node, is a generator that yields the queries it depends on; a loop resolves
+them. So neither patterns redirected to themselves nor deep graphs cause recursion.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from xrelay.passes.patterns.rules import rule
 from xrelay.passes.patterns.terms import NodeT, Terms
 
 Answer: TypeAlias = "Generator[tuple[DFPattern, NodeT], bool, bool]"
-"""Yields questions, gets their answers, and gives its own."""
+"""Yields queries, receives their results, and returns its own result."""
 
 
 class Matcher(Generic[NodeT]):
-    """Matches patterns against nodes of `graph`."""
+    """Matches patterns with nodes of `graph`."""
 
     def __init__(self, graph: NodeGraph[NodeT]):
         self.graph = graph
@@ -31,17 +31,17 @@ class Matcher(Generic[NodeT]):
         self.found: dict[DFPattern, list[NodeT]] = {}
         """The nodes that each pattern matched in the last match."""
         self.binds_once = True
-        """Whether a pattern that has matched a node matches no other."""
+        """Whether a pattern that has matched a node matches no other node."""
         self._order: list[DFPattern] = []
 
     def match(self, pattern: DFPattern, node: NodeT) -> bool:
-        """Whether `pattern` matches `node`; `found` says what its parts matched."""
+        """Returns whether `pattern` matches `node`; `found` then has the nodes that its parts matched."""
         self.found, self._order, self.binds_once = {}, [], True
         stack = [self._answer(pattern, node)]
         answer: bool | None = None
         while stack:
             try:
-                # The first value that a generator is sent has to be None.
+                # A generator has to be started with None.
                 question = next(stack[-1]) if answer is None else stack[-1].send(answer)
             except StopIteration as end:
                 stack.pop()
@@ -52,11 +52,11 @@ class Matcher(Generic[NodeT]):
         return bool(answer)
 
     def mark(self) -> int:
-        """A moment to which `forget` can go back."""
+        """Returns the current state of matches, for `forget`."""
         return len(self._order)
 
     def forget(self, mark: int) -> None:
-        """Forget what was found since `mark`."""
+        """Discards the matches since `mark`."""
         for pattern in self._order[mark:]:
             self.found.pop(pattern, None)
         del self._order[mark:]

@@ -1,7 +1,7 @@
-"""The dataflow pattern language: Relay's patterns, by Relay's names.
+"""The classes of the dataflow pattern language, with Relay's names.
 
-A pattern is a graph of its own, whose nodes know the nodes they consist of. One that stands in several places of
-another pattern has to match one and the same node in all of them. `language.py` has the functions that make patterns.
+A pattern is a graph: a pattern that occurs several times in another one has to match the same node in all places.
+`language.py` has the functions that create patterns.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ def _everything(node: object) -> bool:
 
 
 class DFPattern:
-    """Base of all patterns. Patterns are equal where they are the same object."""
+    """Base of all patterns. Patterns are compared by identity."""
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """The patterns that this one consists of, in Relay's order."""
+        """The direct parts of the pattern, in Relay's order."""
         return ()
 
     def __call__(self, *args: DFPattern | None) -> CallPattern:
-        """The call of what this matches on `args`; `pattern(None)` is the call on any arguments."""
+        """Returns a pattern for a call with `args`; `pattern(None)` is a call with any arguments."""
         return CallPattern(self, None if args == (None,) else [checked(arg) for arg in args])
 
     def __or__(self, other: DFPattern) -> AltPattern:
@@ -46,31 +46,31 @@ class DFPattern:
         return operator("divide")(self, other)
 
     def has_attr(self, attrs: Mapping[str, object]) -> AttrPattern:
-        """The same pattern, where operator, call or function has these attributes, and maybe others."""
+        """Returns this pattern, restricted to operators, calls or functions with at least these attributes."""
         return AttrPattern(self, attrs)
 
     def has_type(self, ttype: object) -> TypePattern:
-        """The same pattern, where the node has the type."""
+        """Returns this pattern, restricted to nodes of a type."""
         return TypePattern(self, ttype)
 
     def has_dtype(self, dtype: object) -> DataTypePattern:
-        """The same pattern, where the node is a tensor of the element type."""
+        """Returns this pattern, restricted to tensors of an element type."""
         return DataTypePattern(self, dtype)
 
     def has_shape(self, shape: Sequence[object]) -> ShapePattern:
-        """The same pattern, where the node is a tensor of the shape."""
+        """Returns this pattern, restricted to tensors of a shape."""
         return ShapePattern(self, shape)
 
     def dominates(self, parent: DFPattern, path: DFPattern | None = None) -> DominatorPattern:
-        """The same pattern as the end of all paths from `parent`, each node of which matches `path`, by default any."""
+        """Returns this pattern as the end of all paths from `parent`. Their nodes match `path`, by default anything."""
         return DominatorPattern(parent, WildcardPattern() if path is None else path, self)
 
     def optional(self, option_constructor: Callable[[DFPattern], DFPattern]) -> AltPattern:
-        """The same pattern, or what `option_constructor` makes of it."""
+        """Returns this pattern or, as an alternative, the pattern that `option_constructor` makes of it."""
         return self | option_constructor(self)
 
     def match(self, expr: object) -> bool:
-        """Whether the pattern matches an expression, a value of the IR or an operator."""
+        """Returns whether the pattern matches an expression, a value of the IR or an operator."""
         return world_of(expr).match(self, expr)
 
     def partition(
@@ -79,7 +79,7 @@ class DFPattern:
         attrs: Mapping[str, object] | None = None,
         check: Callable[[object], object] = _everything,
     ) -> object:
-        """`expr` with a call of a function of its own for each match whose root `check` accepts.
+        """Returns `expr` with a call of a new function for each match whose root `check` accepts.
 
         The functions have the attribute PartitionedFromPattern, the names of their ops, and `attrs`.
         """
@@ -93,7 +93,7 @@ class DFPattern:
 
 
 class ExprPattern(DFPattern):
-    """A given expression, up to what it is made of, or a given operator."""
+    """An expression with the structure of a given one, or a given operator."""
 
     def __init__(self, expr: object):
         self.expr = expr
@@ -103,14 +103,14 @@ class ExprPattern(DFPattern):
 
 
 class VarPattern(DFPattern):
-    """A variable, with a name or any."""
+    """A variable, with a given or any name."""
 
     def __init__(self, name_hint: str = ""):
         self.name = name_hint
 
     @property
     def name_hint(self) -> str:
-        """As `name`."""
+        """The same as `name`."""
         return self.name
 
     def __repr__(self) -> str:
@@ -122,18 +122,18 @@ class ConstantPattern(DFPattern):
 
 
 class WildcardPattern(DFPattern):
-    """Anything, or what it is redirected to, which may contain the wildcard itself."""
+    """Anything, or the pattern to which it is redirected, which may contain the wildcard itself."""
 
     def __init__(self) -> None:
         self.pattern: DFPattern | None = None
 
     def redirect_to(self, pat: DFPattern) -> None:
-        """From now on match what `pat` matches; so patterns of any depth are made."""
+        """Redirects the wildcard to `pat`, for recursive patterns."""
         self.pattern = pat
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """What it is redirected to."""
+        """The pattern to which it is redirected."""
         return () if self.pattern is None else (self.pattern,)
 
     def __repr__(self) -> str:
@@ -141,19 +141,19 @@ class WildcardPattern(DFPattern):
 
 
 class CallPattern(DFPattern):
-    """The call of an operator or a function on arguments; `args` of None are any."""
+    """A call of an operator or a function; `args` of None match any arguments."""
 
     def __init__(self, op: DFPattern, args: Sequence[DFPattern] | None):
         self.op, self.args = op, None if args is None else list(args)
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """What is called, and the arguments."""
+        """The callee and the arguments."""
         return (self.op, *(self.args if self.args is not None else ()))
 
 
 class FunctionPattern(DFPattern):
-    """A function with parameters and a body; `params` of None are any."""
+    """A function with parameters and a body; `params` of None match any parameters."""
 
     def __init__(self, params: Sequence[DFPattern] | None, body: DFPattern):
         self.params, self.body = None if params is None else list(params), body
@@ -165,31 +165,31 @@ class FunctionPattern(DFPattern):
 
 
 class IfPattern(DFPattern):
-    """A branch."""
+    """An if."""
 
     def __init__(self, cond: DFPattern, true_branch: DFPattern, false_branch: DFPattern):
         self.cond, self.true_branch, self.false_branch = cond, true_branch, false_branch
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """Condition and both values."""
+        """The condition and both branches."""
         return (self.cond, self.true_branch, self.false_branch)
 
 
 class LetPattern(DFPattern):
-    """A binding of a variable, with the body in which it holds."""
+    """A let: a variable, its value, and the body."""
 
     def __init__(self, var: DFPattern, value: DFPattern, body: DFPattern):
         self.var, self.value, self.body = var, value, body
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """Variable, value and body."""
+        """The variable, the value and the body."""
         return (self.var, self.value, self.body)
 
 
 class TuplePattern(DFPattern):
-    """A tuple; `fields` of None are any."""
+    """A tuple; `fields` of None match any fields."""
 
     def __init__(self, fields: Sequence[DFPattern] | None):
         self.fields = None if fields is None else list(fields)
@@ -207,7 +207,7 @@ class TuplePattern(DFPattern):
 
 
 class TupleGetItemPattern(DFPattern):
-    """A field of a tuple; an `index` of None is any."""
+    """A field of a tuple; an `index` of None matches any field."""
 
     def __init__(self, tuple_value: DFPattern, index: int | None = None):
         self.tuple, self.index = tuple_value, -1 if index is None else index
@@ -219,43 +219,43 @@ class TupleGetItemPattern(DFPattern):
 
 
 class AltPattern(DFPattern):
-    """What `left` matches, else what `right` matches."""
+    """Matches `left`, else `right`."""
 
     def __init__(self, left: DFPattern, right: DFPattern):
         self.left, self.right = checked(left), checked(right)
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """Both."""
+        """Both alternatives."""
         return (self.left, self.right)
 
 
 class DominatorPattern(DFPattern):
-    """`child`, which all paths from `parent` reach, with nothing on them but what `path` matches."""
+    """A `child` that all paths from `parent` reach through nodes that match `path`."""
 
     def __init__(self, parent: DFPattern, path: DFPattern, child: DFPattern):
         self.parent, self.path, self.child = parent, path, child
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """Parent, path and child."""
+        """The parent, the path and the child."""
         return (self.parent, self.path, self.child)
 
 
 class NarrowedPattern(DFPattern):
-    """Base of patterns that ask more of what another one matches."""
+    """Base of patterns that restrict another pattern."""
 
     def __init__(self, pattern: DFPattern):
         self.pattern = pattern
 
     @property
     def parts(self) -> tuple[DFPattern, ...]:
-        """The pattern that is narrowed."""
+        """The restricted pattern."""
         return (self.pattern,)
 
 
 class AttrPattern(NarrowedPattern):
-    """What has these attributes: of an operator TOpPattern, of a call the operator's, of a function its own."""
+    """Restricts attributes: TOpPattern of an operator, those of the operator in a call, those of a function."""
 
     def __init__(self, pattern: DFPattern, attrs: Mapping[str, object]):
         super().__init__(pattern)
@@ -263,7 +263,7 @@ class AttrPattern(NarrowedPattern):
 
 
 class TypePattern(NarrowedPattern):
-    """What has a type."""
+    """Restricts the type."""
 
     def __init__(self, pattern: DFPattern, ttype: object):
         super().__init__(pattern)
@@ -271,7 +271,7 @@ class TypePattern(NarrowedPattern):
 
 
 class DataTypePattern(NarrowedPattern):
-    """A tensor of an element type."""
+    """Restricts the element type of a tensor."""
 
     def __init__(self, pattern: DFPattern, dtype: object):
         super().__init__(pattern)
@@ -279,7 +279,7 @@ class DataTypePattern(NarrowedPattern):
 
 
 class ShapePattern(NarrowedPattern):
-    """A tensor of a shape."""
+    """Restricts the shape of a tensor."""
 
     def __init__(self, pattern: DFPattern, shape: Sequence[object]):
         super().__init__(pattern)
@@ -287,12 +287,12 @@ class ShapePattern(NarrowedPattern):
 
 
 def operator(name: str) -> ExprPattern:
-    """The operator called `name`; `UnknownOpError` for none."""
+    """Returns a pattern for an operator. Raises `UnknownOpError` for an unknown name."""
     return ExprPattern(Op.of(get_relay_op(name)))
 
 
 def checked(pattern: object) -> DFPattern:
-    """`pattern`, which must be one; `InputError` otherwise."""
+    """Returns `pattern`. Raises `InputError` if it is not a pattern."""
     if not isinstance(pattern, DFPattern):
         found = with_article(type(pattern).__name__)
         raise InputError(f"{found} is no pattern", help="is_expr(…) matches a given expression, wildcard() anything")

@@ -1,8 +1,8 @@
-"""Post-dominators of numbered nodes: asked in constant time, found in n log n.
+"""Post-dominators of numbered nodes: queries in constant time, construction in O(n log n).
 
-Node `p` post-dominates `n` when every path from `n` to the outside passes `p`. The nearest such node is the least
-common ancestor of the users of `n` in the tree built so far, users first. Each node of the tree keeps one far ancestor
-beside its parent (Myers 1983), as in `passes/fusion/post_dominators.py`, which also follows patterns along the edges.
+Node `p` post-dominates `n` if every path from `n` to the outside passes `p`. The nearest such node is the least common
+ancestor of the users of `n` in the tree built so far, users first. Each node of the tree has a jump pointer beside its
+parent (Myers 1983), as in `passes/fusion/post_dominators.py`, which also tracks patterns along the edges.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 
 class PostDominators:
-    """The tree of nodes whose users have greater numbers; `outside` are those that are seen outside."""
+    """The post-dominator tree. Users have greater numbers than the node; `outside` are nodes used outside."""
 
     def __init__(self, users: Sequence[Sequence[int]], outside: Sequence[int]):
         self._exit = size = len(users)
@@ -23,7 +23,7 @@ class PostDominators:
         self._enter, self._leave = self._intervals()
 
     def dominates(self, node: int, other: int) -> bool:
-        """Whether `node` post-dominates `other`; none does so to itself."""
+        """Returns whether `node` strictly post-dominates `other`."""
         return self._enter[node] < self._enter[other] < self._leave[node]
 
     def _attach(self, node: int, parent: int) -> None:
@@ -33,7 +33,7 @@ class PostDominators:
         self._jumps[node] = self._jumps[jump] if equally_far else parent
 
     def _common(self, users: Sequence[int]) -> int:
-        """The least common ancestor of all of them; the exit where there are none."""
+        """Returns the least common ancestor of the users, or the exit without users."""
         if not users:
             return self._exit
         found = users[0]
@@ -55,11 +55,11 @@ class PostDominators:
         return left
 
     def _intervals(self) -> tuple[list[int], list[int]]:
-        """When a walk through the tree, from the exit, enters and leaves each node."""
+        """Returns the pre-order interval of each node's subtree."""
         size = self._exit
         below = [1] * (size + 1)
         for node in range(size):
-            # A parent's number is greater, so all that is below `node` is counted already.
+            # A parent's number is greater, so the count of `node` is complete.
             below[self._parents[node]] += below[node]
         enter, free = [0] * (size + 1), [1] * (size + 1)
         for node in reversed(range(size)):

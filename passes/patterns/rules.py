@@ -1,6 +1,6 @@
-"""When a pattern of each kind matches a node.
+"""The matching rules for each kind of pattern.
 
-A rule is a generator: it yields the questions, pattern and node, that decide, and gives the answer.
+A rule is a generator: it yields the queries (pattern, node) that it depends on, and returns its result.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 def rule(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
-    """Whether `pattern` matches `node`, whatever was found before."""
+    """Returns whether `pattern` matches `node`, regardless of previous matches of the pattern."""
     match pattern:
         case CallPattern():
             return (yield from call_rule(matcher, pattern, node))
@@ -75,7 +75,7 @@ def rule(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[Nod
 
 
 def _parts_match(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
-    """Whether `node` is of the pattern's kind and its parts match, one after the other."""
+    """Returns whether `node` has the kind of the pattern and its parts match, in order."""
     nodes = _parts(matcher, pattern, node)
     if nodes is None or len(nodes) != len(pattern.parts):
         return False
@@ -86,7 +86,7 @@ def _parts_match(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> An
 
 
 def _parts(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Sequence[NodeT] | None:
-    """The nodes that the parts of `pattern` have to match; None where `node` is of another kind."""
+    """Returns the nodes to match with the parts of `pattern`; None if `node` has another kind."""
     match pattern, matcher.terms.of(node):
         case TuplePattern(), TupleTerm(fields):
             return () if pattern.fields is None else fields
@@ -103,7 +103,7 @@ def _parts(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Sequence
 
 
 def _has_attributes(matcher: Matcher[NodeT], pattern: AttrPattern, node: NodeT) -> bool:
-    """Whether an operator, a call or a function has all of the attributes."""
+    """Returns whether an operator, a call or a function has all attributes."""
     if not isinstance(matcher.terms.of(node), OperatorTerm | CallTerm | FunctionTerm):
         return False
     return all(same_attribute(value, matcher.terms.attribute(node, name)) for name, value in pattern.attrs.items())

@@ -1,4 +1,4 @@
-"""Whether two values are made in the same way: equal ops on equal operands, of the same variables."""
+"""Structural equality of values: equal ops on equal operands, with the same variables."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 
 @runtime_checkable
 class _Handle(Protocol):
-    """Something that stands for a value, as an expression does."""
+    """A handle on a value, such as an expression."""
 
     @property
     def ssa_value(self) -> SSAValue:
@@ -24,7 +24,7 @@ class _Handle(Protocol):
 
 
 def is_made_as(node: object, expr: object) -> bool:
-    """Whether a node is what `expr` is: an operator the same one, a value one that is made in the same way."""
+    """Returns whether `node` is the same operator as `expr`, or a value of the same structure."""
     if isinstance(expr, Op) or isinstance(node, Op):
         return node == expr
     left, right = _value(node), _value(expr)
@@ -40,10 +40,10 @@ def _value(node: object) -> SSAValue | None:
 def same_program(
     left: SSAValue, right: SSAValue, variables: Mapping[SSAValue, SSAValue] = MappingProxyType({})
 ) -> bool:
-    """Whether both values come from equal ops on equal operands; types and the names of values do not count.
+    """Returns whether both values come from equal ops on equal operands, regardless of types and names of values.
 
-    Variables are equal where they are the same, bound in the same place of both, or said to be by `variables`. What
-    inference records of an op does not count. Iterative; what both share is not looked at, and no pair twice.
+    Variables are equal if they are the same, bound at the same position, or mapped by `variables`. Attributes that
+    inference records are ignored. Iterative; shared subgraphs are skipped, and each pair is compared once.
     """
     pending, seen = [(left, right)], set[tuple[SSAValue, SSAValue]]()
     bound = dict(variables)
@@ -66,7 +66,7 @@ def same_program(
 
 
 def _same_op(one: Operation, other: Operation, bound: dict[SSAValue, SSAValue]) -> bool:
-    """Whether both ops do the same with their operands; notes which variables their bodies bind."""
+    """Returns whether both ops are equal apart from operands; records the correspondence of their block arguments."""
     if type(one) is not type(other) or len(one.operands) != len(other.operands):
         return False
     if isinstance(one, ConstantOp) and isinstance(other, ConstantOp):

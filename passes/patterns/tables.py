@@ -1,4 +1,4 @@
-"""Tables of patterns by name: what the composites of a library or an accelerator are made of."""
+"""Pattern tables by name: the composites of libraries and accelerators."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def _every(value: SSAValue) -> bool:
 
 @dataclass(frozen=True)
 class TableRow:
-    """A composite: its name, the pattern of what it computes, and which matches it is to be made of."""
+    """A composite: its name, its pattern, and a predicate on its matches."""
 
     name: str
     pattern: DFPattern
@@ -30,19 +30,19 @@ _TABLES: dict[str, Callable[[], Sequence[TableRow]]] = {}
 
 
 def add_table(name: str, rows: Callable[[], Sequence[TableRow]]) -> None:
-    """Let passes find the table by its name; one of the same name is replaced. `rows` is called each time."""
+    """Registers a table under a name, replacing an existing one. `rows` is called for each use."""
     _TABLES[name] = rows
 
 
 def remove_table(name: str) -> None:
-    """Forget a table, if it is there."""
+    """Removes a table if it exists."""
     _TABLES.pop(name, None)
 
 
 def table(name: str) -> Sequence[TableRow]:
-    """The rows of a table, in their order; `PassError` for a name that nobody registered.
+    """Returns the rows of a table in order. Raises `PassError` for an unknown name.
 
-    What installed packages announce as passes or targets is imported first.
+    Loads the installed plugins for targets and passes first if the name is unknown.
     """
     if name not in _TABLES:
         load_plugins("targets")

@@ -1,7 +1,7 @@
-"""What a node of a graph is, as patterns see it, whatever the nodes are: values of the IR or expressions.
+"""Terms: the common form of graph nodes for pattern matching, for IR values and expressions.
 
-`Terms` is the view that a kind of nodes gives of itself. Operators and the names of a module's functions are nodes too,
-which only calls have.
+`Terms` maps nodes of one kind to terms. Operators and the names of a module's functions are nodes too, which occur only
+in calls.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class GlobalTerm:
 
 @dataclass(frozen=True)
 class VarTerm(Generic[NodeT]):
-    """A variable: a parameter, or what a let of the IR binds, with its value."""
+    """A variable: a parameter, or the result of a let of the IR with its value."""
 
     name: str
     bound: tuple[NodeT, ...] = ()
@@ -46,7 +46,7 @@ class ConstantTerm:
 
 @dataclass(frozen=True)
 class CallTerm(Generic[NodeT]):
-    """The call of an operator or a function."""
+    """A call of an operator or a function."""
 
     op: NodeT
     args: tuple[NodeT, ...]
@@ -59,7 +59,7 @@ class FunctionTerm(Generic[NodeT]):
     params: tuple[NodeT, ...]
     body: NodeT
     itself: tuple[NodeT, ...] = ()
-    """The variable by which the body means the function, where it calls itself."""
+    """The variable that refers to the function in its body, if it is recursive."""
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class FieldTerm(Generic[NodeT]):
 
 @dataclass(frozen=True)
 class IfTerm(Generic[NodeT]):
-    """A branch."""
+    """An if."""
 
     cond: NodeT
     true_branch: NodeT
@@ -88,7 +88,7 @@ class IfTerm(Generic[NodeT]):
 
 @dataclass(frozen=True)
 class LetTerm(Generic[NodeT]):
-    """A binding with its body."""
+    """A let with its body."""
 
     var: NodeT
     value: NodeT
@@ -97,7 +97,7 @@ class LetTerm(Generic[NodeT]):
 
 @dataclass(frozen=True)
 class OtherTerm(Generic[NodeT]):
-    """What only wildcards match."""
+    """A node that only wildcards match."""
 
     name: str
     needs: tuple[NodeT, ...]
@@ -116,43 +116,43 @@ Term: TypeAlias = (
     | LetTerm[NodeT]
     | OtherTerm[NodeT]
 )
-"""What a node is."""
+"""The term of a node."""
 
 
 class Missing:
-    """What stands for an attribute that is not there."""
+    """The marker for a missing attribute."""
 
 
 MISSING: Final = Missing()
 
 
 class Terms(Protocol[NodeT]):
-    """The view of nodes of one kind."""
+    """Maps nodes of one kind to terms."""
 
     def of(self, node: NodeT) -> Term[NodeT]:
-        """What `node` is."""
+        """Returns the term of `node`."""
         ...
 
     def attribute(self, node: NodeT, name: str) -> object:
-        """The attribute `name` of an operator, a call or a function as a Python value; `MISSING` for none."""
+        """Returns the attribute `name` of an operator, a call or a function as a Python value, or `MISSING`."""
         ...
 
     def type(self, node: NodeT) -> Attribute | None:
-        """The type of `node`; None where it is not known, and of operators."""
+        """Returns the type of `node`; None for unknown types and for operators."""
         ...
 
     def is_made_as(self, node: NodeT, expr: object) -> bool:
-        """Whether `node` is `expr`, or an equal op on equal operands."""
+        """Returns whether `node` is `expr`, or an equal op on equal operands."""
         ...
 
 
 def is_callable_name(term: Term[NodeT]) -> bool:
-    """Whether the node is an operator or the name of a function, which is no value."""
+    """Returns whether the node is an operator or the name of a function, which are not values."""
     return isinstance(term, OperatorTerm | GlobalTerm)
 
 
 def needs(terms: Terms[NodeT], node: NodeT) -> tuple[NodeT, ...]:
-    """The nodes that `node` consists of, in the order in which Relay visits them."""
+    """Returns the direct parts of `node`, in Relay's order."""
     match terms.of(node):
         case CallTerm(op, args):
             return args if is_callable_name(terms.of(op)) else (op, *args)
@@ -171,6 +171,6 @@ def needs(terms: Terms[NodeT], node: NodeT) -> tuple[NodeT, ...]:
 
 
 def operands(terms: Terms[NodeT], node: NodeT) -> tuple[NodeT, ...]:
-    """As `needs`, of a call without what it calls."""
+    """Returns the direct parts of `node`; for a call only the arguments."""
     term = terms.of(node)
     return term.args if isinstance(term, CallTerm) else needs(terms, node)

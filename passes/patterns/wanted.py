@@ -1,4 +1,4 @@
-"""Compares what patterns want of attributes and types with what nodes have."""
+"""Compares attributes and types that patterns require with those of nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.index_algebra.dims import ANY, symbol
 
 
 def same_attribute(wanted: object, found: object) -> bool:
-    """Whether an attribute has the value: lists and tuples are alike, attributes of MLIR are what they hold."""
+    """Returns whether both values are equal; lists equal tuples, and MLIR attributes their Python values."""
     return _plain(wanted) == _plain(found)
 
 
@@ -29,17 +29,17 @@ def _plain(value: object) -> object:
 
 
 def has_type(type: Attribute | None, wanted: object) -> bool:
-    """Whether a node of `type` has the wanted type."""
+    """Returns whether `type` is the required type."""
     return type is not None and type == wanted
 
 
 def has_shape(type: Attribute | None, wanted: Sequence[object]) -> bool:
-    """Whether `type` is that of a tensor of the wanted shape: numbers, expressions, names, None for any extent."""
+    """Returns whether `type` is a tensor type of the required shape: numbers, expressions, names, None for unknown."""
     return isinstance(type, TensorType) and shape_of(type) == tuple(map(_extent, wanted))
 
 
 def has_dtype(type: Attribute | None, wanted: object) -> bool:
-    """Whether `type` is that of a tensor of the wanted element type, by name or as numpy or MLIR have it."""
+    """Returns whether `type` is a tensor type of the required element type, a name, a numpy dtype or an MLIR type."""
     if not isinstance(type, TensorType):
         return False
     dtype = wanted if isinstance(wanted, Attribute) else element_type(cast(DTypeLike, wanted))

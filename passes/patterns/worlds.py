@@ -1,6 +1,6 @@
-"""What patterns are matched against: for each kind of node, who matches it and who partitions around it.
+"""A registry of the kinds of nodes that patterns match, each with its functions to match and to partition.
 
-The kinds that stand here are values of the IR (`ir_match.py`); a layer above adds its own, as that of expressions.
+Values of the IR are registered here (`ir_match.py`); other layers register their own kinds, such as expressions.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class World:
-    """What can be done with a pattern and a node of one kind."""
+    """The operations on a pattern and a node of one kind."""
 
     match: Callable[[DFPattern, object], bool]
-    """Whether the pattern matches the node."""
+    """Returns whether the pattern matches the node."""
     partition: Callable[[DFPattern, object, Mapping[str, object] | None, Callable[[object], object]], object] | None
-    """What stands for the node with matches as functions of their own; None for nodes that cannot be replaced."""
+    """Returns the node with matches outlined to functions; None for nodes that cannot be replaced."""
 
 
 _WORLDS: dict[type[object], World] = {}
 
 
 def add_world(kind: type[object], world: World) -> None:
-    """Let patterns be matched against nodes of the class `kind` and those derived from it."""
+    """Registers nodes of the class `kind` and its subclasses."""
     _WORLDS[kind] = world
 
 
 def world_of(node: object) -> World:
-    """The world that a node is of; `InputError` for what no pattern can be matched against."""
+    """Returns the world of a node. Raises `InputError` if patterns cannot match nodes of its class."""
     for kind in type(node).__mro__:
         if kind in _WORLDS:
             return _WORLDS[kind]
