@@ -1,5 +1,5 @@
-"""Reverse-mode automatic differentiation: functions that give their result and the gradient of each parameter.
+"""Reverse-mode automatic differentiation: functions that return their result and the gradient of each parameter.
 
-`rule_table` says how an operator hands the gradient of its result on to its operands, and `rules/` has the rules of our
-operators, a file for each family. `differentiate` applies them to a function.
+`rule_table` defines how rules propagate the gradient of an operator's result to its operands. `rules/` has the rules of
+xrelay's operators, a file for each family. `differentiate` applies them to a function.
 """

@@ -1,4 +1,4 @@
-"""Gradients of values, summed up while a function is gone through from its results to its parameters."""
+"""Adjoints: the gradients of values, accumulated while a function is traversed from results to parameters."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
 
 
 class Adjoint:
-    """The gradient of one value as far as it is known: what is to be added up, or of a tuple the adjoints of fields."""
+    """The known gradient of one value: terms to add up, or the adjoints of the fields of a tuple."""
 
     def __init__(self) -> None:
         self.terms: list[SSAValue] = []
-        """Of a tensor; each has its type."""
+        """The terms for a tensor, each of the tensor's type."""
         self.fields: dict[int, Adjoint] = {}
-        """Of a tuple; a field that nothing depends on is missing."""
+        """The adjoints of a tuple's fields. Fields on which nothing depends are missing."""
 
     def field(self, index: int) -> Adjoint:
-        """The adjoint of a field."""
+        """Returns the adjoint of a field."""
         return self.fields.setdefault(index, Adjoint())
 
     def absorb(self, other: Adjoint) -> None:
-        """Add `other`, of a value of the same type."""
+        """Adds the adjoint of another value of the same type."""
         pending: list[tuple[Adjoint, Adjoint]] = [(self, other)]
         while pending:
             into, source = pending.pop()
@@ -34,7 +34,7 @@ class Adjoint:
             pending += ((into.field(index), field) for index, field in source.fields.items())
 
     def add(self, gradient: SSAValue, emit: GradientEmitter) -> None:
-        """Add a value; a tuple is taken apart."""
+        """Adds a value. A tuple is added field by field."""
         pending: list[tuple[Adjoint, SSAValue]] = [(self, gradient)]
         while pending:
             into, value = pending.pop()
@@ -44,7 +44,7 @@ class Adjoint:
                 into.terms.append(value)
 
     def leaves(self, type: Attribute) -> Iterator[Adjoint | None]:
-        """The adjoints of the tensors in a value of `type`, in order; `None` for one that nothing depends on."""
+        """Yields the adjoints of the tensors in a value of `type`, in order; None for those without terms."""
         pending: list[tuple[Adjoint | None, Attribute]] = [(self, type)]
         while pending:
             adjoint, current = pending.pop()
@@ -56,21 +56,21 @@ class Adjoint:
 
 
 class Adjoints:
-    """The adjoint of every value that the result depends on."""
+    """The adjoint of each value on which the result depends."""
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, Adjoint] = {}
 
     def __getitem__(self, value: SSAValue) -> Adjoint:
-        """The adjoint of `value`, to which more may be added."""
+        """Returns the adjoint of `value`, to which terms can be added."""
         return self._known.setdefault(value, Adjoint())
 
     def get(self, value: SSAValue) -> Adjoint | None:
-        """The adjoint of `value`; `None` where the result does not depend on it."""
+        """Returns the adjoint of `value`, or None if the result does not depend on it."""
         return self._known.get(value)
 
     def total(self, value: SSAValue, emit: GradientEmitter) -> SSAValue:
-        """The gradient of `value` as a value of its type; zeros where the result does not depend on it."""
+        """Returns the gradient of `value` as a value of its type; zeros if the result does not depend on it."""
         if not isinstance(value.type, TupleType):
             return _sum(value, self._known.get(value), emit)
         found = list(self[value].leaves(value.type))
@@ -88,7 +88,7 @@ class Adjoints:
 
 
 def _sum(value: SSAValue, adjoint: Adjoint | None, emit: GradientEmitter) -> SSAValue:
-    """The sum of what an adjoint of the tensor `value` consists of, zeros without one; it is remembered there."""
+    """Returns the sum of an adjoint's terms, zeros without terms. The sum replaces the terms."""
     if adjoint is None or not adjoint.terms:
         return emit.zeros_like(value)
     total, *others = adjoint.terms
@@ -99,7 +99,7 @@ def _sum(value: SSAValue, adjoint: Adjoint | None, emit: GradientEmitter) -> SSA
 
 
 def fits(gradient: Attribute, type: Attribute) -> bool:
-    """Whether a value of type `gradient` can be the gradient of one of `type`, up to what their extents are called."""
+    """Returns whether a value of type `gradient` can be the gradient of one of `type`, up to names of extents."""
     if isinstance(gradient, TensorType) and isinstance(type, TensorType):
         return gradient.element_type == type.element_type and compatible(gradient, type)
     return gradient == type

@@ -1,4 +1,4 @@
-"""Products along one axis, which gradients of what is linear along each axis are made of."""
+"""Matrix products along one axis, for gradients of operators that are linear along each axis."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from xrelay.passes.gradient.emitter import GradientEmitter
 
 
 def matrix_of(weights: Array, like: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """A constant with the element type of the tensor `like`."""
+    """Returns a constant with the element type of the tensor `like`."""
     return emit.insert(ConstantOp.of(weights.astype(numpy_dtype(element_type_of(like.type))))).result
 
 
 def multiplied(value: SSAValue, axis: int, matrix: SSAValue, emit: GradientEmitter) -> SSAValue:
-    """The product along `axis` of `value`, of which there are as many elements as rows of `matrix`, by the columns."""
+    """Returns the product of `value` along `axis` with `matrix`, which has as many rows as the axis has elements."""
     rank = len(emit.shape(value))
     order = [*(other for other in range(rank) if other != axis), axis]
     product = emit.op("nn.matmul", _transposed(value, order, emit), matrix)

@@ -1,11 +1,11 @@
 """Reverse-mode differentiation of one function.
 
-The ops of the function stay, and behind them come those of the backward pass: it goes from the last op to the first,
-and where the result depends on what an op gives, the rule of the op (`rule_table.py`) hands the gradient on to its
-operands, at which gradients are added up. Values that no parameter reaches get none, and what nothing needs is erased.
+The ops of the function are kept and followed by those of the backward pass. It visits ops from the last to the first.
+If the result depends on an op, the rule of the op (`rule_table.py`) propagates the gradient to its operands, where
+gradients are added up. Values that do not depend on a parameter get no gradient. Unused ops are erased.
 
-A `relay.if` becomes another one that gives the gradients of what its branches use from around them: each branch
-computes again what it has to and goes back from there, so that only the chosen branch runs, as before.
+For a `relay.if`, another `relay.if` yields the gradients of the values that its branches capture. Each branch
+recomputes its forward pass and then runs its backward pass, so only the chosen branch runs, as before.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 
 GRADIENTS = "gradients"
-"""The name of the second result, where results have names."""
+"""The name of the second result, if results have names."""
 
 
 def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
-    """Let `function` give its result and the tuple of the gradients of its parameters.
+    """Makes `function` return its result and the tuple of the gradients of its parameters.
 
-    The result of a function of several is the tuple of them. The gradient is that of the sum of all elements of the
-    result, with `first_alone` of the first tensor in it. `PassError` for an op that cannot be differentiated, a
-    parameter or result that is no tensor or tuple of such, and unknown types.
+    Several results become a tuple. The gradient is that of the sum of all elements of the result, with `first_alone` of
+    the first tensor in it. Raises `PassError` for an op that cannot be differentiated, for parameters and results other
+    than tensors and tuples of tensors, and for unknown types.
     """
     _require_tensors(function)
     if any(isinstance(op, IfOp) for op in walk_ops(function)):
-        # What one branch alone needs is differentiated in that branch.
+        # Moves values that only one branch needs into that branch, to be differentiated there.
         to_basic_block_normal_form(function, pure_functions(function.parent_op()))
     function.attributes.pop(FORM, None)
     block = function.body.block
@@ -81,9 +81,9 @@ def differentiate(function: FuncOp, *, first_alone: bool = False) -> None:
 
 
 def _require_tensors(function: FuncOp) -> None:
-    """`PassError` where a parameter or result is no tensor or tuple of such, or a type is not known."""
+    """Raises `PassError` for parameters or results other than (tuples of) tensors, and for unknown types."""
     place = describe_place(function)
-    # Each type is looked at once: ops that take fields of a wide tuple share its type. The ops keep the types alive.
+    # Checks each type object once: ops that take fields of a wide tuple share its type. The ops keep the types alive.
     known: set[int] = set()
     for op in walk_ops(function):
         new = [type for type in op.result_types if id(type) not in known]
@@ -99,7 +99,7 @@ def _require_tensors(function: FuncOp) -> None:
 
 
 def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientEmitter, *, first_alone: bool) -> None:
-    """Let the gradient of each element of `value`, or of the first tensor in it, be 1."""
+    """Sets the gradient of each element of `value`, or of the first tensor in it, to 1."""
     pending = [(adjoint, value)]
     while pending:
         into, current = pending.pop()
@@ -111,7 +111,7 @@ def _seed(adjoint: Adjoint, value: SSAValue, emit: GradientEmitter, *, first_alo
 
 
 def active_values(function: FuncOp) -> set[SSAValue]:
-    """The values of `function` that depend on a parameter."""
+    """Returns the values of `function` that depend on a parameter."""
     uses, active = ValueUses(function), set[SSAValue](function.args)
     for op in walk_ops(function):
         if op is not function and any(value in active for value in uses.of(op)):
@@ -121,25 +121,25 @@ def active_values(function: FuncOp) -> set[SSAValue]:
 
 @dataclass
 class _Job:
-    """Ops to go back through, whose backward pass goes to the end of a block."""
+    """Ops to traverse backwards; their backward pass is emitted at the end of `block`."""
 
     block: Block
     forward: Sequence[Operation]
     adjoints: Adjoints
     finish: Callable[[], None]
-    """What is to be done when all of them have been gone through."""
+    """Called after all ops have been visited."""
 
 
 class BackwardPass:
-    """Goes back through the ops of blocks: the function's body first, then the branches met on the way."""
+    """Runs the backward pass over blocks: first the function's body, then the branches found on the way."""
 
     def __init__(self, active: set[SSAValue]):
         self._active = active
         self.jobs: list[_Job] = []
-        """A branch comes behind the block that it lies in."""
+        """A branch comes after the block that contains it."""
 
     def run(self) -> None:
-        """Go back through all blocks."""
+        """Visits all blocks."""
         for job in self.jobs:
             pending = list(job.forward)
             while pending:
@@ -151,7 +151,7 @@ class BackwardPass:
             job.finish()
 
     def _step(self, job: _Job, op: Operation, adjoint: Adjoint) -> Sequence[Operation]:
-        """Hand the gradient of the result of `op` on; gives ops that stand for it and are to be gone through."""
+        """Propagates the gradient of the result of `op`; returns ops that replace it and are to be visited."""
         emit = GradientEmitter(job.block, op)
         if isinstance(op, LetOp):
             job.adjoints[op.value].absorb(adjoint)
@@ -171,7 +171,7 @@ class BackwardPass:
     # --- operators -------------------------------------------------------------------------------------------------
 
     def _apply_rule(self, job: _Job, op: RelayOp, emit: GradientEmitter) -> Sequence[Operation]:
-        """Ask the rule of `op`; an op without one, which others define, is replaced by its parts here."""
+        """Applies the rule of `op`. A composite op without a rule is replaced by its parts."""
         rule = gradient_rule(type(op))
         if rule is None:
             if isinstance(op, CompositeOp):
@@ -189,7 +189,7 @@ class BackwardPass:
         return ()
 
     def _add(self, job: _Job, op: Operation, operand: SSAValue, gradient: SSAValue) -> None:
-        """Add what a rule gives to the gradient of an operand."""
+        """Adds the result of a rule to the gradient of an operand."""
         emit = GradientEmitter(job.block, op)
         if gradient.type != operand.type:
             if not fits(gradient.type, operand.type):
@@ -199,7 +199,7 @@ class BackwardPass:
         job.adjoints[operand].add(gradient, emit)
 
     def _parts(self, job: _Job, op: CompositeOp, emit: GradientEmitter) -> Sequence[Operation]:
-        """The parts of `op`, the last of which has its gradient."""
+        """Inserts the parts of `op`, passes its gradient to the last one, and returns them."""
         parts, value = op.parts_on(op.operands)
         for part in parts:
             emit.insert(part)
@@ -211,13 +211,13 @@ class BackwardPass:
     # --- branches --------------------------------------------------------------------------------------------------
 
     def _branch(self, job: _Job, op: IfOp, emit: GradientEmitter) -> None:
-        """Choose between the gradients that the branches of `op` give to what they use from around them.
+        """Selects the gradients of the values that the branches of `op` capture.
 
         Before:
 
             %r = relay.if %c : … { %e = relay.exp(%x); relay.yield %e } else { relay.yield %y }
 
-        After, where %g is the gradient of %r:
+        After, with the gradient %g of %r:
 
             %t = relay.if %c : … -> tuple<…> {
               %e = relay.exp(%x)
@@ -238,7 +238,7 @@ class BackwardPass:
             job.adjoints[value].add(emit.item(chosen, index), emit)
 
     def _region(self, op: IfOp, region: Region, gradient: SSAValue, captured: Sequence[SSAValue]) -> Region:
-        """A copy of a branch, which is gone back through later."""
+        """Returns a copy of a branch, which is traversed backwards later."""
         block = Block()
         values: dict[SSAValue, SSAValue] = {}
         forward = copies(list(region.block.ops)[:-1], values)
@@ -260,7 +260,7 @@ class BackwardPass:
 
 
 def _captured(op: IfOp, active: set[SSAValue]) -> list[SSAValue]:
-    """What the branches of `op` use from around it and depends on a parameter; `PassError` where they make extents."""
+    """Returns the captured values of `op` that depend on a parameter. Raises `PassError` if a branch makes extents."""
     inside = list(walk_ops(op))[1:]
     for inner in inside:
         if made_extents(inner):
@@ -272,14 +272,14 @@ def _captured(op: IfOp, active: set[SSAValue]) -> list[SSAValue]:
 
 
 def _no_rule(op: Operation) -> PassError:
-    """The error of an op that nothing says how to differentiate."""
+    """Returns the error for an op without a gradient rule."""
     if is_call(op) or isinstance(op, InvokeOp):
         return not_differentiable(op, "only calls that relay-inline can inline are, none of recursive functions")
     return not_differentiable(op, "there is no rule for it")
 
 
 def _erase_unused(function: FuncOp, forward: Sequence[Operation], jobs: Sequence[_Job]) -> None:
-    """Erase what the backward passes of `jobs` made and nothing needs, what is inside of branches first."""
+    """Erases unused ops that the backward passes of `jobs` emitted, those inside of branches first."""
     free, kept = side_effect_free_ops(function), set(forward)
     for job in reversed(jobs):
         for op in reversed(list(job.block.ops)):

@@ -1,4 +1,4 @@
-"""What a gradient rule makes ops with."""
+"""The builder of ops for gradient rules."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class GradientEmitter:
-    """Puts the ops of the backward pass at the end of `block`, at the location of `source`, an op of the forward pass.
+    """Adds ops of the backward pass at the end of `block`, with the location of `source`, an op of the forward pass.
 
-    What is to stand behind is put there when all gradients are known: the block has no terminator meanwhile.
+    The block has no terminator until all gradients are known.
     """
 
     def __init__(self, block: Block, source: Operation):
@@ -33,7 +33,7 @@ class GradientEmitter:
 
     @property
     def last_op(self) -> Operation:
-        """The op behind which ops come; `ValueError` where there is none."""
+        """The op after which ops are added. Raises `ValueError` for an empty block."""
         op = self._block.last_op
         if op is None:
             raise ValueError("the block has no op yet")
@@ -42,15 +42,15 @@ class GradientEmitter:
     # --- ops -------------------------------------------------------------------------------------------------------
 
     def insert(self, op: OpT) -> OpT:
-        """Put `op` behind all others."""
+        """Adds `op` at the end of the block."""
         op.location = self._source.location
         self._block.add_op(op)
         return op
 
     def op(self, name: str, *operands: SSAValue | float, **attributes: AttributeValue) -> SSAValue:
-        """The result of the operator of Relay's name `name`: `emit.op("multiply", gradient, 0.5)`.
+        """Adds an operator by Relay's name: `emit.op("multiply", gradient, 0.5)`; returns its result.
 
-        A number among its operands is a scalar of the first tensor's element type.
+        Numbers become scalars of the first tensor's element type.
         """
         tensors = [operand for operand in operands if isinstance(operand, SSAValue)]
         values = [
@@ -59,9 +59,9 @@ class GradientEmitter:
         return self.insert(get_relay_op(name).call(*values, **attributes)).results[0]
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A constant of rank 0 with the element type of the tensor `like`; `PassError` where that has no such number.
+        """Returns a constant of rank 0 with the element type of the tensor `like`.
 
-        Integers have the whole part of a number.
+        For integer types the number is truncated. Raises `PassError` if it is out of range.
         """
         element = element_type_of(like.type)
         dtype = numpy_dtype(element)
@@ -69,11 +69,11 @@ class GradientEmitter:
             message = f"{self._source.name} cannot be differentiated: its rule needs {value}, which no {element} is"
             raise PassError(message, location=describe_place(self._source))
         whole = int(value) if dtype.kind in "iub" else value
-        with np.errstate(over="ignore"):  # what f16 lacks is infinite
+        with np.errstate(over="ignore"):  # numbers beyond f16 become infinite
             return self.insert(ConstantOp.of(np.array(whole, dtype))).result
 
     def nearest_scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A constant as `scalar` gives it: the least or greatest integer of the type where it has no such number."""
+        """Returns a constant as `scalar` does, clamped to the range of an integer type."""
         dtype = numpy_dtype(element_type_of(like.type))
         if _holds(dtype, value):
             return self.scalar(value, like)
@@ -81,11 +81,11 @@ class GradientEmitter:
         return self.scalar(least if value < least else most, like)
 
     def tuple(self, *fields: SSAValue) -> SSAValue:
-        """A tuple of `fields`."""
+        """Returns a tuple of `fields`."""
         return self.insert(TupleOp.call(*fields)).result
 
     def item(self, data: SSAValue, index: int) -> SSAValue:
-        """Field `index` of the tuple `data`; the field itself where the tuple was made of it."""
+        """Returns field `index` of the tuple `data`, or the operand if `data` is built by a `relay.tuple`."""
         made = data.owner
         if isinstance(made, TupleOp):
             return made.operands[index]
@@ -94,45 +94,45 @@ class GradientEmitter:
     # --- shapes ----------------------------------------------------------------------------------------------------
 
     def shape(self, value: SSAValue) -> Shape:
-        """The shape of a tensor; its extents are numbers or expressions of names."""
+        """Returns the shape of a tensor, whose extents are numbers or expressions of names."""
         return shape_of(value.type)
 
     def zeros_like(self, value: SSAValue) -> SSAValue:
-        """Zeros of the type of `value`."""
+        """Returns zeros of the type of `value`."""
         return self.op("zeros_like", value)
 
     def ones_like(self, value: SSAValue) -> SSAValue:
-        """Ones of the type of `value`."""
+        """Returns ones of the type of `value`."""
         return self.op("ones_like", value)
 
     def sum_like(self, gradient: SSAValue, value: SSAValue) -> SSAValue:
-        """`gradient` in the shape of `value`: summed along the axes along which broadcasting repeated `value`."""
+        """Sums `gradient` to the shape of `value`, along the axes along which `value` was broadcast."""
         if self.shape(gradient) == self.shape(value):
             return gradient
         return self.op("collapse_sum_like", gradient, value)
 
     def broadcast_like(self, gradient: SSAValue, value: SSAValue) -> SSAValue:
-        """`gradient` repeated to the shape of `value`."""
+        """Broadcasts `gradient` to the shape of `value`."""
         if self.shape(gradient) == self.shape(value):
             return gradient
         return self.op("broadcast_to_like", gradient, value)
 
     def reshape_like(self, gradient: SSAValue, value: SSAValue) -> SSAValue:
-        """The elements of `gradient` in the shape of `value`."""
+        """Reshapes `gradient` to the shape of `value`."""
         if self.shape(gradient) == self.shape(value):
             return gradient
         return self.op("reshape_like", gradient, value)
 
     def cast_like(self, gradient: SSAValue, value: SSAValue) -> SSAValue:
-        """`gradient` in the element type of `value`."""
+        """Casts `gradient` to the element type of `value`."""
         if element_type_of(gradient.type) == element_type_of(value.type):
             return gradient
         return self.op("cast", gradient, dtype=element_type_of(value.type))
 
     def divided_by_count(self, gradient: SSAValue, data: SSAValue, axes: Sequence[int], *, less: int = 0) -> SSAValue:
-        """`gradient` divided by how many elements `data` has along `axes`, `less` taken off.
+        """Divides `gradient` by the number of elements of `data` along `axes`, minus `less`.
 
-        The quotient is that of a wider type where the element type may lack the number of elements.
+        Divides in a wider type if the element type may not represent the number of elements.
         """
         number = self.count(data, axes)
         wide = self.wide_enough(gradient, number)
@@ -144,19 +144,19 @@ class GradientEmitter:
         return self.cast_like(self.divided(wide, count), gradient)
 
     def count(self, data: SSAValue, axes: Sequence[int]) -> int | None:
-        """How many elements `data` has along `axes`; `None` where some of the extents are names."""
+        """Returns the number of elements of `data` along `axes`; None if an extent is dynamic."""
         extents = [self.shape(data)[axis] for axis in axes]
         known = [extent for extent in extents if isinstance(extent, int)]
         return prod(known) if len(known) == len(extents) else None
 
     def divided(self, value: SSAValue, count: SSAValue) -> SSAValue:
-        """`value` divided by a number of elements; integers by 1 where there are none, which divide by 0 nowhere."""
+        """Divides `value` by a number of elements. For integers a count of 0 becomes 1, to avoid division by 0."""
         if numpy_dtype(element_type_of(count.type)).kind in "iu":
             count = self.op("maximum", count, 1)
         return self.op("divide", value, count)
 
     def wide_enough(self, value: SSAValue, number: int | None) -> SSAValue:
-        """`value` in elements that hold `number`, or any number of elements where that is `None`."""
+        """Casts `value` to a type that represents `number`, or any number of elements if it is None."""
         dtype, greatest = numpy_dtype(element_type_of(value.type)), MAX_EXTENT if number is None else number
         if dtype == np.float16:
             return value if greatest <= float(np.finfo(dtype).max) else self.op("cast", value, dtype="float32")
@@ -164,7 +164,7 @@ class GradientEmitter:
 
 
 def _holds(dtype: np.dtype, value: float) -> bool:
-    """Whether integers of a type have the whole part of `value`; floats may round a number, to an infinity too."""
+    """Returns whether an integer type represents the integral part of `value`. Floats always do, by rounding."""
     if dtype.kind not in "iub":
         return True
     least, most = _limits(dtype)
@@ -172,5 +172,5 @@ def _holds(dtype: np.dtype, value: float) -> bool:
 
 
 def _limits(dtype: np.dtype) -> tuple[int, int]:
-    """The least and the greatest integer of a type; those of truth values are 0 and 1."""
+    """Returns the least and the greatest integer of a type; for booleans 0 and 1."""
     return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))

@@ -1,9 +1,9 @@
-"""`relay-first-order-gradient`: functions give their results and the gradients of their parameters.
+"""`relay-first-order-gradient`: makes functions return their results and the gradients of their parameters.
 
-What: each function f of the graph becomes one that gives `(f(x, …), (df/dx, …))`, where df/dx is the gradient of the
-sum of all elements of the result, of the type of the parameter x; one of several results gives the tuple of them.
-Why this way: the backward pass reads values of the forward pass where it needs them, so they are one function, which
-later passes simplify, fuse and plan as any other. `docs/gradient.md` says more.
+Each function f of the graph then returns `(f(x, …), (df/dx, …))`. df/dx is the gradient of the sum of all elements of
+the result, and has the type of the parameter x. Several results become a tuple. Forward and backward pass
+are one function, because the backward pass reads values of the forward pass; later passes simplify, fuse and plan it as
+any other. `docs/gradient.md` has details.
 
 Before:
 
@@ -22,12 +22,12 @@ After:
       func.return %y, %t : tensor<4xf32>, tuple<tensor<4xf32>>
     }
 
-Calls of functions and closures are inlined first, as `relay-inline` does it, so a private function that is only called
-goes. Each function that is left is differentiated by itself.
+Calls of functions and closures are inlined first, as by `relay-inline`, which removes private functions that are only
+called. Each remaining function is differentiated separately.
 
-Refuses (`PassError`, with place): ops without a rule on the way from a parameter to the result, such as loops and calls
-that stay; parameters and results that are no tensors or tuples of such; types that are not known. Left alone: kernels
-and functions without a body.
+Raises `PassError` with the location for ops without a rule between a parameter and the result, such as loops and calls
+that are not inlined; for parameters and results other than (tuples of) tensors; and for unknown types. Kernels and
+functions without a body are not changed.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ from xrelay.passes.relay.inline import SEALED, inline_calls
 
 @dataclass(frozen=True)
 class RelayFirstOrderGradientPass(ModulePass):
-    """Let functions give the gradients of their parameters too; see the module's docstring."""
+    """Makes functions return the gradients of their parameters; see the module's docstring."""
 
     name = "relay-first-order-gradient"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Differentiate the functions of the module in place."""
+        """Differentiates the functions of the module in place."""
         inline_calls(op)
         for function in op.body.block.ops:
             if isinstance(function, FuncOp) and not function.is_declaration and not SEALED & function.attributes.keys():

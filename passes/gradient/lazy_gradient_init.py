@@ -1,12 +1,11 @@
-"""`relay-lazy-gradient-init`: zeros and ones among gradients cost nothing.
+"""`relay-lazy-gradient-init`: removes zeros and ones from gradients.
 
-What: `zeros_like`, `ones_like` and `full_like` become ops that name their shape, so that they wait for no other value
-and none is kept for them; a sum with zeros and a product or quotient with ones becomes the other operand, a product
-with zeros becomes zeros; what gives zeros or ones another shape or type becomes such an op itself. Why: the backward
-pass starts from ones, and rules choose between gradients and zeros. Relay wraps every tensor in a value that may be
-"zero" or "one" when it runs; here the program says so, and what is left fuses into its users. Re-associating: a product
-with zeros is zeros, as in Relay, also where the other factor is not finite, and a negative zero to which 0 is added
-keeps its sign.
+`zeros_like`, `ones_like` and `full_like` become ops with a static shape, so that they depend on no value and keep none
+alive. A sum with zeros, and a product or quotient with ones, is replaced by the other operand; a product with zeros by
+zeros; shape and type changes of zeros or ones by zeros or ones. Such ops are frequent because the backward pass starts
+from ones, and rules select between gradients and zeros. Relay wraps each tensor in a value that is "zero" or "one" at
+run time; here the IR represents this, and the remaining fills fuse into their users. Re-associating: as in Relay, a
+product with zeros is zeros even if the other factor is not finite, and a negative zero plus 0 keeps its sign.
 
 Before:
 
@@ -15,9 +14,9 @@ Before:
     %z = relay.zeros_like(%y) : (tensor<4xf32>) -> tensor<4xf32>
     %s = relay.add(%g, %z) : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
-After: `%y` in the place of `%s`.
+After: `%s` is replaced by `%y`.
 
-Left alone: shapes and types that are not known yet; ops that demand something of named dimensions; truth values.
+Not changed: unknown shapes and types; ops with requirements on named dimensions; booleans.
 """
 
 from __future__ import annotations
@@ -50,17 +49,17 @@ from xrelay.passes.relay.simplify_shapes import NameTheType
 
 @dataclass(frozen=True)
 class RelayLazyGradientInitPass(ModulePass):
-    """Let zeros and ones vanish from sums and products; see the module's docstring."""
+    """Removes zeros and ones from sums and products; see the module's docstring."""
 
     name = "relay-lazy-gradient-init"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         simplify(op, PATTERNS)
 
 
 class BroadcastOther(RewritePattern):
-    """A smaller operand plus 0, less 0, times 1 or over 1 → the operand repeated. Exact, but for the sign of a zero.
+    """A smaller operand plus 0, minus 0, times 1 or over 1 → the broadcast operand. Exact, except the sign of zeros.
 
     Before:
 
@@ -72,7 +71,7 @@ class BroadcastOther(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Where the shape is known."""
+        """Requires a static shape."""
         result = op.results[0]
         number = 0.0 if isinstance(op, AddOp | SubtractOp) else 1.0
         for place in (0, 1) if isinstance(op, AddOp | MultiplyOp) else (1,):
@@ -83,7 +82,7 @@ class BroadcastOther(RewritePattern):
 
 
 class MultiplyByZeros(RewritePattern):
-    """A product with zeros → zeros, whatever the other factor is.
+    """A product with zeros → zeros, for any other factor.
 
     Before:
 
@@ -95,7 +94,7 @@ class MultiplyByZeros(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Look for zeros on either side."""
+        """Tests both operands for zeros."""
         for operand in op.operands:
             if uniform_number(operand) == 0.0 and operand.type == op.results[0].type:
                 Emitter(rewriter, op).replace(operand)
@@ -105,7 +104,7 @@ class MultiplyByZeros(RewritePattern):
 
 
 class FillAgain(RewritePattern):
-    """Zeros or ones in another shape or type → such a fill itself; so sums and negatives of zeros. Exact.
+    """Zeros or ones in another shape or type, or sums and negatives of zeros → such a fill itself. Exact.
 
     Before:
 
@@ -118,7 +117,7 @@ class FillAgain(RewritePattern):
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Look at the first operand."""
+        """Tests the first operand."""
         made = op.operands[0].owner
         if isinstance(made, ZerosOp):
             _fill(op, ZerosOp, rewriter)
@@ -127,7 +126,7 @@ class FillAgain(RewritePattern):
 
 
 def _fill(op: Operation, kind: type[ZerosOp | OnesOp], rewriter: PatternRewriter) -> None:
-    """Put an op of class `kind` in the place of `op`, where the shape is known."""
+    """Replaces `op` by an op of class `kind` if the shape is static."""
     result = op.results[0]
     if is_static(result.type) and not requirements_of(op) and element_type_of(result.type) != i1:
         emit = Emitter(rewriter, op)
@@ -143,4 +142,4 @@ PATTERNS: Mapping[type[Operation], Sequence[RewritePattern]] = {
     MultiplyOp: (*_NEUTRAL, MultiplyByZeros()),
     **dict.fromkeys((*_SHAPING, *_LIKE), (FillAgain(),)),
 }
-"""The patterns by the op that they start from."""
+"""The patterns by the class of their root op."""
