@@ -28,7 +28,7 @@ from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.core.user_operator import Relation, UserOperator
 from xrelay.errors import ConstraintError, InputError
 from xrelay.passes.byoc.target_support import forget_target_hook, registered_target_hook, takes
-from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so that others replace them
+from xrelay.passes.layout import cpu_layout_hooks as cpu_layout_hooks  # registered first, so later hooks replace them
 from xrelay.passes.layout.layout_hooks import alters_layout, forget_layout_hook, registered_layout_hook
 from xrelay.passes.qnn.integer_hooks import forget_integer_hook, registered_integer_hook, writes_integers
 from xrelay.passes.qnn.integer_rules import Write

@@ -50,7 +50,7 @@ class _Annotation:
         constrain_result: bool = False,
         constrain_body: bool = True,
     ) -> Expr:
-        """The expression itself: there is one device, the CPU, on which everything is."""
+        """Returns the expression itself. The only device is the CPU."""
 
 
 annotation: _Annotation
@@ -220,7 +220,7 @@ class _Image:
         coordinate_transformation_mode: str = 'half_pixel',
         out_dtype: str = '',
     ) -> Expr:
-        """`image.resize2d` under its older name, with the older names of methods: `bilinear` and `bicubic`."""
+        """`image.resize2d` under its older name, with the older method names `bilinear` and `bicubic`."""
 
 
 image: _Image
@@ -1101,7 +1101,7 @@ class _Nn:
         out_layout: str = '',
         out_dtype: str = '',
     ) -> Expr:
-        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+        """`nn.conv2d` on data in blocks of channels, under Relay's name."""
 
     @staticmethod
     def contrib_depthwise_conv2d_nchwc(
@@ -1118,14 +1118,14 @@ class _Nn:
         out_layout: str = '',
         out_dtype: str = '',
     ) -> Expr:
-        """`nn.conv2d` of images in blocks of channels, under the name that Relay has for it."""
+        """`nn.conv2d` on data in blocks of channels, under Relay's name."""
 
     @staticmethod
     def dropout_raw(
         data: ExprLike,
         rate: float = 0.5,
     ) -> Expr:
-        """`nn.dropout` with both results: the data, and its mask."""
+        """`nn.dropout` with both results: the data and its mask."""
 
 
 nn: _Nn
@@ -1441,7 +1441,7 @@ class _Qnn:
         axis: int = -1,
         in_dtype: str | Expr = 'int8',
     ) -> Expr:
-        """What `qnn.dequantize` makes of numbers in floats; the data itself where `in_dtype` is `disable` or 0."""
+        """Returns the values of `qnn.dequantize` for integers stored as floats; the data for `disable` or 0."""
 
     @staticmethod
     def simulated_quantize(
@@ -1451,7 +1451,7 @@ class _Qnn:
         axis: int = -1,
         out_dtype: str | Expr = 'int8',
     ) -> Expr:
-        """The numbers that `qnn.quantize` gives, in floats of the data's type."""
+        """Returns the values of `qnn.quantize` as floats of the data's type."""
 
 
 qnn: _Qnn
@@ -1502,7 +1502,7 @@ class _Random:
     def threefry_key(
         seed: int,
     ) -> Expr:
-        """A key of random numbers: the seed in four words, and a path and a counter at their beginnings."""
+        """Returns a key of random numbers: four words of the seed, and initial path and counter."""
 
 
 random: _Random
@@ -2555,7 +2555,7 @@ def mean_std(
     keepdims: bool = False,
     exclude: bool = False,
 ) -> Expr:
-    """The tuple of the mean and the standard deviation over some axes."""
+    """Returns the tuple of the mean and the standard deviation over some axes."""
 
 def mean_variance(
     data: ExprLike,
@@ -2564,20 +2564,20 @@ def mean_variance(
     exclude: bool = False,
     unbiased: bool = False,
 ) -> Expr:
-    """The tuple of the mean and the variance over some axes."""
+    """Returns the tuple of the mean and the variance over some axes."""
 
 def reverse_reshape(
     data: ExprLike,
     newshape: int | Sequence[int],
 ) -> Expr:
-    """`contrib_reverse_reshape`, under the name of Relay's Python."""
+    """`contrib_reverse_reshape`, under the name in Relay's Python."""
 
 def segment_sum(
     data: ExprLike,
     segment_ids: ExprLike,
     num_segments: int | Expr | None = None,
 ) -> Expr:
-    """Row s is the sum of the rows of the data whose number in `segment_ids` is s."""
+    """Row s of the result is the sum of the data rows whose segment id is s."""
 
 def sparse_fill_empty_rows(
     sparse_indices: ExprLike,
@@ -2585,7 +2585,7 @@ def sparse_fill_empty_rows(
     dense_shape: ExprLike,
     default_value: ExprLike,
 ) -> Expr:
-    """Places (N, axes) and values of a sparse tensor, with the default at the beginning of each row that has none."""
+    """Fills the empty rows of a sparse tensor, given as indices (N, axes) and values, with a default at column 0."""
 
 __all__ = [
     "abs",

@@ -25,7 +25,7 @@ class TypeView:
 
     def __getattr__(self, name: str) -> object:
         """Returns an attribute of the xDSL type."""
-        if name == "plain":  # not yet set, where a copy is made
+        if name == "plain":  # not yet set when an instance is copied
             raise AttributeError(name)
         return getattr(self.plain, name)
 

@@ -70,7 +70,7 @@ def where(condition: ExprLike, x: ExprLike, y: ExprLike) -> Expr:
 
 
 def arange(start: ExprLike, stop: ExprLike | None = None, step: ExprLike | None = None, dtype: str = "float32") -> Expr:
-    """`arange` of dtype `dtype` from `start` to `stop`; from 0 to `start` if `stop` is not given. The default step is 1."""
+    """`arange` of dtype `dtype` from `start` to `stop`, or from 0 to `start` without `stop`. The default step is 1."""
     if stop is None:
         start, stop = 0, start
     bounds = [_in_dtype(bound, dtype) for bound in (start, stop, 1 if step is None else step)]

@@ -62,7 +62,7 @@ class QConfig:
     skip_dense_layer: bool = True
     """Whether `nn.dense` and `nn.matmul` stay in floats."""
     skip_conv_layers: tuple[int, ...] | None = (0,)
-    """The `nn.conv2d` that stay in floats, by number from 0; negative numbers count from the last. With None all are quantised."""
+    """The numbers of the `nn.conv2d` that stay in floats, from 0; negative ones count from the last. None: no layer."""
     do_simulation: bool = False
     """Whether the result is the float program with rounding, instead of an integer program."""
     round_for_shift: bool = True
