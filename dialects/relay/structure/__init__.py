@@ -1,1 +1,1 @@
-"""The language around the operators: constants, tuples, bindings, branches, functions and fused groups."""
+"""The ops that structure a program: constants, tuples, bindings, branches, functions and fused groups."""

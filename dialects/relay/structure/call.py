@@ -1,4 +1,4 @@
-"""`relay.call`: calls of functions with named dimensions; and what is common to it and to `func.call`."""
+"""`relay.call`: calls of functions with named dimensions, and helpers for it and `func.call`."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ from xrelay.index_algebra.dims import Dim, Symbol, single_atom
 
 
 class _CallsAFunction(SymbolUserOpInterface):
-    """Its callee is a function of the module, whose type the op compares with its own."""
+    """The callee is a function of the module, whose type is checked against the types of the call."""
 
     def verify(self, op: Operation) -> None:
-        """Check C1 to C5."""
+        """Checks C1 to C5."""
         if isinstance(op, NamedCallOp):
             _verify_call(op)
 
 
 @irdl_op_definition
 class NamedCallOp(IRDLOperation):
-    """The results of a function with named dimensions, each name of which stands for a dimension of the caller.
+    """The results of a function with named dimensions. Each name is bound to a dimension of the caller.
 
-    `<n = 2 * m>` says what the callee's names are here. A name that occurs in the callee's results alone is made by
-    the call: it is bound to a name of its own, which `relay.binds` lists. Without `<…>`, as `relay-infer-type` may be
-    given it, the names are not known yet.
+    `<n = 2 * m>` binds the callee's names. A name that occurs only in the callee's results is introduced by the call:
+    it is bound to a name of its own, which `relay.binds` lists. Without `<…>`, which is allowed before
+    `relay-infer-type`, the bindings are not known yet.
 
     Constraints:
     - C1: the callee is a function of the module, and dimensions of its type, or of functions that it takes, have names.
-    - C2: each of these names is bound once, to what is not negative, and nothing else is bound.
+    - C2: each of these names is bound once, to a dimension that is not negative, and nothing else is bound.
     - C3: the operands have the types of the callee's parameters with the names replaced.
     - C4: the results have the types of the callee's results with the names replaced.
-    - C5: a name of the callee's results alone is bound to a name that `relay.binds` lists.
-    - C6: what the callee requires whenever it runs holds of what its names stand for; what inference cannot decide
-      stands in `relay.requires`.
+    - C5: a name that occurs only in the callee's results is bound to a name that `relay.binds` lists.
+    - C6: the requirements of the callee hold for the bindings; those that inference cannot decide are recorded in
+      `relay.requires`.
 
     Example:
     ```mlir
@@ -92,12 +92,12 @@ class NamedCallOp(IRDLOperation):
 
     @property
     def names(self) -> dict[str, Dim]:
-        """What each name of the callee stands for; nothing where that is not known yet."""
+        """The bindings of the callee's names; empty if they are not known yet."""
         return {} if self.bindings is None else self.bindings.mapping
 
     @classmethod
     def parse(cls, parser: Parser) -> NamedCallOp:
-        """Parse `@f<n = 2 * m>(%x, …) {…} : (T, …) -> T`."""
+        """Parses `@f<n = 2 * m>(%x, …) {…} : (T, …) -> T`."""
         callee = parser.parse_symbol_name()
         bindings = DimBindingsAttr.parse_optional(parser)
         arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
@@ -113,7 +113,7 @@ class NamedCallOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         printer.print_string(" ")
         printer.print_attribute(self.callee)
         if self.bindings is not None:
@@ -130,33 +130,33 @@ AnyCall: TypeAlias = func.CallOp | NamedCallOp
 
 
 def is_call(op: Operation) -> TypeGuard[AnyCall]:
-    """Whether `op` calls a function of the module, with named dimensions or without."""
+    """Returns whether `op` calls a function of the module, with or without named dimensions."""
     return type(op) in (func.CallOp, NamedCallOp)
 
 
 def callee_name(call: AnyCall) -> str:
-    """The name of the function that `call` calls."""
+    """Returns the name of the called function."""
     return call.callee.string_value()
 
 
 def names_in(types: Iterable[Attribute]) -> list[str]:
-    """The names of dimensions in `types`, in order, each once."""
+    """Returns the names of dimensions in `types`, in order, each once."""
     return list(dict.fromkeys(name for type in types for dim in dims_in(type) for name in sorted(dim.names)))
 
 
 def parameter_names(type: FunctionType) -> list[str]:
-    """The names of dimensions in a function's parameters, in order."""
+    """Returns the names of dimensions in a function's parameters, in order."""
     return names_in(type.inputs.data)
 
 
 def made_names(type: FunctionType) -> list[str]:
-    """The names of dimensions in a function's results that its parameters do not bring, in order."""
+    """Returns the names of dimensions that occur only in a function's results, in order."""
     known = set(parameter_names(type))
     return [name for name in names_in(type.outputs.data) if name not in known]
 
 
 def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
-    """A type of the callee with the dimensions of the caller."""
+    """Returns a type of the callee in dimensions of the caller."""
     return with_dims(type, lambda dim: dim.substitute(bindings)) if bindings else type
 
 
@@ -164,7 +164,7 @@ def instantiated(type: Attribute, bindings: Mapping[str, Dim]) -> Attribute:
 
 
 def _verify_call(call: NamedCallOp) -> None:
-    """Check C1 to C5, of types and names as far as they are known."""
+    """Checks C1 to C5 as far as types and bindings are known."""
     found = SymbolTable.lookup_symbol(call, call.callee)
     if not isinstance(found, func.FuncOp):
         raise VerifyException(f"[{call.name} C1] {call.callee} is no function of the module")
@@ -180,7 +180,7 @@ def _verify_call(call: NamedCallOp) -> None:
 
 
 def _verify_names(call: NamedCallOp, type: FunctionType) -> None:
-    """Check C2 and C5."""
+    """Checks C2 and C5."""
     names, made = call.names, made_names(type)
     wanted = [*parameter_names(type), *made]
     for name in wanted:
@@ -200,7 +200,7 @@ def _verify_names(call: NamedCallOp, type: FunctionType) -> None:
 def _verify_types(
     call: NamedCallOp, constraint: str, kind: str, wanted: Sequence[Attribute], found: Sequence[Attribute]
 ) -> None:
-    """Check C3 or C4."""
+    """Checks C3 or C4."""
     if len(wanted) != len(found):
         raise VerifyException(f"[{call.name} {constraint}] {len(found)} {kind}s, {call.callee} has {len(wanted)}")
     try:

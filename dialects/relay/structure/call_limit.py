@@ -1,8 +1,8 @@
-"""What is said of a recursion that is taken for endless, whoever runs it."""
+"""The error message for recursion without end, shared by all runtimes."""
 
 from __future__ import annotations
 
 
 def too_many_calls(called: str, limit: int) -> str:
-    """The message where a call of `called`, such as `@f`, is one more than `limit` that are open."""
+    """Returns the message for a call of `called`, such as `@f`, when `limit` calls are active."""
     return f"{called}: more than {limit} calls are open: endless recursion?"

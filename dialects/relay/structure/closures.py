@@ -1,6 +1,6 @@
-"""Closures as data: which function one is, and what it captured.
+"""Closures as data: the number of a function, and the captured values.
 
-`relay-lift-closures` makes them of `relay.fn`s that escape. The ops stay in the function that calls kernels, down to
+`relay-lift-closures` converts escaping `relay.fn`s to them. The ops stay in the function that calls kernels, down to
 the loop level, where a closure is a list.
 """
 
@@ -17,20 +17,20 @@ from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.graph_op import GraphOp
 
 CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)
-"""The kinds of values that a closure may hold."""
+"""The kinds of values that a closure may capture."""
 
 
 class ClosureOp(GraphOp):
     """Base of the ops on closures."""
 
     def require_closure(self, facts: Facts) -> None:
-        """Operand 0 is a closure; C1."""
+        """Requires that operand 0 is a closure; C1."""
         facts.require(isinstance(facts[0], ClosureType), "C1", f"the operand must be a closure, found {facts[0]}")
 
 
 @irdl_op_definition
 class ClosureConstructOp(ClosureOp):
-    """The closure of the function `number` of the program over its operands.
+    """A closure of the function `number` of the program, which captures its operands.
 
     Constraints:
     - C1: the operands are tensors, sequences, optionals or closures.
@@ -50,7 +50,7 @@ class ClosureConstructOp(ClosureOp):
     number = int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A closure; C1 and C2."""
+        """Returns the closure type; C1 and C2."""
         for index, type in enumerate(facts):
             facts.require(
                 isinstance(type, CAPTURED_TYPES), "C1", f"a closure holds no {type}, which operand #{index} is"
@@ -79,16 +79,16 @@ class ClosureNumberOp(ClosureOp):
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A number; C1."""
+        """Returns the type of a scalar i64; C1."""
         self.require_closure(facts)
         return tensor_type((), i64)
 
 
 @irdl_op_definition
 class ClosureCapturedOp(ClosureOp):
-    """The value `index` of those that a closure is over, which is one of type `of`; its extents are the run's.
+    """The captured value `index` of a closure, of type `of`; its extents are those at run time.
 
-    Of a closure over other values the program has no meaning: ask `relay.closure_number` first.
+    The result is undefined for a closure with other captured values: test `relay.closure_number` first.
 
     Constraints:
     - C1: the operand is a closure.
@@ -111,11 +111,11 @@ class ClosureCapturedOp(ClosureOp):
 
     @property
     def may_fail(self) -> bool:
-        """Where the closure is another one."""
+        """True: the closure may have other captured values."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """`of`, with names for the extents that the op makes; C1 to C3."""
+        """Returns `of`, with names for the extents that the op introduces; C1 to C3."""
         self.require_closure(facts)
         index = self.index.value.data
         facts.require(index >= 0, "C2", f"the index of a captured value is 0 or more, found {index}")
@@ -124,4 +124,4 @@ class ClosureCapturedOp(ClosureOp):
 
 
 CLOSURE_OPS = (ClosureConstructOp, ClosureNumberOp, ClosureCapturedOp)
-"""The ops on closures that are data."""
+"""The ops on closures as data."""

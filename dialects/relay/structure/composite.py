@@ -1,4 +1,4 @@
-"""Ops that are defined by others: `decompose` says which, and gives them lowering and shapes."""
+"""Ops defined by other ops: `decompose` is the definition, from which lowering and types are derived."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.errors import ConstraintError
 
 
 class Expansion(Enum):
-    """Where a composite op becomes its parts."""
+    """The stage at which a composite op is replaced by its parts."""
 
     INFERENCE = "in relay-simplify-inference, as Relay does"
     QNN = "in qnn-canonicalize-ops, as Relay does"
@@ -32,10 +32,10 @@ class Expansion(Enum):
 
 
 class Parts:
-    """The ops that a composite becomes, collected in order while `decompose` makes them.
+    """The parts of a composite op, collected in order while `decompose` creates them.
 
-    `operands` stand for the composite's own; those of half precision are widened to f32 here, and the result is rounded
-    once, as every op of several roundings does it.
+    `operands` are those of the composite op. Half-precision operands are cast to f32, and the result is rounded once,
+    as for all ops with several roundings.
     """
 
     operands: tuple[SSAValue, ...]
@@ -45,45 +45,45 @@ class Parts:
         self.operands = tuple(self.op("cast", value, dtype=f32) if _is_half(value) else value for value in operands)
 
     def op(self, name: str, *operands: SSAValue | float, **attributes: AttributeValue) -> SSAValue:
-        """The op called `name`; a number among its operands is a scalar of the first tensor's element type."""
+        """Adds an op; returns its result. Number operands become scalars of the first tensor's element type."""
         like = next(operand for operand in operands if isinstance(operand, SSAValue))
         values = [operand if isinstance(operand, SSAValue) else self.scalar(operand, like) for operand in operands]
         return self.add(get_relay_op(name).call(*values, **attributes))
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A constant of rank 0 with the element type of the tensor `like`."""
+        """Adds a constant of rank 0 with the element type of the tensor `like`; returns its result."""
         return self.add(ConstantOp.of(np.array(value, numpy_dtype(element_type_of(like.type)))))
 
     def rank(self, value: SSAValue) -> int:
-        """How many axes the tensor `value` has."""
+        """Returns the rank of the tensor `value`."""
         return len(shape_of(value.type))
 
     def add(self, op: Operation) -> SSAValue:
-        """Append `op`; gives its result."""
+        """Adds `op`; returns its result."""
         self.ops.append(op)
         return op.results[0]
 
 
 class CompositeOp(RelayOp):
-    """Base of the ops that other relay ops define.
+    """Base of the ops that are defined by other relay ops.
 
-    `decompose` gives the definition. Its lowering and, unless the class has a rule of its own, its type follow from the
-    parts. The numpy meaning is registered as for every op, and tests hold the parts to it.
+    `decompose` is the definition. Lowering and, unless the class overrides `infer_type`, the type are derived from the
+    parts. The numpy reference is registered as for every op, and tests compare the parts with it.
     """
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
 
     EXPANDS: ClassVar[Expansion | None] = None
-    """Where the op becomes its parts; without a word, the parts decide (`expansion`)."""
+    """The stage at which the op is replaced by its parts; if None, the parts determine it (`expansion`)."""
 
     @abstractmethod
     def decompose(self, parts: Parts) -> SSAValue:
-        """Make the parts on `parts.operands`; gives the value that stands for the result."""
+        """Creates the parts on `parts.operands`; returns the value that replaces the result."""
 
     def parts_on(self, operands: Sequence[SSAValue]) -> tuple[list[Operation], SSAValue]:
-        """The ops that compute this op on `operands`, in order and in no block, and the value that is its result.
+        """Returns the ops that compute this op on `operands`, in order and in no block, and their result.
 
-        Raises `ConstraintError` under the composite's own name where a part refuses.
+        Raises `ConstraintError` under the composite's name if a part rejects its operands.
         """
         parts = Parts(operands)
         try:
@@ -96,16 +96,16 @@ class CompositeOp(RelayOp):
         return parts.ops, value
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The type that the parts give."""
+        """Returns the type of the parts' result."""
         _, value = self.parts_on(Block(arg_types=facts.types).args)
         return value.type
 
     @property
     def expansion(self) -> Expansion:
-        """Where this op becomes its parts.
+        """The stage at which this op is replaced by its parts.
 
-        One with a pattern of its own fuses whole. Of the others, those with two parts that are heavier than injective
-        gain more from fusing each by itself.
+        An op with a pattern of its own is fused as a whole. Other ops with two parts that are heavier than injective
+        are replaced before fusion, because it is better to fuse each part separately.
         """
         if self.EXPANDS is not None:
             return self.EXPANDS
@@ -116,7 +116,7 @@ class CompositeOp(RelayOp):
 
     @property
     def fusion_pattern(self) -> OpPatternKind:
-        """The declared pattern, else that of the heaviest part."""
+        """The declared pattern, or that of the heaviest part."""
         if self.EXPANDS is not None or self._has_own_pattern:
             return self.PATTERN
         return max(self._patterns(), default=OpPatternKind.ELEM_WISE)
@@ -130,7 +130,7 @@ class CompositeOp(RelayOp):
         return [op.fusion_pattern for op in ops if isinstance(op, RelayOp)]
 
     def _element(self, operands: Sequence[SSAValue]) -> Attribute | None:
-        """The element type of the first operand."""
+        """Returns the element type of the first operand, or None."""
         type = operands[0].type if operands else None
         return type.element_type if isinstance(type, TensorType) else None
 

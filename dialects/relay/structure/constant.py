@@ -29,19 +29,19 @@ from xrelay.dialects.relay.core.types import AnyTensorType, is_static, shape_of,
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
 
 INLINE_LIMIT = 16
-"""Constants of at most this many elements stand in the text; larger ones are weights."""
+"""The number of elements up to which constants are printed inline; larger ones are weights."""
 
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
     """An array known at compile time.
 
-    Small ones stand in the text as `dense<…>`, large ones as `#relay.weight<"name", "key">`, whose bytes live outside.
+    Small arrays are printed as `dense<…>`, large ones as `#relay.weight<"name", "key">`, with the bytes stored outside.
 
     Constraints:
     - C1: the result is a tensor of static shape.
     - C2: the value is a `dense` attribute of the result type, or a weight.
-    - C3: a weight whose bytes are here has the shape and element type of the result.
+    - C3: a resolved weight has the shape and element type of the result.
 
     Example:
     ```mlir
@@ -63,27 +63,27 @@ class ConstantOp(IRDLOperation):
 
     @staticmethod
     def of(array: ArrayLike, name: str = "constant") -> ConstantOp:
-        """The constant holding `array`: inline when small, else a weight called `name`."""
+        """Returns the constant of `array`: inline if it is small, else a weight called `name`."""
         values: Array = np.asarray(array)
         type = tensor_type(values.shape, element_type(values.dtype))
         value = dense_of(values, type) if values.size <= INLINE_LIMIT else WeightAttr.of(name, values)
-        # Programs have as many constants as layers, and xDSL's constructor looks at all that an op may consist of.
+        # A program has many constants, and `create` is faster than xDSL's constructor.
         return ConstantOp.create(properties={"value": value}, result_types=[type])
 
     @property
     def array(self) -> Array:
-        """The value as a numpy array, not to be written to; raises `UnresolvedWeightError` where it is not here."""
+        """The value as a numpy array, not to be written to. Raises `UnresolvedWeightError` for an unresolved weight."""
         if isinstance(self.value, WeightAttr):
             return self.value.data.array
         return array_of(cast(DenseIntOrFPElementsAttr, self.value))
 
     @property
     def is_here(self) -> bool:
-        """Whether the array can be had: the bytes of a weight may be elsewhere."""
+        """Whether the array is available: a weight may be unresolved."""
         return not isinstance(self.value, WeightAttr) or self.value.data.is_resolved
 
     def verify_(self) -> None:
-        """Check C1 to C3."""
+        """Checks C1 to C3."""
         type = self.result.type
         if not is_static(type):
             raise VerifyException(f"[{self.name} C1] the result must have a static shape, found {type}")
@@ -103,7 +103,7 @@ class ConstantOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
-        """Parse `dense<…> : T` or `#relay.weight<…> : T`, with an optional attribute dictionary in front."""
+        """Parses `dense<…> : T` or `#relay.weight<…> : T`, after an optional attribute dictionary."""
         attributes = assembly_format.parse_attributes(parser)
         value = parser.parse_attribute()
         if isinstance(value, DenseIntOrFPElementsAttr):
@@ -115,7 +115,7 @@ class ConstantOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads; a dense value prints its own type."""
+        """Prints the syntax that `parse` reads. A dense value prints its own type."""
         assembly_format.print_attributes(printer, self.attributes)
         printer.print_string(" ")
         printer.print_attribute(self.value)
@@ -125,15 +125,15 @@ class ConstantOp(IRDLOperation):
 
 
 def elements_of_constant(op: ConstantOp) -> Elements | None:
-    """The elements of a constant of integers that stands in the text, for the rules that take shapes as operands."""
+    """Returns the elements of an inline integer constant, for rules that take shapes as operands; else None."""
     if not isinstance(op.value, DenseIntOrFPElementsAttr) or not isinstance(op.result.type.element_type, IntegerType):
         return None
     return tuple(int(element) for element in array_of(op.value).ravel())
 
 
 def dense_of(array: Array, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
-    """The `dense` attribute of `type` with the elements of `array`."""
-    # xDSL keeps a true i1 as a byte of ones, numpy as a byte of value one.
+    """Returns the `dense` attribute of `type` with the elements of `array`."""
+    # xDSL stores a true i1 as the byte 0xFF, numpy as the byte 1.
     stored = array.astype(np.uint8) * 0xFF if array.dtype == np.bool_ else array
     return _dense_scalar(stored.tobytes(), type) if stored.ndim == 0 else _dense(stored.tobytes(), type)
 
@@ -143,11 +143,11 @@ def _dense(data: bytes, type: AnyTensorType) -> DenseIntOrFPElementsAttr:
 
 
 _dense_scalar = lru_cache(maxsize=4096)(_dense)
-"""Scalars are few, an epsilon for every normalization above all."""
+"""Cached, because few distinct scalars occur, such as the epsilon of normalizations."""
 
 
 def array_of(dense: DenseIntOrFPElementsAttr) -> Array:
-    """The elements of a `dense` attribute as a numpy array of its shape."""
+    """Returns the elements of a `dense` attribute as a numpy array of its shape."""
     dtype = numpy_dtype(dense.get_element_type())
     if dtype == np.bool_:
         return (np.frombuffer(dense.data.data, np.uint8) != 0).reshape(dense.get_shape())

@@ -1,4 +1,4 @@
-"""What the extents are that a graph function makes, in words: their names are invented, and tell a user nothing."""
+"""Descriptions of named extents for messages, because the generated names are meaningless to users."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from xrelay.index_algebra.requirement import Requirement
 
 
 class Subject(NamedTuple):
-    """What an extent is, and the place of the op that makes it."""
+    """The description of an extent, and the location of the op that introduces it."""
 
     words: str
     place: str | None
 
     def seen_from(self, place: str | None) -> str:
-        """The words, with the place where that is another one."""
+        """Returns the description, followed by the location if it differs from `place`."""
         return self.words if self.place in (None, place) else f"{self.words} at {self.place}"
 
 
 def extent_subjects(function: FuncOp) -> dict[str, Subject]:
-    """What the extents are whose names ops and regions of `function` bind, by name."""
+    """Returns the subjects of the extents that ops and regions of `function` introduce, by name."""
     found: dict[str, Subject] = {}
     for op in _ops_in(function):
         names, place = [extent.name for extent in made_extents(op)], place_of(sources_or_place(op))
@@ -46,7 +46,7 @@ def extent_subjects(function: FuncOp) -> dict[str, Subject]:
 
 
 def extent_subjects_around(op: Operation) -> dict[str, Subject]:
-    """`extent_subjects` of the function that `op` stands in."""
+    """Returns `extent_subjects` of the function that contains `op`."""
     current: Operation | None = op
     while current is not None and not isinstance(current, FuncOp):
         current = current.parent_op()
@@ -54,7 +54,7 @@ def extent_subjects_around(op: Operation) -> dict[str, Subject]:
 
 
 def in_words(requirement: Requirement, subjects: Mapping[str, Subject], place: str | None) -> Requirement:
-    """A requirement that is demanded at `place` as it is told: with subjects in the place of invented names."""
+    """Returns a requirement of an op at `place` with generated names replaced by descriptions."""
     words = {name: subjects[name].seen_from(place) for name in requirement.names if name in subjects}
 
     def told(dim: Dim) -> Dim:
@@ -72,13 +72,13 @@ def _with_words(text: str, words: Mapping[str, str], form: str) -> str:
 
 
 def _name(dim: Dim) -> str | None:
-    """The name of a dimension that is nothing but a name."""
+    """Returns the name of a dimension that consists of a single name, else None."""
     atom = single_atom(dim)
     return atom.name if isinstance(atom, Symbol) else None
 
 
 def _ops_in(function: FuncOp) -> Iterator[Operation]:
-    """`function` and all ops in it, outer ones first, without recursion."""
+    """Yields `function` and all ops in it, outer ones first, without recursion."""
     holders: list[Operation] = [function]
     yield function
     for holder in holders:
@@ -89,7 +89,7 @@ def _ops_in(function: FuncOp) -> Iterator[Operation]:
 
 
 def place_of(sources: Attribute | None) -> str | None:
-    """The first of the places of a check."""
+    """Returns the first source location of a check, or None."""
     first = sources.data[0] if isinstance(sources, ArrayAttr) and sources.data else None
     return first.data if isinstance(first, StringAttr) else None
 
@@ -103,7 +103,7 @@ def _words(op: Operation, number: int, axis: int | None) -> str:
 
 
 def _axes(types: Iterator[Attribute]) -> Iterator[tuple[str, int]]:
-    """The names that are extents in some types, each with its axis; types in tuples are shown too."""
+    """Yields the names that are extents in some types, including fields of tuples, with their axes."""
     pending, seen = list(types)[::-1], set[int]()
     while pending:
         current = pending.pop()

@@ -1,6 +1,6 @@
-"""`relay.extents` and `relay.cut`: where values become extents that have names.
+"""`relay.extents` and `relay.cut`: bind names of extents to values.
 
-Both stay in the function that calls kernels, down to the loop level: what they bind are sizes there, from the op on.
+Both stay in the function that calls kernels, down to the loop level, where the names are sizes from the op on.
 """
 
 from __future__ import annotations
@@ -25,41 +25,41 @@ from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
 
 MOST_EXTENTS = 64
-"""How many extents one op binds: as many as the rules of other ops are told of (`known_elements.LIMIT`)."""
+"""The maximum number of extents that an op binds, equal to the limit of known elements (`known_elements.LIMIT`)."""
 
 
 class ExtentWords(NamedTuple):
-    """What an extent is, and what is said where it is negative, with `{value}` for the number."""
+    """The description of an extent, and the message for a negative one, with `{value}` for the number."""
 
     subject: str
     failure: str
 
     @staticmethod
     def attribute(words: Iterable[ExtentWords]) -> ArrayAttr[DictionaryAttr]:
-        """The words as an attribute."""
+        """Returns the descriptions as an attribute."""
         return ArrayAttr(
             [DictionaryAttr({"is": StringAttr(each.subject), "fails": StringAttr(each.failure)}) for each in words]
         )
 
 
 class BindingOp(RelayOp):
-    """Base of the ops that bind names of extents and do nothing else; `relay.binds` lists the names in order."""
+    """Base of the ops whose only effect is to bind names of extents. `relay.binds` lists the names in order."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names that the op binds, in order; none before `relay-infer-type` has given any."""
+        """The names that the op binds, in order; empty before `relay-infer-type`."""
         return tuple(extent.name for extent in made_extents(self))
 
     @property
     def may_fail(self) -> bool:
-        """A value that is no extent fails."""
+        """True: a value that is not an extent fails."""
         return True
 
     def verify_(self) -> None:
-        """Check what every operator does, and that each extent has a name, where any has."""
+        """Checks the constraints of all operators, and that either all extents or none have names."""
         super().verify_()
         if BINDS in self.attributes and all(map(is_complete, self.operand_types)):
             count = len(self.inference(self.operand_types).extents)
@@ -69,14 +69,14 @@ class BindingOp(RelayOp):
 
 @irdl_op_definition
 class ExtentsOp(BindingOp):
-    """The operand itself, an integer or a list of integers; from here on its elements are extents with names.
+    """The operand itself, an integer or a list of integers, whose elements become named extents.
 
-    `relay.binds` has a name for each element, in order, whatever is known of it. A negative element is an error where
-    the program runs, and so is one that no tensor can have, from 2**47 on.
+    `relay.binds` has a name for each element, in order, even for known elements. An element that is negative, or too
+    large for an extent (2**47 or more), is an error at run time.
 
     Constraints:
     - C1: the operand has integer elements, and rank 0 or rank 1 and a known extent of at most 64.
-    - C2: `relay.binds`, which `relay-infer-type` sets where it is not there, has as many names as there are elements.
+    - C2: `relay.binds`, which `relay-infer-type` sets if it is missing, has as many names as there are elements.
     - C3: no element is negative, or 2**47 or more.
 
     Example:
@@ -91,7 +91,7 @@ class ExtentsOp(BindingOp):
     data = operand_def()
 
     def words(self, number: int) -> ExtentWords:
-        """What the extent of this number is, in words."""
+        """Returns the description of an extent by its number."""
         rows = self.attributes.get(EXTENT_WORDS)
         if is_attribute(rows, ArrayAttr[DictionaryAttr]) and number < len(rows.data):
             subject, failure = (rows.data[number].data.get(key) for key in ("is", "fails"))
@@ -100,7 +100,7 @@ class ExtentsOp(BindingOp):
         return ExtentWords(f"element {number} of {self.name}", f"element {number} is {{value}}")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type, and a name for each element; C1."""
+        """Returns the operand's type, and creates a name for each element; C1."""
         shape, element = facts.operand(0)
         count = shape[0] if len(shape) == 1 else 1
         fits = len(shape) <= 1 and isinstance(count, int) and count <= MOST_EXTENTS
@@ -112,18 +112,18 @@ class ExtentsOp(BindingOp):
         return facts.tensor(0)
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The names."""
+        """Returns the names."""
         (count,) = facts.shape(0) if facts.shape(0) else (1,)
         return tuple(facts.new_extent("e", place) for place in range(count)) if isinstance(count, int) else None
 
 
 @irdl_op_definition
 class CutOp(BindingOp):
-    """The first `count` elements of a tensor along an axis; from here on `count` is an extent with a name.
+    """The first `count` elements of a tensor along an axis, where `count` becomes a named extent.
 
     Constraints:
-    - C1: `axis` is one of the data's.
-    - C2: `relay.binds`, which `relay-infer-type` sets where it is not there, has one name.
+    - C1: `axis` is an axis of the data.
+    - C2: `relay.binds`, which `relay-infer-type` sets if it is missing, has one name.
     - C3: `count` is an integer of rank 0.
     - C4: the count is neither negative nor more than the extent of the axis.
 
@@ -149,7 +149,7 @@ class CutOp(BindingOp):
         return self.axis.value.data % len(shape_of(self.data.type))
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with an extent of its own along the axis; C3."""
+        """Returns the data's type with a new named extent along the axis; C3."""
         (shape, element), (rank, kind) = facts.operand(0), facts.operand(1)
         is_integer = rank == () and isinstance(kind, IntegerType) and kind.width.data > 1
         facts.require(is_integer, "C3", lambda: f"the count must be an integer of rank 0, found {facts[1]}")

@@ -1,4 +1,4 @@
-"""`relay.fail`: an error of the run that gets there."""
+"""`relay.fail`: raises an error at run time."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from xrelay.index_algebra.dims import AnyDim, Dim
 
 @irdl_op_definition
 class FailOp(GraphOp):
-    """An error with the text `message` if the op runs. The result, of type `of`, is never computed.
+    """Raises an error with the text `message` if the op runs. The result, of type `of`, is never computed.
 
-    It ends a branch without a value, such as a branch whose operands have types that an op does not take. Names of
-    dimensions in `of` are those of the program; each `?` is an extent that the op makes.
+    It ends a branch without a value, such as a branch whose operands have types that an op does not accept. Names of
+    dimensions in `of` are those of the program; each `?` is an extent that the op introduces.
 
     Constraints:
     - C1: `of` is the type of a tensor, a sequence or an optional.
@@ -41,11 +41,11 @@ class FailOp(GraphOp):
 
     @property
     def may_fail(self) -> bool:
-        """Always."""
+        """Always true."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """`of`, with names for the extents that the op makes; C1 and C2."""
+        """Returns `of`, with names for the extents that the op introduces; C1 and C2."""
         is_value = isinstance(self.of, TensorType | SequenceType | OptionalType)
         facts.require(is_value, "C1", f"the result must be a tensor, a sequence or an optional, found {self.of}")
         facts.require(bool(self.message.data), "C2", "the message is empty")

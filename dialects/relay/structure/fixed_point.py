@@ -1,7 +1,7 @@
-"""Rounding of products of integers, as parts of ops: what is behind the point is cut off by a shift.
+"""Fixed-point multiplication of integers with rounding, as parts of composite ops.
 
-A factor is an integer times a power of two, so a product is one multiplication of 64 bits, one addition that decides
-how halves round, and one shift. For what goes in see `factor_of`: nothing here overflows.
+A factor is an integer times a power of two. So a product is one 64-bit multiplication, one addition that determines the
+rounding of halves, and one shift. With the factors of `factor_of`, nothing overflows.
 """
 
 from __future__ import annotations
@@ -12,21 +12,21 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.structure.composite import Parts
 
 PLACES = 31
-"""How many bits of a factor are behind the point where nothing is shifted."""
+"""The number of fractional bits of a factor with exponent 0."""
 
 MOST_PLACES = 62
-"""Of a product of 62 bits nothing is left beyond: it is less than a half."""
+"""The maximum shift: it shifts out all bits of a 62-bit product, which is less than a half."""
 
 _BIAS = 1022
-"""What is added to the exponent of an f64 whose significand is at least ½."""
+"""The exponent bias of f64 for significands in [½, 1)."""
 
 
 def cut(parts: Parts, product: SSAValue, places: SSAValue, *, away: bool) -> SSAValue:
-    """`product`, an i64 of 62 bits, divided by 2 to the power `places`, rounded to the nearest integer.
+    """Returns `product`, an i64 of 62 bits, divided by 2 to the power `places`, rounded to the nearest integer.
 
     Halves are rounded up, or `away` from zero. `places` is between 0 and 62, and broadcasts.
     """
-    # A shift by -1, of no places, leaves nothing.
+    # For 0 places the shift by -1 yields 0.
     half = parts.op("left_shift", parts.scalar(1, places), parts.op("subtract", places, 1))
     if away:
         less = parts.op("subtract", half, parts.op("minimum", places, 1))
@@ -35,10 +35,10 @@ def cut(parts: Parts, product: SSAValue, places: SSAValue, *, away: bool) -> SSA
 
 
 def factor_of(parts: Parts, ratio: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """A factor and places, both i64, for a `ratio` of f64: the factor is rounded to 31 bits, halves away from zero.
+    """Returns a factor and a number of places, both i64, for an f64 `ratio`; the factor is rounded to 31 bits.
 
-    Times an i32 and `cut`, a ratio of 2³¹ or more gives what no 32 bits hold, for any number but 0, and one below 2⁻³²
-    gives 0. Infinity counts among the former, and so does what is not a number, as if positive: it has no sign.
+    Halves are rounded away from zero. For a nonzero i32 times the factor and `cut`, a ratio of 2³¹ or more exceeds 32
+    bits, and one below 2⁻³² yields 0. Infinities, and NaN as if positive, are ratios of 2³¹ or more.
     """
     bits = parts.op("reinterpret", ratio, dtype="int64")
     exponent = parts.op("bitwise_and", parts.op("right_shift", bits, 52), 0x7FF)
@@ -52,6 +52,6 @@ def factor_of(parts: Parts, ratio: SSAValue) -> tuple[SSAValue, SSAValue]:
 
 
 def saturated(parts: Parts, value: SSAValue, dtype: np.dtype) -> SSAValue:
-    """`value`, of wider integers or whole floats, as the nearest number of an integer type."""
+    """Returns `value`, a tensor of wider integers or integral floats, clamped and cast to an integer type."""
     limits = np.iinfo(dtype)
     return parts.op("cast", parts.op("clip", value, a_min=float(limits.min), a_max=float(limits.max)), dtype=dtype)

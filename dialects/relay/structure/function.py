@@ -30,16 +30,16 @@ from xrelay.index_algebra.dims import ANY
 
 @irdl_op_definition
 class FnOp(IRDLOperation):
-    """A function as a value: a closure, which uses values from around it freely.
+    """A function as a value: a closure, which may use outside values.
 
-    `rec(%self)` gives the body the closure itself, so that it can call itself.
+    In `rec(%self)` the body refers to the closure itself as `%self`, for recursion.
 
     Constraints:
     - C1: the result type is a function type with one result.
-    - C2: the body is one block that ends in `relay.yield`; its arguments are the parameters, after `%self` where
-      the function is recursive.
+    - C2: the body is one block that ends in `relay.yield`; its arguments are the parameters, after `%self` if the
+      function is recursive.
     - C3: the body yields the function type's result.
-    - C4: the parameters have the types of the function type, and `%self` is the function.
+    - C4: the parameters have the types of the function type, and `%self` has the function type.
 
     Example:
     ```mlir
@@ -81,11 +81,11 @@ class FnOp(IRDLOperation):
 
     @property
     def self_argument(self) -> BlockArgument | None:
-        """The argument by which a recursive body knows itself."""
+        """The argument that refers to the closure in a recursive body, or None."""
         return self.body.block.args[0] if self.is_recursive else None
 
     def verify_(self) -> None:
-        """Check C1 to C4."""
+        """Checks C1 to C4."""
         if self.is_recursive and not self.body.block.args:
             raise VerifyException(f"[{self.name} C2] a recursive body needs an argument for itself")
         type = self.result.type
@@ -104,7 +104,7 @@ class FnOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> FnOp:
-        """Parse `rec(%self)(%x : T, …) -> T {…}`, with optional `attributes {…}` before the body."""
+        """Parses `rec(%self)(%x : T, …) -> T {…}`, with optional `attributes {…}` before the body."""
         itself = None
         if parser.parse_optional_keyword("rec"):
             with parser.in_parens():
@@ -119,7 +119,7 @@ class FnOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         itself = self.self_argument
         if itself is not None:
             printer.print_string(" rec(")
@@ -137,11 +137,11 @@ class FnOp(IRDLOperation):
 
 @irdl_op_definition
 class InvokeOp(IRDLOperation):
-    """The value of a function at some arguments.
+    """A call of a function value.
 
-    Named dimensions of the function's parameters that nothing around the call binds stand for dimensions of the
-    arguments; an extent that the function makes has a name of its own here, which `relay.binds` lists. So do those of
-    a function that calls itself: each call binds its parameters anew.
+    Named dimensions of the function's parameters that are not bound around the call are bound to dimensions of the
+    arguments. An extent that the function introduces has a new name here, which `relay.binds` lists. The same holds for
+    a recursive call: each call binds the parameters anew.
 
     Constraints:
     - C1: the callee is a function with one result.
@@ -161,7 +161,7 @@ class InvokeOp(IRDLOperation):
     arguments = var_operand_def()
     result = result_def()
 
-    # Relay is pure: a call that nobody needs may be left out, even one that would not end.
+    # Relay is pure: an unused call may be erased, even if it does not terminate.
     traits = traits_def(Pure())
 
     def __init__(self, callee: SSAValue | Operation, arguments: Sequence[SSAValue | Operation], result_type: Attribute):
@@ -169,18 +169,18 @@ class InvokeOp(IRDLOperation):
 
     @property
     def call_type(self) -> FunctionType:
-        """The function type that arguments and result make."""
+        """The function type from the types of arguments and result."""
         return FunctionType.from_lists([argument.type for argument in self.arguments], [self.result.type])
 
     @property
     def closure_around(self) -> FnOp | None:
-        """The closure that calls itself here; `None` where another is called."""
+        """The enclosing closure if this is a recursive call of it, else None."""
         owner = self.callee.owner
         around = owner.parent_op() if isinstance(owner, Block) else None
         return around if isinstance(around, FnOp) and around.self_argument is self.callee else None
 
     def verify_(self) -> None:
-        """Check C1 to C3."""
+        """Checks C1 to C3."""
         type = self.callee.type if self.closure_around is None else with_dims(self.callee.type, lambda _: ANY)
         if isinstance(type, IncompleteType):
             return
@@ -199,7 +199,7 @@ class InvokeOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> InvokeOp:
-        """Parse `%f(%x, …) : (T, …) -> T`, with `of F` behind where the callee has another type."""
+        """Parses `%f(%x, …) : (T, …) -> T`, followed by `of F` if the callee has another type."""
         callee = parser.parse_unresolved_operand()
         arguments = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
         attributes = assembly_format.parse_attributes(parser)
@@ -215,7 +215,7 @@ class InvokeOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         printer.print_string(" ")
         printer.print_ssa_value(self.callee)
         with printer.in_parens():

@@ -32,18 +32,18 @@ _PATTERNS = {kind.relay_name: kind for kind in OpPatternKind}
 
 @irdl_op_definition
 class FusedOp(IRDLOperation):
-    """A fused group, called once, here: its region computes one value from its parameters and nothing else.
+    """A fused group, which becomes one kernel: its region computes one value from its parameters only.
 
-    `anchor` names the heavy op of the group (Relay's name), `pattern` the group's fusion pattern (Relay's name, e.g.
-    "kOutEWiseFusable"); both may be absent. The op's location is the fused location of the group's ops.
+    `anchor` is Relay's name of the heavy op of the group, `pattern` that of the group's fusion pattern, such as
+    "kOutEWiseFusable"; both are optional. The op's location is the fused location of the group's ops.
 
     Constraints:
     - C1: there are as many operands as parameters.
     - C2: the region is one block that ends in `relay.yield`.
     - C3: the region yields the result's type.
     - C4: each operand has the type of its parameter.
-    - C5: `pattern`, where given, is the name of a fusion pattern.
-    - The region uses no value from around it (isolated from above).
+    - C5: `pattern`, if given, is the name of a fusion pattern.
+    - The region uses no outside value (isolated from above).
 
     Example:
     ```mlir
@@ -90,11 +90,11 @@ class FusedOp(IRDLOperation):
 
     @property
     def fusion_pattern(self) -> OpPatternKind | None:
-        """The group's fusion pattern; `None` where the group does not say it."""
+        """The group's fusion pattern, or None if it is not specified."""
         return None if self.pattern is None else _PATTERNS[self.pattern.data]
 
     def verify_(self) -> None:
-        """Check C1 to C5."""
+        """Checks C1 to C5."""
         parameters = self.body.block.args
         if len(parameters) != len(self.arguments):
             raise VerifyException(
@@ -114,7 +114,7 @@ class FusedOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> FusedOp:
-        """Parse `@name(%p = %x : T, …) -> T attributes {…} {…}`."""
+        """Parses `@name(%p = %x : T, …) -> T attributes {…} {…}`."""
         group_name = parser.parse_symbol_name()
         pairs = parser.parse_comma_separated_list(parser.Delimiter.PAREN, lambda: _parse_pair(parser))
         parser.parse_punctuation("->")
@@ -131,7 +131,7 @@ class FusedOp(IRDLOperation):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         printer.print_string(" ")
         printer.print_symbol_name(self.group_name.data)
         with printer.in_parens():

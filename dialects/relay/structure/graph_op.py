@@ -1,4 +1,4 @@
-"""Ops that no kernel computes: they stay in the function that calls kernels, down to the loop level."""
+"""Ops that are not part of kernels: they stay in the function that calls kernels, down to the loop level."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is known of the elements of small integer tensors, value by value: how rules learn of computed shapes."""
+"""The known elements of small integer tensors, from which rules infer computed shapes."""
 
 from __future__ import annotations
 
@@ -14,30 +14,30 @@ from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_con
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute, symbol
 
 LIMIT = 64
-"""The number of elements of which anything is noted: shapes are short."""
+"""The number of elements up to which elements are tracked. Shapes are short."""
 
 
 class KnownElements:
-    """Elements by value. Those of constants are read off; those of an op's result are learnt when the op is met."""
+    """Known elements by value. Those of constants are read; those of an op's result are computed by `learn`."""
 
     def __init__(self) -> None:
         self._known: dict[SSAValue, Elements] = {}
 
     def of(self, value: SSAValue) -> Elements | None:
-        """The elements of `value`, a number or an expression each; `None` where they are not known."""
+        """Returns the elements of `value`, each a number or an expression; None if they are not known."""
         known = self._known.get(value)
         if known is None and isinstance(value, OpResult) and isinstance(value.op, ConstantOp):
             known = elements_of_constant(value.op)
         return known
 
     def of_operands(self, op: Operation) -> list[Elements | None]:
-        """The elements of each operand."""
+        """Returns the elements of each operand."""
         return [self.of(operand) for operand in op.operands]
 
     def learn(self, op: RelayOp, types: Sequence[Attribute], names: Mapping[str, str] = MappingProxyType({})) -> bool:
-        """Ask `op`, whose operands have `types`, for the elements of its result; whether there is news.
+        """Computes the elements of the result of `op`, whose operands have `types`; returns whether they changed.
 
-        Elements may be extents that the op makes: `names` says what those are called that `op` does not name yet.
+        Elements may be extents that the op introduces: `names` has the names of those without a recorded name.
         """
         if type(op).infer_elements is RelayOp.infer_elements:
             return False
@@ -53,14 +53,14 @@ class KnownElements:
         return True
 
     def substitute(self, concerns: Callable[[SSAValue], bool], values: Mapping[str, Dim]) -> None:
-        """Put dimensions in the place of names, in what is known of the values that `concerns` tells."""
+        """Replaces names by dimensions in the elements of the values for which `concerns` holds."""
         for value, elements in self._known.items():
             if any(not values.keys().isdisjoint(names_of(element)) for element in elements) and concerns(value):
                 self._known[value] = substitute(elements, values)
 
 
 def _extents_by_placeholder(op: Operation, extents: Sequence[MadeExtent], names: Mapping[str, str]) -> dict[str, Dim]:
-    """What stands for the extents that `op` makes; Any for what has no name."""
+    """Returns the dimensions of the extents that `op` introduces; Any for those without a name."""
     own = made_extents(op)
     recorded = {each.placeholder: new.name for each, new in zip(extents, own, strict=False)}
     given = {**recorded, **names}

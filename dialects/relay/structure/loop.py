@@ -1,4 +1,4 @@
-"""`relay.loop`: a region that runs again and again, with values that it carries from one iteration to the next."""
+"""`relay.loop`: a region that runs repeatedly, with values carried from one iteration to the next."""
 
 from __future__ import annotations
 
@@ -33,31 +33,30 @@ COUNT, CONDITION = TensorType(i64, []), TensorType(i1, [])
 
 @irdl_op_definition
 class LoopOp(IRDLOperation):
-    """The values that a body carries through its iterations, as they are in the end, and those that it stacks.
+    """The final values that a loop carries through its iterations, and the values that it stacks.
 
-    Before each iteration the loop ends where it has run as often as the trip count says (of a negative one, never), or
-    where the condition is false: first the operand, then what the last iteration yielded. The body gets the number of
-    the iteration, from 0, and the carried values, at first the initial ones. It yields one tuple: the condition where
-    the loop has one, the next carried values, and the values to stack. The result is the tuple of the carried values
-    and of the stacks, along a leading axis whose extent is the number of iterations; a stack of none has 0 for each
-    extent that only an iteration tells.
+    Before each iteration the loop ends if the trip count is reached (a negative one counts as 0), or if the condition
+    is false: first the operand, then the value that the last iteration yielded. The body's arguments are the number of
+    the iteration, from 0, and the carried values, at first the initial ones. It yields one tuple: the condition if the
+    loop has one, the next carried values, and the values to stack. The result is the tuple of the carried values and of
+    the stacks, along a leading axis whose extent is the number of iterations. A stack without iterations has 0 for each
+    extent that only an iteration determines.
 
-    The body uses values from around it; they are computed before the loop runs, once, also for a loop that ends before
-    its first iteration.
+    The body may use outside values. They are computed once, before the loop, even if it has no iterations.
 
-    An extent of a carried value that is the same in all iterations is written as that of the initial value. One that
-    varies is a name which the argument binds anew in each iteration, and which stands nowhere outside of the body; the
-    result has another name for it.
+    An extent of a carried value that is the same in all iterations is written as that of the initial value. An extent
+    that varies is a name which the argument binds anew in each iteration, and which is not used outside of the body;
+    the result has another name for it.
 
     Constraints:
     - C1: there is a trip count, a `tensor<i64>`, or a condition, a `tensor<i1>`, or both.
     - C2: the body is one block that ends in `relay.yield`; its arguments are a `tensor<i64>` and one for each initial
       value.
     - C3: an initial value has the type of its argument, up to names that the argument binds.
-    - C4: the body yields a tuple of the condition, where there is one, of as many values as it carries, each of the
-      type of its argument, and of tensors.
-    - C5: the result is a tuple of as many types: those of the arguments, up to names, and those of what is stacked with
-      one extent more in front.
+    - C4: the body yields a tuple of the condition, if there is one, of as many values as it carries, each of the type
+      of its argument, and of tensors.
+    - C5: the result is a tuple of as many types: those of the arguments, up to names, and those of the stacked values
+      with an additional leading extent.
 
     Example:
     ```mlir
@@ -106,22 +105,22 @@ class LoopOp(IRDLOperation):
 
     @property
     def number(self) -> BlockArgument:
-        """The body's argument that is the number of the iteration."""
+        """The body's argument for the number of the iteration."""
         return self.body.block.args[0]
 
     @property
     def carried(self) -> tuple[BlockArgument, ...]:
-        """The body's arguments that are carried from one iteration to the next."""
+        """The body's arguments for the carried values."""
         return tuple(self.body.block.args[1:])
 
     def yielded_types(self, type: TupleType) -> tuple[tuple[Attribute, ...], tuple[Attribute, ...]]:
-        """The types of the next carried values and of the values to stack, where the body yields `type`."""
+        """Returns the types of the next carried values and of the values to stack, for the yielded type."""
         first = 0 if self.condition is None else 1
         last = first + len(self.initial)
         return type.types.data[first:last], type.types.data[last:]
 
     def verify_(self) -> None:
-        """Check C1 to C5."""
+        """Checks C1 to C5."""
         self._verify_operands()
         end = self.body.block.last_op
         if not isinstance(end, YieldOp):
@@ -172,7 +171,7 @@ class LoopOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> LoopOp:
-        """Parse `(%i, %s : A = %x : T, …) to %n : N while %c : C -> R {…}`, `attributes {…}` before the body."""
+        """Parses `(%i, %s : A = %x : T, …) to %n : N while %c : C -> R {…}`, `attributes {…}` before the body."""
         with parser.in_parens():
             arguments = [parser.parse_argument(expect_type=False).resolve(COUNT)]
             initial: list[SSAValue] = []
@@ -192,7 +191,7 @@ class LoopOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         with printer.in_parens():
             printer.print_ssa_value(self.number)
             for argument, value in zip(self.carried, self.initial, strict=True):
@@ -215,23 +214,23 @@ class LoopOp(IRDLOperation):
 
 
 def own_names(arguments: Iterable[Attribute], initial: Iterable[Attribute]) -> frozenset[str]:
-    """The names that arguments of a body bind themselves: those in their types that no initial value's type has."""
+    """Returns the names that arguments of a body bind: those in their types that are in no initial value's type."""
     outside = {name for type in initial for dim in dims_in(type) for name in dim.names}
     return frozenset(name for type in arguments for dim in dims_in(type) for name in dim.names) - outside
 
 
 def most_iterations(trip_count: Dim) -> Dim:
-    """How often a loop runs that nothing but its trip count ends."""
+    """Returns the number of iterations of a loop without a condition."""
     return trip_count if is_nonnegative(trip_count) else maximum(trip_count, 0)
 
 
 def without_names(type: Attribute, names: frozenset[str] | None) -> Attribute:
-    """`type` with `?` for each extent in which one of `names` stands; of all names for `None`."""
+    """Returns `type` with `?` for each extent that contains one of `names`; for None all names."""
     return with_dims(type, lambda dim: dim if names is not None and dim.names.isdisjoint(names) else ANY)
 
 
 def _first_of(stack: TensorType[Attribute]) -> Attribute:
-    """The type of one of the values that are stacked."""
+    """Returns the type of one stacked value."""
     shape = shape_of(stack)
     return tensor_type(shape[1:], stack.element_type) if shape else stack
 

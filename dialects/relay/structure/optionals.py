@@ -1,4 +1,4 @@
-"""Optionals: a value or none. As those on sequences, the ops stay in the function that calls kernels."""
+"""Optionals: a value or none. Like those on sequences, the ops stay in the function that calls kernels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class OptionalOp(GraphOp):
     """Base of the ops on optionals."""
 
     def held_type(self, facts: Facts) -> Attribute:
-        """The type of the value of operand 0; C1."""
+        """Returns the type of the value in operand 0; C1."""
         type = facts[0]
         if not isinstance(type, OptionalType):
             facts.require(False, "C1", f"the operand must be an optional, found {type}")
@@ -26,7 +26,7 @@ class OptionalOp(GraphOp):
 
 @irdl_op_definition
 class OptionalConstructOp(OptionalOp):
-    """The optional that has its operand, or, of the type `of`, none.
+    """An optional with the operand as its value, or without a value, of the type `of`.
 
     Constraints:
     - C1: there is one operand, or none and `of`.
@@ -45,7 +45,7 @@ class OptionalConstructOp(OptionalOp):
     of = opt_prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """An optional of the operand's type, or of `of`; C1."""
+        """Returns the optional of the operand's type, or of `of`; C1."""
         types = [*facts, *([] if self.of is None else [self.of])]
         element = common_type(types) if len(types) == 1 and isinstance(types[0], TypeAttribute) else None
         if element is None:
@@ -73,14 +73,14 @@ class OptionalHasElementOp(OptionalOp):
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A truth value; C1."""
+        """Returns the type of a scalar i1; C1."""
         self.held_type(facts)
         return tensor_type((), i1)
 
 
 @irdl_op_definition
 class OptionalGetElementOp(OptionalOp):
-    """The value of an optional. An optional without a value is an error of the run.
+    """The value of an optional. An optional without a value is an error at run time.
 
     Constraints:
     - C1: the operand is an optional.
@@ -99,11 +99,11 @@ class OptionalGetElementOp(OptionalOp):
 
     @property
     def may_fail(self) -> bool:
-        """Where there is no value."""
+        """True: there may be no value."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The value's type, with names for the extents that the op makes; C1 and C2."""
+        """Returns the value's type, with names for the extents that the op introduces; C1 and C2."""
         type = self.held_type(facts)
         facts.require(not isinstance(type, UnrankedTensorType), "C2", f"the value must have one rank, found {type}")
         return facts.with_new_extents(type)

@@ -1,12 +1,13 @@
-"""`relay.let` and `relay.if`: where values are computed.
+"""`relay.let` and `relay.if`: the scopes in which values are computed.
 
-The attribute `relay.form` of a function specifies the meaning of position:
+The attribute `relay.form` of a function specifies the meaning of an op's position:
 
-- `dataflow` (the default): position means nothing. A pure op runs at most once and only when its value is needed, in
-  whatever region it is; so an op before a `relay.if` that one branch alone uses runs only in that branch. The value of
+- `dataflow` (the default): position has no meaning. A pure op runs at most once and only if its value is needed, in
+  whatever region it is; so an op before a `relay.if` that only one branch uses runs only in that branch. The value of
   a `relay.let` is computed in the block of the let.
-- `bbnf`, basic block normal form: every op is in the block where all its uses meet, and runs when that block does.
-- `anf`, A-normal form: as bbnf, and every value is named by a `relay.let`.
+- `bbnf`, basic block normal form: every op is in the innermost block that contains all its uses, and runs when that
+  block does.
+- `anf`, A-normal form: as bbnf, and every value is bound by a `relay.let`.
 """
 
 from __future__ import annotations
@@ -40,15 +41,15 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
 
 FORMS = ("dataflow", "bbnf", "anf")
-"""What `relay.form` may say; a function without it is in dataflow form."""
+"""The values of `relay.form`. A function without it is in dataflow form."""
 
 
 @irdl_op_definition
 class LetOp(RelayOp):
-    """A value bound to a name: Relay's `let %v = value; …`, flat, its body being the rest of the block.
+    """A value bound to a name: Relay's `let %v = value; …`, whose body is the rest of the block.
 
-    The value is computed in the block of the let, unless nothing uses it.
-    Fusion and other rewrites of the graph do not look through it; passes to and from A-normal form make and remove it.
+    The value is computed in the block of the let, unless it is unused. Fusion and other graph rewrites do not match
+    through a let; passes to and from A-normal form create and remove it.
 
     Constraints:
     - C0: the result has the operand's type.
@@ -72,22 +73,22 @@ class LetOp(RelayOp):
     traits = traits_def(Pure())
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The value's type."""
+        """Returns the value's type."""
         return facts[0]
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The result's type."""
+        """Returns the result's type."""
         return [result_type]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """A name goes with any layout of its value."""
+        """Accepts any layout of the value."""
         if isinstance(self.value.type, TupleType):
             return LayoutRefusal("a let binding of a tuple keeps the layouts of its fields")
         return LayoutDecision((layouts[0],), layouts[0])
 
     @classmethod
     def parse(cls, parser: Parser) -> LetOp:
-        """Parse `"v" = %e : T`, with an optional attribute dictionary in front."""
+        """Parses `"v" = %e : T`, after an optional attribute dictionary."""
         attributes = assembly_format.parse_attributes(parser)
         variable = parser.parse_str_literal(", the variable's name")
         parser.parse_punctuation("=")
@@ -102,7 +103,7 @@ class LetOp(RelayOp):
         )
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         assembly_format.print_attributes(printer, self.attributes)
         printer.print_string(" ")
         printer.print_string_literal(self.variable.data)
@@ -114,9 +115,9 @@ class LetOp(RelayOp):
 
 @irdl_op_definition
 class IfOp(IRDLOperation):
-    """One of two values: that of the first region where the condition is true, else that of the second.
+    """One of two values: that of the first region if the condition is true, else that of the second.
 
-    Only the chosen region is evaluated. The regions use values from around them freely.
+    Only the chosen region is evaluated. The regions may use outside values.
 
     Constraints:
     - C1: the condition is a tensor of rank 0 and element type i1.
@@ -150,7 +151,7 @@ class IfOp(IRDLOperation):
         super().__init__(operands=[condition], result_types=[result_type], regions=[true_region, false_region])
 
     def verify_(self) -> None:
-        """Check C1 to C3."""
+        """Checks C1 to C3."""
         type = self.condition.type
         if is_complete(type) and not (
             isinstance(type, TensorType) and shape_of(type) == () and type.element_type == i1
@@ -161,7 +162,7 @@ class IfOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> IfOp:
-        """Parse `%c : tensor<i1> -> T {…} else {…}`, with optional `attributes {…}` before the regions."""
+        """Parses `%c : tensor<i1> -> T {…} else {…}`, with optional `attributes {…}` before the regions."""
         unresolved = parser.parse_unresolved_operand()
         parser.parse_punctuation(":")
         condition = parser.resolve_operand(unresolved, parser.parse_type())
@@ -175,7 +176,7 @@ class IfOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads."""
+        """Prints the syntax that `parse` reads."""
         printer.print_string(" ")
         printer.print_ssa_value(self.condition)
         printer.print_string(" : ")
@@ -190,7 +191,7 @@ class IfOp(IRDLOperation):
 
 
 def outside_closures(op: Operation, home: Block | None) -> Operation:
-    """`op`, or the outermost op around it that lies below the block `home` and is no branch, but a closure or group."""
+    """Returns the outermost op below the block `home` that contains `op` and is not a branch, or `op` itself."""
     found, current = op, op
     while current.parent is not home:
         around = current.parent_op()

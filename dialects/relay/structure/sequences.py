@@ -1,4 +1,4 @@
-"""Sequences: any number of tensors of one element type, as a value.
+"""Sequences: values with any number of tensors of one element type.
 
 The ops stay in the function that calls kernels, down to the loop level, where sequences are lists.
 """
@@ -22,18 +22,18 @@ from xrelay.index_algebra.dims import ANY, Dim
 
 
 class SequenceOp(GraphOp):
-    """Base of the ops on sequences; constraints that several share have the same ids."""
+    """Base of the ops on sequences. Constraints that several ops share have the same ids."""
 
     IS_TOTAL: ClassVar[bool] = False
-    """Whether no place and no extent of parts may be wrong."""
+    """Whether the op cannot fail: it has no positions or extents that may be invalid."""
 
     @property
     def may_fail(self) -> bool:
-        """Unless it is total."""
+        """Whether the op is not total."""
         return not self.IS_TOTAL
 
     def held_type(self, facts: Facts) -> Attribute:
-        """The type of the values of operand 0; C1."""
+        """Returns the type of the values in operand 0; C1."""
         type = facts[0]
         if not isinstance(type, SequenceType):
             facts.require(False, "C1", f"the operand must be a sequence, found {type}")
@@ -41,7 +41,7 @@ class SequenceOp(GraphOp):
         return type.element
 
     def held_tensor(self, facts: Facts) -> Attribute:
-        """The type of the values of operand 0, which have one rank; C1 and C4."""
+        """Returns the type of the values in operand 0, which must have one rank; C1 and C4."""
         type = self.held_type(facts)
         if not isinstance(type, TensorType):
             text = f"the values must have one rank, found {type}"
@@ -49,13 +49,13 @@ class SequenceOp(GraphOp):
         return type
 
     def check_place(self, facts: Facts, index: int) -> None:
-        """An optional operand `index` is a place; C2."""
+        """Requires that the optional operand `index` is a position; C2."""
         for shape, element in [facts.operand(each, "C2") for each in range(index, len(facts))]:
             is_number = shape == () and isinstance(element, IntegerType) and element.width.data > 1
             facts.require(is_number and len(facts) == index + 1, "C2", "a place is one integer of rank 0")
 
     def joined(self, facts: Facts, types: Sequence[Attribute]) -> Attribute:
-        """The sequence's type whose values have any of `types`; C3."""
+        """Returns the type of a sequence whose values have any of `types`; C3."""
         tensors = all(isinstance(type, TensorType | UnrankedTensorType) for type in types)
         element = common_element(types) if tensors else None
         if element is None:
@@ -86,14 +86,14 @@ class SequenceConstructOp(SequenceOp):
     values = var_operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A sequence of what the operands have in common; C1 and C3."""
+        """Returns the sequence of the common type of the operands; C1 and C3."""
         facts.require(len(facts) > 0, "C1", "a sequence of no values", help="use relay.sequence_empty")
         return self.joined(facts, facts)
 
 
 @irdl_op_definition
 class SequenceEmptyOp(SequenceOp):
-    """The sequence of no values of the type `of`.
+    """An empty sequence for values of type `of`.
 
     Constraints:
     - C3: `of` is a tensor type.
@@ -111,17 +111,17 @@ class SequenceEmptyOp(SequenceOp):
     of = prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A sequence of `of`; C3."""
+        """Returns the sequence of `of`; C3."""
         return self.joined(facts, [self.of])
 
 
 @irdl_op_definition
 class SequenceInsertOp(SequenceOp):
-    """The sequence with a value more, before the place `at`, or behind the last; negative places count from the end.
+    """The sequence with a value inserted before position `at`, or at the end; negative positions count from the end.
 
     Constraints:
     - C1: the first operand is a sequence.
-    - C2: a place is an integer of rank 0.
+    - C2: a position is an integer of rank 0.
     - C3: the value has the element type of the others.
 
     Example:
@@ -139,18 +139,18 @@ class SequenceInsertOp(SequenceOp):
     at = var_operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A sequence of what the values have in common; C1 to C3."""
+        """Returns the sequence of the common type of the values; C1 to C3."""
         self.check_place(facts, 2)
         return self.joined(facts, [self.held_type(facts), facts[1]])
 
 
 @irdl_op_definition
 class SequenceEraseOp(SequenceOp):
-    """The sequence without the value at the place `at`, or without the last; negative places count from the end.
+    """The sequence without the value at position `at`, or without the last; negative positions count from the end.
 
     Constraints:
     - C1: the first operand is a sequence.
-    - C2: a place is an integer of rank 0.
+    - C2: a position is an integer of rank 0.
 
     Example:
     ```mlir
@@ -165,18 +165,18 @@ class SequenceEraseOp(SequenceOp):
     at = var_operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The same type; C1 and C2."""
+        """Returns the same type; C1 and C2."""
         self.check_place(facts, 1)
         return SequenceType(self.held_type(facts))
 
 
 @irdl_op_definition
 class SequenceAtOp(SequenceOp):
-    """The value at the place `at`; negative places count from the end.
+    """The value at position `at`; negative positions count from the end.
 
     Constraints:
     - C1: the first operand is a sequence.
-    - C2: a place is an integer of rank 0.
+    - C2: a position is an integer of rank 0.
     - C4: the values have one rank.
 
     Example:
@@ -192,14 +192,14 @@ class SequenceAtOp(SequenceOp):
     at = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The type of the values, with names for the extents that the op makes; C1, C2 and C4."""
+        """Returns the type of the values, with names for the extents that the op introduces; C1, C2 and C4."""
         self.check_place(facts, 1)
         return facts.with_new_extents(self.held_tensor(facts))
 
 
 @irdl_op_definition
 class SequenceLengthOp(SequenceOp):
-    """How many values a sequence has.
+    """The number of values in a sequence.
 
     Constraints:
     - C1: the operand is a sequence.
@@ -217,14 +217,14 @@ class SequenceLengthOp(SequenceOp):
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A number; C1."""
+        """Returns the type of a scalar i64; C1."""
         self.held_type(facts)
         return tensor_type((), i64)
 
 
 @irdl_op_definition
 class ConcatFromSequenceOp(SequenceOp):
-    """The values one after the other along `axis`; with `new_axis` side by side along an axis of their own.
+    """The values concatenated along `axis`; with `new_axis` stacked along a new axis.
 
     Constraints:
     - C1: the operand is a sequence.
@@ -246,7 +246,7 @@ class ConcatFromSequenceOp(SequenceOp):
     new_axis = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The values' extents, with one that the op makes along the axis; C1, C2 and C4."""
+        """Returns the values' type, with an extent that the op introduces along the axis; C1, C2 and C4."""
         shape, element = Facts(self.name, [self.held_tensor(facts)]).operand(0, "C1")
         new = bool(self.new_axis.value.data)
         axis = require_axis(self, self.axis.value.data, len(shape) + new, "C2")
@@ -256,9 +256,9 @@ class ConcatFromSequenceOp(SequenceOp):
 
 @irdl_op_definition
 class SplitToSequenceOp(SequenceOp):
-    """The data cut along `axis`: into parts of the extents that a list says, of one extent, or of 1.
+    """The data split along `axis`: into parts of the extents in a list, of one extent, or of extent 1.
 
-    The last part of one extent may be smaller. Without a list or extent, `keepdims` false leaves the axis out.
+    With one extent, the last part may be smaller. Without list or extent, `keepdims` false removes the axis.
 
     Constraints:
     - C1: `axis` is an axis of the data.
@@ -280,7 +280,7 @@ class SplitToSequenceOp(SequenceOp):
     keepdims = bool_property(True)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A sequence of parts; C1 and C2."""
+        """Returns the sequence of the parts' type; C1 and C2."""
         shape, element = facts.operand(0)
         axis = require_axis(self, self.axis.value.data, len(shape), "C1")
         part: list[Dim] = [1] if self.keepdims.value.data else []

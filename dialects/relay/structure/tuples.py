@@ -41,17 +41,17 @@ class TupleOp(RelayOp):
     traits = traits_def(Pure())
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of the fields, one after the other."""
+        """Returns the concatenated elements of the fields."""
         parts = [facts.elements(index) for index in range(len(facts))]
         known = [part for part in parts if part is not None]
         return tuple(element for part in known for element in part) if len(known) == len(parts) else None
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The tuple of the operands' types."""
+        """Returns the tuple of the operands' types."""
         return tuple_type(facts)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The result's fields."""
+        """Returns the result's fields."""
         if not isinstance(result_type, TupleType) or len(result_type.types) != len(facts):
             return facts
         return list(result_type.types)
@@ -84,7 +84,7 @@ class TupleGetItemOp(RelayOp):
     traits = traits_def(Pure())
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of the field, which follow those of the fields before it."""
+        """Returns the elements of the field, which follow those of the previous fields."""
         elements, tuple_type = facts.elements(0), facts[0]
         if elements is None or not isinstance(tuple_type, TupleType):
             return None
@@ -97,7 +97,7 @@ class TupleGetItemOp(RelayOp):
         return elements[first : first + known[index]]
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The field's type; C1 and C2."""
+        """Returns the field's type; C1 and C2."""
         type = facts[0]
         if isinstance(type, IncompleteType):
             return type
@@ -109,7 +109,7 @@ class TupleGetItemOp(RelayOp):
         return type.types.data[index]
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The tuple's type with this field known."""
+        """Returns the tuple's type with this field known."""
         type, index = facts[0], self.index.value.data
         if not isinstance(type, TupleType) or not 0 <= index < len(type.types):
             return facts
@@ -120,9 +120,9 @@ class TupleGetItemOp(RelayOp):
 
 
 def field_count(value: SSAValue) -> int | None:
-    """How many fields a tuple has: its type says it, or an op whose results always have as many (`field_count`).
+    """Returns the number of fields of a tuple, from its type or from the attribute `field_count` of its op.
 
-    `None` for a tensor, and where nothing is known.
+    Returns None for a tensor, and if the number is not known.
     """
     if isinstance(value.type, TupleType):
         return len(value.type.types)

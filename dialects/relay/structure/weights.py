@@ -1,10 +1,9 @@
-"""Weights: constants too large to travel in the text.
+"""Weights: constants that are too large to be printed.
 
-`#relay.weight<"conv1.w", "key">` stands for an array. In memory the attribute holds the array (often a memory map);
-in the text only its name and key are written. The key is given by whoever has a cheap one (file, offset, length) or is
-a hash of dtype, shape and bytes made on demand. A module attribute `relay.weights = "model.safetensors"` names the
-side file whose tensor `key` is the array; a weight that nobody has resolved is legal for every pass that does not look
-inside.
+`#relay.weight<"conv1.w", "key">` refers to an array. In memory the attribute holds the array, often a memory map; only
+its name and key are printed. The creator may provide a key (file, offset, length); otherwise it is a hash of dtype,
+shape and bytes, computed on demand. A module attribute `relay.weights = "model.safetensors"` names the side file whose
+tensor `key` is the array. Passes that do not read the array accept unresolved weights.
 """
 
 from __future__ import annotations
@@ -43,15 +42,15 @@ _DTYPES: Final = {
 }
 """The dtypes of constants by their codes in safetensors files."""
 _CONTENT_KEY: Final = re.compile(r"[0-9a-f]{32}")
-"""The form of keys that are hashes of the content."""
+"""The format of keys that are hashes of the content."""
 
 
 class UnresolvedWeightError(XRelayError):
-    """The bytes of a weight are needed and have not been brought."""
+    """The bytes of a weight are required, but the weight is unresolved."""
 
 
 class Weight:
-    """A named constant array, shared by every attribute that mentions it."""
+    """A named constant array, shared by all attributes that refer to it."""
 
     name: str
     _key: str | None
@@ -70,7 +69,7 @@ class Weight:
 
     @property
     def content(self) -> str:
-        """A hash of dtype, shape and bytes, made on first use; the key of an unresolved weight."""
+        """A hash of dtype, shape and bytes, computed on first use; the key of an unresolved weight."""
         if self._array is None and self._key is not None:
             return self._key
         if self._content is None:
@@ -79,12 +78,12 @@ class Weight:
 
     @property
     def is_resolved(self) -> bool:
-        """Whether the array is here."""
+        """Whether the array is available."""
         return self._array is not None
 
     @property
     def array(self) -> Array:
-        """The array; raises `UnresolvedWeightError` where only the key is known."""
+        """The array. Raises `UnresolvedWeightError` if only the key is known."""
         if self._array is None:
             raise UnresolvedWeightError(
                 f"the bytes of weight {self.name!r} (key {self._key}) are not here",
@@ -93,11 +92,11 @@ class Weight:
         return self._array
 
     def resolve(self, array: Array, content: str | None = None) -> None:
-        """Set the array of a weight that was read from text, and its `content` if that is known."""
+        """Sets the array of a weight that was read from text, and its `content` if that is known."""
         self._array, self._content = array, content
 
     def move_to(self, array: Array) -> None:
-        """Replace the array by one of equal dtype, shape and elements."""
+        """Replaces the array by one of equal dtype, shape and elements."""
         self._array = array
 
     def __eq__(self, other: object) -> bool:
@@ -124,7 +123,7 @@ class WeightAttr(Data[Weight]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> Weight:
-        """Parse `<"name", "key">`; the weight starts unresolved."""
+        """Parses `<"name", "key">`. The weight is unresolved."""
         with parser.in_angle_brackets():
             name = parser.parse_str_literal()
             parser.parse_punctuation(",")
@@ -132,7 +131,7 @@ class WeightAttr(Data[Weight]):
         return Weight(name, key=key)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<"name", "key">`."""
+        """Prints `<"name", "key">`."""
         with printer.in_angle_brackets():
             printer.print_string_literal(self.data.name)
             printer.print_string(", ")
@@ -140,12 +139,12 @@ class WeightAttr(Data[Weight]):
 
     @staticmethod
     def of(name: str, array: Array) -> WeightAttr:
-        """The attribute for `array`, which must not be written to afterwards."""
+        """Returns the attribute for `array`, which must not be modified afterwards."""
         return WeightAttr(Weight(name, array))
 
 
 def weights_of(module: ModuleOp) -> list[Weight]:
-    """Every distinct weight of `module`, in order of first mention."""
+    """Returns all distinct weights of `module`, in order of first use."""
     found: dict[int, Weight] = {}
     for attribute in _listed(module):
         found.setdefault(id(attribute.data), attribute.data)
@@ -157,7 +156,7 @@ def weights_of(module: ModuleOp) -> list[Weight]:
 
 
 def _listed(module: ModuleOp) -> list[WeightAttr]:
-    """The weights that a module below the loop level lists as arguments of its entry."""
+    """Returns the weights that a module below the loop level lists as arguments of its entry."""
     rows = module.attributes.get(WEIGHTS)
     if not is_attribute(rows, ArrayAttr[DictionaryAttr]):
         return []
@@ -165,7 +164,7 @@ def _listed(module: ModuleOp) -> list[WeightAttr]:
 
 
 def add_by_key(weights: Iterable[Weight], found: dict[str, Weight]) -> None:
-    """Add weights to a table by key; raises `InputError` if two have one key and different bytes."""
+    """Adds weights to a table by key. Raises `InputError` if two have the same key and different bytes."""
     for weight in weights:
         first = found.setdefault(weight.key, weight)
         if first is not weight and first.content != weight.content:
@@ -176,14 +175,14 @@ def add_by_key(weights: Iterable[Weight], found: dict[str, Weight]) -> None:
 
 
 def arrays_by_key(module: ModuleOp) -> dict[str, Array]:
-    """The arrays of all weights by key; raises `UnresolvedWeightError` if one is unresolved, else as `add_by_key`."""
+    """Returns the arrays of all weights by key. Raises `UnresolvedWeightError`, or as `add_by_key`."""
     found: dict[str, Weight] = {}
     add_by_key(weights_of(module), found)
     return {key: weight.array for key, weight in found.items()}
 
 
 def save_side_file(module: ModuleOp, path: Path) -> None:
-    """Write the weights of `module` to a safetensors file, one after the other, and name it on the module."""
+    """Writes the weights of `module` to a safetensors file, and sets its name on the module."""
     from xrelay.runtime.safetensors_file import write_safetensors
 
     write_safetensors(path, arrays_by_key(module), {})
@@ -191,9 +190,9 @@ def save_side_file(module: ModuleOp, path: Path) -> None:
 
 
 def resolve_side_file(module: ModuleOp, folder: Path) -> None:
-    """Bring the bytes of every unresolved weight from the side file that `module` names, if it names one.
+    """Reads the bytes of all unresolved weights from the side file that `module` names, if there is a name.
 
-    Raises `UnresolvedWeightError` where the file is absent, lacks a key, or has other content under one.
+    Raises `UnresolvedWeightError` if the file is missing, lacks a key, or has other content for one.
     """
     from xrelay.runtime.files import open_regular
     from xrelay.runtime.safetensors_file import read_header
@@ -219,9 +218,9 @@ def resolve_side_file(module: ModuleOp, folder: Path) -> None:
 
 
 def _read_weight(weight: Weight, path: Path, descriptor: int, header: Header) -> Array:
-    """The array of a weight, read to where native code may have it.
+    """Returns the array of a weight, in memory aligned for native code.
 
-    Raises `UnresolvedWeightError` where the file lacks it, or holds something else under its key.
+    Raises `UnresolvedWeightError` if the file lacks it, or has other content for its key.
     """
     from xrelay.runtime.arena import aligned_bytes
     from xrelay.runtime.files import read_into
@@ -250,12 +249,12 @@ def _read_weight(weight: Weight, path: Path, descriptor: int, header: Header) ->
 
 
 def _content_key(array: Array) -> str:
-    import numpy as np  # which processes that help to compile do without
+    import numpy as np  # imported late: compile workers run without numpy
 
     digest = hashlib.blake2b(digest_size=16)
     digest.update(f"{array.dtype}{array.shape}".encode())
     if array.size > 1 and not any(array.strides):
-        # One element seen from every place: its copies, which may be gigabytes, say nothing more.
+        # A broadcast of one element, whose copies may be gigabytes: hashes the element once.
         digest.update(b"splat")
         array = np.asarray(array[(0,) * array.ndim])
     contiguous = np.ascontiguousarray(array)
@@ -264,7 +263,7 @@ def _content_key(array: Array) -> str:
 
 
 def _has_key(array: Array, key: str) -> bool:
-    """Whether an array may have got a key: of its elements, or where they are equal, of one seen from every place."""
+    """Returns whether an array has a key: that of its elements or, if all are equal, that of a broadcast of one."""
     import numpy as np
 
     if _content_key(array) == key:

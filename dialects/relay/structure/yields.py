@@ -1,4 +1,4 @@
-"""`relay.yield`, and the checks of the ops around it."""
+"""`relay.yield`, and checks of the ops whose regions it ends."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from xrelay.dialects.relay.core.types import is_complete
 
 
 class EndsInYield(OpTrait):
-    """Each region of the op is one block that ends in `relay.yield`, which gives the region's value.
+    """Each region of the op is one block that ends in `relay.yield`, which yields the region's value.
 
-    The op itself checks that with `verify_yield`.
+    The op verifies this with `verify_yield`.
     """
 
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """The value of a region of `relay.if`, `relay.loop`, `relay.fn`, `relay.fused` or an op of the trait `EndsInYield`.
+    """The value of a region of `relay.if`, `relay.loop`, `relay.fn`, `relay.fused` or an op with `EndsInYield`.
 
     Constraints:
-    - C1: the op around it has this trait.
-    - It is the last op of the region (C2 of the op around it).
+    - C1: the parent op has this trait.
+    - It is the last op of the region (C2 of the parent op).
 
     Example:
     ```mlir
@@ -49,7 +49,7 @@ class YieldOp(IRDLOperation):
         super().__init__(operands=[value])
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         around = self.parent_op()
         if around is not None and not around.has_trait(EndsInYield):
             place = f"[{self.name} C1] it stands in '{around.name}'"
@@ -57,7 +57,7 @@ class YieldOp(IRDLOperation):
 
 
 def yielded(region: Region) -> SSAValue:
-    """The value that a region yields."""
+    """Returns the value that a region yields."""
     last = region.block.last_op
     if not isinstance(last, YieldOp):
         raise VerifyException("a region must end in relay.yield")
@@ -65,7 +65,7 @@ def yielded(region: Region) -> SSAValue:
 
 
 def verify_yield(op: IRDLOperation, region: Region, type: Attribute, *, arguments: int | None = None) -> None:
-    """Check that `region` ends in a `relay.yield` of `type` (C2, C3 of the op around it)."""
+    """Checks that `region` ends in a `relay.yield` of `type` (C2, C3 of the parent op)."""
     last = region.block.last_op
     if not isinstance(last, YieldOp):
         raise VerifyException(f"[{op.name} C2] a region must end in relay.yield")
