@@ -1,1 +1,1 @@
-"""The base of the Relay operators: their base class, types, properties, text form, fusion pattern and registry."""
+"""The infrastructure of the Relay operators: base class, types, properties, syntax, fusion pattern and registry."""

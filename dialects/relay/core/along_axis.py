@@ -1,4 +1,4 @@
-"""The base of ops that compute along one axis and keep the type of their data."""
+"""The base of ops that compute along one axis and preserve the type of their data."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from xrelay.dialects.relay.layout.rank_changes import positions
 
 
 class AlongAxisOp(RelayOp):
-    """Base of the functions of floats along `axis`: the result has the data's type.
+    """Base of functions of floats along `axis`. The result has the data's type.
 
-    Operands after the data, which lie along `axis`, stay as they are in any layout.
+    The following operands, which are vectors along `axis`, have the same form in any layout.
     """
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
@@ -35,20 +35,20 @@ class AlongAxisOp(RelayOp):
     axis = int_property(-1)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts.tensor(0)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's; vectors are as long as the axis."""
+        """Returns the result's type for the data, and vectors as long as the axis for other operands."""
         return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole."""
+        """Follows the layout of the data if it does not split the axis."""
         return follow_along_axis(self.name, self.axis.value.data, layouts)
 
 
 def data_and_vectors(op: RelayOp, axis: int, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-    """The operand types of an op that keeps the type of its data: the others are vectors as long as its `axis`."""
+    """Returns the operand types of an op with the result type of its data; other operands are vectors along `axis`."""
     types = [result_type if isinstance(facts[0], IncompleteType) else facts[0], *facts[1:]]
     if not (is_complete(types[0]) and any(isinstance(type, IncompleteType) for type in types[1:])):
         return types
@@ -60,9 +60,10 @@ def data_and_vectors(op: RelayOp, axis: int, facts: Facts, result_type: Attribut
 def follow_along_axis(
     name: str, axis: int, layouts: Sequence[Layout | None], *, keeps_first: bool = False
 ) -> LayoutDecision | LayoutRefusal:
-    """The op `name`, which computes along `axis`, in the layout of its data, the first operand, if that axis is whole.
+    """Decides that the op `name`, which computes along `axis`, follows the layout of its data if the axis is not split.
 
-    The other operands stay as they are. With `keeps_first` the first axis of the text is to be the first.
+    The data is the first operand; other operands keep their layout. With `keeps_first`, the first axis of the original
+    layout has to be the first axis.
     """
     layout, others = layouts[0], [None] * len(layouts[1:])
     if layout is None:

@@ -1,8 +1,8 @@
-"""The readable form of attributes in relay's text: `{strides = [2, 2], channels = 32, epsilon = 1.0e-05}`.
+"""The readable syntax of attributes in relay ops: `{strides = [2, 2], channels = 32, epsilon = 1.0e-05}`.
 
-`[2, 2]` is `array<i64: 2, 2>`, `[0.0, 1.0]` is `array<f64: 0.0, 1.0>`, an integer is i64, a number with a point is f64,
-`true` is i1; everything else is written as xDSL writes it, `["a", {b = 1 : i32}]` as well. What is written so
-is read back as the same attribute.
+`[2, 2]` is `array<i64: 2, 2>`, `[0.0, 1.0]` is `array<f64: 0.0, 1.0>`, an integer is i64, a number with a decimal point
+is f64, `true` is i1. Everything else has xDSL's syntax, such as `["a", {b = 1 : i32}]`. Printed attributes parse to the
+same attributes.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from xrelay.errors import did_you_mean
 
 
 def parse_attributes(parser: Parser) -> dict[str, Attribute]:
-    """Parse an optional `{name = value, …}`; a name alone is a unit attribute."""
+    """Parses an optional `{name = value, …}`; a name alone is a unit attribute."""
     found: dict[str, Attribute] = {}
     parser.parse_optional_comma_separated_list(parser.Delimiter.BRACES, lambda: _parse_entry(parser, found))
     return found
 
 
 def print_attributes(printer: Printer, attributes: Mapping[str, Attribute]) -> None:
-    """Print ` {name = value, …}`, or nothing for none."""
+    """Prints ` {name = value, …}`, or nothing for no attributes."""
     if not attributes:
         return
     printer.print_string(" ")
@@ -48,21 +48,21 @@ def print_attributes(printer: Printer, attributes: Mapping[str, Attribute]) -> N
 
 
 def parse_attributes_keyword(parser: Parser) -> dict[str, Attribute]:
-    """Parse an optional `attributes {…}`."""
+    """Parses an optional `attributes {…}`."""
     return parse_attributes(parser) if parser.parse_optional_keyword("attributes") else {}
 
 
 def print_attributes_keyword(printer: Printer, attributes: Mapping[str, Attribute]) -> None:
-    """Print ` attributes {…}`, or nothing for none."""
+    """Prints ` attributes {…}`, or nothing for no attributes."""
     if attributes:
         printer.print_string(" attributes")
         print_attributes(printer, attributes)
 
 
 def unknown_attribute(op: str, attributes: Iterable[str], known: Iterable[str]) -> str | None:
-    """What is said of the first attribute that an op does not have; `None` where it has all.
+    """Returns the error message for the first unknown attribute, or None.
 
-    Attributes of other tools carry the tool's name and a dot, as everywhere in MLIR.
+    Discardable attributes, whose names contain a dot, are always allowed, as in MLIR.
     """
     names = list(known)
     for name in attributes:
@@ -83,7 +83,7 @@ def _parse_entry(parser: Parser, found: dict[str, Attribute]) -> None:
 
 
 def parse_value(parser: Parser) -> Attribute:
-    """Parse one attribute value in the readable form."""
+    """Parses one attribute value in the readable syntax."""
     items = parser.parse_optional_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_item(parser))
     if items is not None:
         return _list_of(items, parser)
@@ -98,7 +98,7 @@ def parse_value(parser: Parser) -> Attribute:
 
 def _parse_item(parser: Parser) -> int | float | Attribute:
     """Parses a number without a type, or any other attribute."""
-    # Infinities are printed as the bits that they are, which xDSL reads.
+    # Infinities are printed as hexadecimal bits, which xDSL parses.
     is_in_bits = parser.lexer.input.slice(parser.pos, parser.pos + 2) in ("0x", "0X")
     number = None if is_in_bits else parser.parse_optional_number(allow_boolean=False)
     if number is None:
@@ -114,7 +114,7 @@ def _parse_item(parser: Parser) -> int | float | Attribute:
 
 
 def _list_of(items: Sequence[int | float | Attribute], parser: Parser) -> Attribute:
-    """Numbers without types are a dense array, other attributes an array attribute."""
+    """Returns a dense array for numbers without types, an array attribute for other attributes."""
     numbers = [item for item in items if not isinstance(item, Attribute)]
     others = [item for item in items if isinstance(item, Attribute)]
     if numbers and others:
@@ -134,7 +134,7 @@ def _print_entry(printer: Printer, name: str, value: Attribute) -> None:
 
 
 def print_value(printer: Printer, value: Attribute) -> None:
-    """Print one attribute value in the readable form."""
+    """Prints one attribute value in the readable syntax."""
     text = _readable(value)
     if text is None:
         printer.print_attribute(value)
@@ -143,7 +143,7 @@ def print_value(printer: Printer, value: Attribute) -> None:
 
 
 def _readable(value: Attribute) -> str | None:
-    """The readable text of `value`; `None` where it has none."""
+    """Returns the readable text of `value`, or None if it has no readable syntax."""
     if isinstance(value, DenseArrayBase) and value.elt_type == i64:
         integers = cast(DenseArrayBase[IntegerType], value).get_values()
         return "[" + ", ".join(str(integer) for integer in integers) + "]"
@@ -167,7 +167,7 @@ def _is_finite(number: float) -> bool:
 
 
 def _float_text(number: float) -> str:
-    """The shortest text that reads back as `number` and is recognisably a float: MLIR wants a point."""
+    """Returns the shortest text that parses to the float `number`. MLIR requires a decimal point."""
     text = repr(number)
     mantissa, separator, exponent = text.partition("e")
     if "." not in mantissa:

@@ -1,6 +1,6 @@
-"""Python values as attributes and back: what properties of Relay's operators hold.
+"""Conversion of Python values to attributes, the properties of Relay's operators.
 
-Equal attributes are one object as far as they are made here: what follows from them is remembered by identity.
+Equal attributes are one object if they are created here, because results that depend on them are cached by identity.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ if TYPE_CHECKING:
 AttributeValue: TypeAlias = (
     "Attribute | bool | int | float | str | Sequence[float] | Sequence[Sequence[int]] | numpy_dtype_class | None"
 )
-"""What `RelayOp.call` takes for a property."""
+"""The values that `RelayOp.call` accepts for a property."""
 
 IntArrayAttr = DenseArrayBase[IntegerType]
-"""`[2, 2]` in the text: an array of i64."""
+"""An array of i64, printed as `[2, 2]`."""
 
 FloatArrayAttr = DenseArrayBase[Float64Type]
-"""`[0.0, 1.0]` in the text: an array of f64."""
+"""An array of f64, printed as `[0.0, 1.0]`."""
 
 
 def int_array(values: Sequence[int]) -> IntArrayAttr:
-    """The attribute written `[2, 2]`."""
+    """Returns the attribute printed as `[2, 2]`."""
     return _int_array(tuple(values))
 
 
@@ -52,33 +52,33 @@ def _int_array(values: tuple[int, ...]) -> IntArrayAttr:
 
 
 def float_array(values: Sequence[float]) -> FloatArrayAttr:
-    """The attribute written `[0.0, 1.0]`."""
+    """Returns the attribute printed as `[0.0, 1.0]`."""
     return DenseArrayBase.from_list(f64, [float(value) for value in values])
 
 
 @lru_cache(maxsize=4096)
 def string_attribute(text: str) -> StringAttr:
-    """The attribute written `"NCHW"`."""
+    """Returns the attribute printed as `"NCHW"`."""
     return StringAttr(text)
 
 
 @lru_cache(maxsize=4096)
 def int_attribute(value: int) -> IntegerAttr[IntegerType]:
-    """An i64 attribute."""
+    """Returns an i64 attribute."""
     return IntegerAttr(value, i64)
 
 
 @lru_cache
 def bool_attribute(value: bool) -> IntegerAttr[IntegerType]:
-    """The attribute written `true` or `false`."""
+    """Returns the attribute printed as `true` or `false`."""
     return IntegerAttr(int(value), i1)
 
 
 def listed(value: AttributeValue) -> AttributeValue:
-    """A numpy array as lists of numbers; anything else as it is."""
+    """Returns a numpy array as lists of numbers; other values unchanged."""
     if value is None or isinstance(value, (int, float, str, list, tuple, Attribute)):
         return value
-    from numpy import ndarray  # which processes that help to compile do without
+    from numpy import ndarray  # imported late: compile workers run without numpy
 
     return cast("AttributeValue", value.tolist()) if isinstance(value, ndarray) else value
 
@@ -88,7 +88,7 @@ def normalized(
     normalize: Callable[[dict[str, AttributeValue]], dict[str, AttributeValue]],
     attributes: Mapping[str, AttributeValue],
 ) -> dict[str, AttributeValue]:
-    """The attributes without shorthands, arrays as lists; `ConstraintError` where a shorthand holds no numbers."""
+    """Expands shorthands and converts arrays to lists. Raises `ConstraintError` for a shorthand that is not numeric."""
     try:
         return normalize({name: listed(value) for name, value in attributes.items()})
     except (TypeError, ValueError) as error:
@@ -100,14 +100,14 @@ _FLAGS = (bool_attribute(True), bool_attribute(False))
 
 
 def to_attribute(name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
-    """The attribute for a Python value, guided by the property's default; dtypes by the property's name."""
+    """Converts a Python value to an attribute, by the property's default; dtypes by the property's name."""
     if isinstance(value, Attribute):
         return value
     if value is None:
         raise ValueError(f"attribute {name!r} has no value")
     if name.endswith("dtype") and not isinstance(value, (bool, int, float)):
         return element_type(cast(str, value))
-    from numpy import generic  # which processes that help to compile do without
+    from numpy import generic  # imported late: compile workers run without numpy
 
     if isinstance(value, generic):
         return to_attribute(name, cast(AttributeValue, value.item()), default)
@@ -130,7 +130,7 @@ def to_attribute(name: str, value: AttributeValue, default: Attribute | None) ->
 
 
 def floats(attribute: Attribute | None) -> tuple[float, ...]:
-    """The numbers of an `array<f64: …>` property; empty for an absent one."""
+    """Returns the numbers of an `array<f64: …>` property; an empty tuple for None."""
     if attribute is None:
         return ()
     if not isinstance(attribute, DenseArrayBase):
@@ -139,7 +139,7 @@ def floats(attribute: Attribute | None) -> tuple[float, ...]:
 
 
 def ints(attribute: Attribute | None) -> tuple[int, ...]:
-    """The integers of an `array<i64: …>` property; empty for an absent one."""
+    """Returns the integers of an `array<i64: …>` property; an empty tuple for None."""
     if attribute is None:
         return ()
     if not isinstance(attribute, DenseArrayBase):

@@ -1,4 +1,4 @@
-"""Broadcasting of shapes over Dims, and of layouts."""
+"""Broadcasting of shapes with symbolic extents, and of layouts."""
 
 from __future__ import annotations
 
@@ -17,11 +17,10 @@ from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 
 @lru_cache(maxsize=4096)
 def broadcast_dims(lhs: Dim, rhs: Dim) -> Dim | None:
-    """The common extent of two broadcast dimensions; `None` where for no sizes there is one.
+    """Returns the common extent of two broadcast dimensions, or None if they do not broadcast for any sizes.
 
-    Of two dimensions that need not be equal it is `broadcast(n, m)`, which is right only where they do broadcast: what
-    must hold for that says `broadcast_requirements`. Any against an integer other than 1 is that integer, against
-    anything else it stays Any.
+    For two dimensions that may differ it is `broadcast(n, m)`, which is valid only if they do broadcast; this is
+    required by `broadcast_requirements`. Any with an integer other than 1 is that integer, with anything else Any.
     """
     if lhs == 1:
         return rhs
@@ -34,12 +33,12 @@ def broadcast_dims(lhs: Dim, rhs: Dim) -> Dim | None:
 
 
 def _certainly_do_not_broadcast(lhs: Dim, rhs: Dim) -> bool:
-    """Whether the two differ and neither is 1, whatever the sizes: `n` and `n + 1` are 1 and 2 for some."""
+    """Returns whether the two differ and neither is 1 for all sizes; `n` and `n + 1` may be 1 and 2."""
     return ShapeEnvironment().prove(Broadcasts(lhs, rhs)) is Verdict.REFUTED
 
 
 def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
-    """The shape two shapes broadcast to, from the last dimension on; `None` where for no sizes they do."""
+    """Returns the shape to which two shapes broadcast, or None if they do not broadcast for any sizes."""
     result: list[Dim] = []
     for left, right in zip_longest(reversed(lhs), reversed(rhs), fillvalue=1):
         dim = broadcast_dims(left, right)
@@ -52,9 +51,9 @@ def broadcast_shapes(lhs: Sequence[Dim], rhs: Sequence[Dim]) -> Shape | None:
 def broadcast_requirements(
     lhs: Sequence[Dim], rhs: Sequence[Dim], constraint: str = "", about: str = ""
 ) -> list[Broadcasts]:
-    """What must hold at run time for two shapes to broadcast: the pairs that are not decided, from the first on.
+    """Returns the undecided requirements for two shapes to broadcast, in order of axes.
 
-    Of Any nothing can be required.
+    Any has no requirements.
     """
     found: list[Broadcasts] = []
     for left, right in zip_longest(reversed(lhs), reversed(rhs), fillvalue=1):
@@ -65,18 +64,18 @@ def broadcast_requirements(
 
 
 def broadcast_layouts(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> LayoutDecision | LayoutRefusal:
-    """The layouts of a broadcasting op whose operands have `shapes` (in the layouts the text says now).
+    """Decides the layouts of a broadcasting op whose operands have `shapes` in their original layouts.
 
-    All follow the largest operand that has a layout. An operand of one element fits every layout as it is; the others
-    must have all axes, and where one has extent 1 along an axis that is split, it is split by 1 for it: NCHW1c goes
-    with NCHW16c. An axis that the text splits is one axis: operands that differ along one part of it are refused.
+    All operands follow the largest operand with a layout. An operand with one element fits every layout. The others
+    must have all axes; if one has extent 1 along a split axis, its split has the factor 1: NCHW1c matches NCHW16c. An
+    axis that the original layout splits is one axis: operands that differ along one part of it are refused.
     """
     return _broadcast_layouts(tuple(layouts), tuple(shapes))
 
 
 @lru_cache(maxsize=4096)
 def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, ...]) -> LayoutDecision | LayoutRefusal:
-    """What `broadcast_layouts` answers; most elementwise ops of a network ask the same."""
+    """The cached implementation of `broadcast_layouts`."""
     rank = max(len(shape) for shape in shapes)
     stays = [layout is None and has_one_element(shape) for layout, shape in zip(layouts, shapes, strict=True)]
     low = next((len(shape) for shape, same in zip(shapes, stays, strict=True) if not same and len(shape) < rank), None)
@@ -110,16 +109,16 @@ def _broadcast_layouts(layouts: tuple[Layout | None, ...], shapes: tuple[Shape, 
 
 
 def has_one_element(shape: Shape) -> bool:
-    """Whether every extent of `shape` is 1."""
+    """Returns whether each extent of `shape` is 1."""
     return all(extent == 1 for extent in shape)
 
 
 def _largest(layouts: Sequence[Layout | None], shapes: Sequence[Shape]) -> Layout | None:
-    """The layout of the operand with the most elements among those that have one."""
+    """Returns the layout of the largest operand that has one."""
     found = [(layout, shape) for layout, shape in zip(layouts, shapes, strict=True) if layout is not None]
     if not found:
         return None
-    # An operand of extent 1 along the channels says nothing about blocks of channels, however large it is.
+    # An operand of extent 1 along the channels does not determine channel blocks, even if it is large.
     return max(found, key=lambda pair: (-len(_split_by_one(pair[0])), element_count(pair[1])))[0]
 
 
@@ -128,21 +127,21 @@ def _split_by_one(layout: Layout) -> list[str]:
 
 
 def _units(layout: Layout, shape: Shape) -> list[str]:
-    """The letters of the axes along which `shape`, of a value in the text, has extent 1: all parts of them."""
+    """Returns the letters of the axes along which a value of original `shape` has extent 1, in all parts."""
     return [letter for letter in layout.primal if letter.isupper() and has_one_element(_parts(layout, letter, shape))]
 
 
 def _parts(layout: Layout, letter: str, shape: Shape) -> Shape:
-    """The extents that `shape`, of a value in the text, has along `letter`: two where the text splits the axis."""
+    """Returns the extents of a value of original `shape` along `letter`: two if the original layout splits the axis."""
     return tuple(extent for axis, extent in zip(layout.text.axes, shape, strict=True) if axis.letter == letter)
 
 
 def _kinds(layout: Layout, letter: str, shapes: Sequence[Shape]) -> set[Shape]:
-    """The different extents along `letter`, those of one element aside."""
+    """Returns the distinct extents along `letter` other than 1."""
     found = {_parts(layout, letter, shape) for shape in shapes}
     return {parts for parts in found if not has_one_element(parts)}
 
 
 def element_count(shape: Shape) -> int:
-    """How many elements a tensor of `shape` has; extents that are not known count as 1."""
+    """Returns the number of elements of a tensor of `shape`. Dynamic extents count as 1."""
     return prod(extent for extent in shape if isinstance(extent, int))

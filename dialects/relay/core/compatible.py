@@ -1,4 +1,4 @@
-"""Whether types may describe the same value, by what is known of named dimensions."""
+"""Compatibility of types, given the known facts about named dimensions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.index_algebra.shape_environment import ShapeEnvironment, Verdict
 
 
 def environment_of(requirements: Sequence[Requirement]) -> ShapeEnvironment | None:
-    """What is known of dimensions where an op runs that demands `requirements`; `None` where it demands nothing."""
+    """Returns the facts about dimensions where an op with `requirements` runs; None without requirements."""
     if not requirements:
         return None
     environment = ShapeEnvironment()
@@ -25,9 +25,9 @@ def environment_of(requirements: Sequence[Requirement]) -> ShapeEnvironment | No
 
 
 def compatible(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironment | None = None) -> bool:
-    """Whether two complete types may describe the same value: equal, or of extents that do not contradict.
+    """Returns whether two complete types may describe the same value: equal up to extents that do not contradict.
 
-    With `environment` neither may they contradict what that knows.
+    With `environment`, the extents must not contradict its facts either.
     """
     if lhs == rhs:
         return True
@@ -54,7 +54,7 @@ def _compatible_parts(lhs: Attribute, rhs: Attribute, environment: ShapeEnvironm
     if isinstance(lhs, SequenceType | OptionalType) and isinstance(rhs, SequenceType | OptionalType):
         return lhs.name == rhs.name and compatible(lhs.element, rhs.element, environment)
     if isinstance(lhs, FunctionType) and isinstance(rhs, FunctionType):
-        # Names of its own may stand for whatever the other says.
+        # A function's own names match any extents of the other function.
         return len(lhs.inputs) == len(rhs.inputs) and _all_compatible(
             (*lhs.inputs, *lhs.outputs), (*rhs.inputs, *rhs.outputs), environment
         )

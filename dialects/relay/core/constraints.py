@@ -1,9 +1,9 @@
-"""Constraints that repeat from op to op, declared instead of written.
+"""Declarative constraints that several ops share.
 
     CONSTRAINTS = {"C1": AxisOf("axis"), "C2": FloatElements()}
 
-A declared constraint is checked before the op's rule runs, adds its sentence to the op's docstring, and knows how to
-break itself (`broken`), from which its test is made. What is special to one op is written by hand in `infer_type`.
+A declared constraint is checked before the op's shape rule, adds its sentence to the op's docstring, and constructs a
+violating use (`broken`), from which its test is generated. Constraints of a single op are checked in `infer_type`.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 
 Properties: TypeAlias = Mapping[str, Attribute]
-"""An op's properties by name; an optional one may be absent."""
+"""An op's properties by name; optional ones may be missing."""
 
 
 Use: TypeAlias = tuple[list[Attribute], dict[str, Attribute]]
-"""Operand types and properties: all that a constraint looks at."""
+"""Operand types and properties, on which a constraint depends."""
 
 
 class Constraint(ABC):
@@ -54,15 +54,15 @@ class Constraint(ABC):
 
     @abstractmethod
     def sentence(self) -> str:
-        """What holds, as the documentation says it, without a full stop."""
+        """Returns the documentation of the condition, without a full stop."""
 
     @abstractmethod
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Raise `ConstraintError` naming `constraint` where the condition does not hold."""
+        """Raises `ConstraintError` with the id `constraint` if the condition does not hold."""
 
     @abstractmethod
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """Operand types and properties that differ from the given, valid ones in that the condition does not hold."""
+        """Returns operand types and properties, derived from valid ones, that violate the condition."""
 
 
 Constraints: TypeAlias = Mapping[str, Constraint]
@@ -71,51 +71,51 @@ Constraints: TypeAlias = Mapping[str, Constraint]
 
 @dataclass(frozen=True)
 class _Elements(Constraint):
-    """The base of constraints on the element type of one operand."""
+    """Base of constraints on the element type of one operand."""
 
     operand: int = 0
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """The operand, and those behind it that may have to agree with it, of an element type that is not allowed."""
+        """Returns the operand, and following ones that may have to match it, with an invalid element type."""
         wrong = [with_element(type, self.wrong_element) for type in types[self.operand :]]
         return [*types[: self.operand], *wrong], dict(properties)
 
     @property
     @abstractmethod
     def wrong_element(self) -> Attribute:
-        """An element type that is not allowed."""
+        """An invalid element type."""
 
 
 class FloatElements(_Elements):
     """The elements of an operand are floats."""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return "the element type is a float"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at the element type."""
+        """Checks the element type."""
         element = facts.element(self.operand)
-        # Messages cost more than checks: written only when needed.
+        # The message is created only for an error, because it costs more than the check.
         if not isinstance(element, AnyFloat):
             message = f"the element type must be a float, found {element}"
             facts.require(False, constraint, message, help="cast the operand first")
 
     @property
     def wrong_element(self) -> Attribute:
-        """Integers."""
+        """An integer type."""
         return i32
 
 
 class IntegerElements(_Elements):
-    """The elements of an operand are integers; booleans are none."""
+    """The elements of an operand are integers, not booleans."""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"the element type{self._which} is an integer, not a boolean"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at the element type."""
+        """Checks the element type."""
         element = facts.element(self.operand)
         if not isinstance(element, IntegerType) or element.width.data == 1:
             facts.require(False, constraint, f"the element type{self._which} must be an integer, found {element}")
@@ -126,7 +126,7 @@ class IntegerElements(_Elements):
 
     @property
     def wrong_element(self) -> Attribute:
-        """Floats."""
+        """A float type."""
         return f32
 
 
@@ -134,34 +134,34 @@ class BooleanElements(_Elements):
     """The elements of an operand are booleans."""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return "the element type is i1"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at the element type."""
+        """Checks the element type."""
         element = facts.element(self.operand)
         if element != i1:
             facts.require(False, constraint, f"the element type must be i1, found {element}")
 
     @property
     def wrong_element(self) -> Attribute:
-        """Floats."""
+        """A float type."""
         return f32
 
 
 @dataclass(frozen=True)
 class SameElements(Constraint):
-    """All operands, or those listed, have one element type."""
+    """All operands, or those listed, have the same element type."""
 
     operands: tuple[int, ...] = ()
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         which = "all operands" if not self.operands else "operands " + ", ".join(f"#{each}" for each in self.operands)
         return f"{which} have the same element type"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare with the first."""
+        """Compares with the first operand."""
         first, *others = self.operands or range(len(facts))
         element = facts.element(first)
         for other in others:
@@ -170,7 +170,7 @@ class SameElements(Constraint):
                 facts.require(False, constraint, f"element types {element} != {found}", help="cast one operand")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """The last operand of another element type."""
+        """Changes the element type of the last operand."""
         last = self.operands[-1] if self.operands else len(types) - 1
         changed = list(types)
         changed[last] = with_element(types[last], i32 if isinstance(element_of(types[last]), AnyFloat) else f32)
@@ -179,42 +179,42 @@ class SameElements(Constraint):
 
 @dataclass(frozen=True)
 class Broadcasting(Constraint):
-    """The operands' shapes broadcast to one, as numpy says."""
+    """The operands' shapes broadcast as in numpy."""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return "the shapes broadcast: from the last dimension on, equal or one of them 1"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Find the common shape."""
+        """Computes the common shape."""
         facts.broadcast(constraint)
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """Two extents that are neither equal nor 1."""
+        """Returns operands with extents that are neither equal nor 1."""
         wrong = [tensor_type((extent,), element_of(type)) for extent, type in zip((2, 3), types[-2:], strict=True)]
         return [*types[:-2], *wrong], dict(properties)
 
 
 @dataclass(frozen=True)
 class RankOf(Constraint):
-    """An operand has at least `least` axes, and at most `most` where that is given."""
+    """An operand has at least `least` axes, and at most `most` if given."""
 
     operand: int
     least: int
     most: int | None = None
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"operand #{self.operand} has {self._wanted()}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Count the axes."""
+        """Checks the rank."""
         rank = len(facts.shape(self.operand))
         if rank < self.least or (self.most is not None and rank > self.most):
             facts.require(False, constraint, f"operand #{self.operand} has rank {rank}, it must have {self._wanted()}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """One axis less than the least, or one more than the most."""
+        """Returns the operand with one axis too few or too many."""
         rank = self.least - 1 if self.most is None else self.most + 1
         changed = list(types)
         changed[self.operand] = tensor_type((1,) * rank, element_of(types[self.operand]))
@@ -228,24 +228,24 @@ class RankOf(Constraint):
 
 @dataclass(frozen=True)
 class AxisOf(Constraint):
-    """A property is an axis of an operand, or, where it holds several, distinct axes; negative ones count backwards."""
+    """A property is an axis of an operand, or an array of distinct axes; negative ones count from the end."""
 
     property: str = "axis"
     operand: int = 0
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"`{self.property}` names an axis of operand #{self.operand}, and none twice"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare with the rank; an absent property names no axis."""
+        """Checks against the rank. A missing property is valid."""
         value = properties.get(self.property)
         if value is None:
             return
         require_axes(facts, numbers(value), len(facts.shape(self.operand)), constraint)
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """The axis behind the last."""
+        """Sets the property to the rank."""
         rank = len(shape_of(types[self.operand]))
         several = isinstance(properties.get(self.property), DenseArrayBase)
         return list(types), {**properties, self.property: int_array([rank]) if several else int_attribute(rank)}
@@ -253,24 +253,24 @@ class AxisOf(Constraint):
 
 @dataclass(frozen=True)
 class AtLeast(Constraint):
-    """A property is a number that is not less than `least`, or several."""
+    """A property is a number that is at least `least`, or an array of such numbers."""
 
     property: str
     least: int = 1
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"`{self.property}` is at least {self.least}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare each number."""
+        """Checks each number."""
         value = properties.get(self.property)
         for number in () if value is None else numbers(value):
             if number < self.least:
                 facts.require(False, constraint, f"{self.property} is {number}, it must be at least {self.least}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """One less than the least."""
+        """Sets the property to one less than the least."""
         wrong = self.least - 1
         several = isinstance(properties.get(self.property), DenseArrayBase)
         return list(types), {**properties, self.property: int_array([wrong]) if several else int_attribute(wrong)}
@@ -278,23 +278,23 @@ class AtLeast(Constraint):
 
 @dataclass(frozen=True)
 class Finite(Constraint):
-    """Properties are floats that are neither infinite nor NaN, or several."""
+    """Properties are floats, or arrays of floats, that are neither infinite nor NaN."""
 
     properties: tuple[str, ...]
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         names = " and ".join(f"`{name}`" for name in self.properties)
         return f"{names} {'are' if len(self.properties) > 1 else 'is'} finite"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at each number."""
+        """Checks each number."""
         for name in self.properties:
             for number in _floats(properties[name]):
                 facts.require(isfinite(number), constraint, f"{name} is {number}, it must be finite")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """Infinity."""
+        """Sets the first property to infinity."""
         name = self.properties[0]
         several = isinstance(properties[name], DenseArrayBase)
         return list(types), {**properties, name: float_array([inf]) if several else FloatAttr(inf, f64)}
@@ -302,17 +302,17 @@ class Finite(Constraint):
 
 @dataclass(frozen=True)
 class OneOf(Constraint):
-    """A property is one of some words."""
+    """A string property has one of some values."""
 
     property: str
     words: tuple[str, ...]
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"`{self.property}` is one of {', '.join(self.words)}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look the word up."""
+        """Checks the value."""
         value = properties.get(self.property)
         word = value.data if isinstance(value, StringAttr) else None
         if word not in self.words:
@@ -320,37 +320,37 @@ class OneOf(Constraint):
             facts.require(False, constraint, message)
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """A word that is none of them."""
+        """Sets the property to another string."""
         return list(types), {**properties, self.property: string_attribute("".join(self.words) + "_not")}
 
 
 def numbers(value: Attribute) -> tuple[int, ...]:
-    """The integers of a property that holds one or several."""
+    """Returns the integers of a property that is an integer or an array."""
     return (value.value.data,) if isinstance(value, IntegerAttr) else ints(value)
 
 
 def _floats(value: Attribute) -> tuple[float, ...]:
-    """The floats of a property that holds one or several."""
+    """Returns the floats of a property that is a float or an array."""
     return (value.value.data,) if isinstance(value, FloatAttr) else floats(value)
 
 
 def with_element(type: Attribute, element: Attribute) -> Attribute:
-    """The tensor type with another element type; anything else as it is."""
+    """Returns the tensor type with another element type; other types unchanged."""
     return tensor_type(shape_of(type), element) if isinstance(type, TensorType) else type
 
 
 def element_of(type: Attribute) -> Attribute:
-    """The element type of a tensor; of anything else that of an example."""
+    """Returns the element type of a tensor type; f32 for other types."""
     return type.element_type if isinstance(type, TensorType) else f32
 
 
 def documented(doc: str, constraints: Constraints) -> str:
-    """An op's docstring with the sentences of its declared constraints among those that it states, in order of ids."""
+    """Adds the sentences of declared constraints to an op's docstring, in order of ids."""
     if not constraints:
         return doc
     lines = doc.split("\n")
     stripped = [line.strip() for line in lines]
-    # Python takes the margin of docstrings away from 3.13 on.
+    # Since 3.13 Python removes the indentation of docstrings.
     margin = " " * min((len(line) - len(line.lstrip()) for line in lines[1:] if line.strip()), default=0)
     if "Constraints:" not in stripped:
         at = stripped.index("Example:") if "Example:" in stripped else len(lines)
@@ -369,6 +369,6 @@ def documented(doc: str, constraints: Constraints) -> str:
 
 
 def _number_of(line: str) -> int:
-    """The number of the constraint that a line states; the last for one that states none."""
+    """Returns the number of the constraint in a line, or a large number."""
     digits = line.strip().removeprefix("- C").partition(":")[0]
     return int(digits) if digits.isdigit() else 1 << 30

@@ -1,8 +1,7 @@
 """`!relay.sequence<T>` and `!relay.optional<T>`: any number of values of one type, and one value or none.
 
-How many values there are only the run says. Those of a sequence may differ in extents: `?` in T is an extent that may
-be another one for each value, and of `tensor<*xf32>` each value has a rank of its own. A name would stand for one size,
-so T has none.
+The number of values is known only at run time. Values of a sequence may differ in extents: a `?` in T may differ for
+each value, and each value of `tensor<*xf32>` has its own rank. A name is one size, so T cannot contain names.
 """
 
 from __future__ import annotations
@@ -17,33 +16,33 @@ from xrelay.dialects.relay.core.dims_attr import DimsAttr
 
 @irdl_attr_definition
 class SequenceType(ParametrizedAttribute, TypeAttribute):
-    """`!relay.sequence<T>`: any number of values of type T, none of whose extents has a name."""
+    """`!relay.sequence<T>`: any number of values of type T, whose extents have no names."""
 
     name = "relay.sequence"
 
     element: Attribute
 
     def verify(self) -> None:
-        """Refuse names."""
+        """Rejects names."""
         _refuse_names(self.name, self.element)
 
 
 @irdl_attr_definition
 class OptionalType(ParametrizedAttribute, TypeAttribute):
-    """`!relay.optional<T>`: a value of type T, none of whose extents has a name, or no value."""
+    """`!relay.optional<T>`: a value of type T, whose extents have no names, or no value."""
 
     name = "relay.optional"
 
     element: Attribute
 
     def verify(self) -> None:
-        """Refuse names."""
+        """Rejects names."""
         _refuse_names(self.name, self.element)
 
 
 @irdl_attr_definition
 class ClosureType(ParametrizedAttribute, TypeAttribute):
-    """`!relay.closure`: a function of the program and the values that it captured; which, only the run says."""
+    """`!relay.closure`: a function of the program with captured values, both known only at run time."""
 
     name = "relay.closure"
 

@@ -1,4 +1,4 @@
-"""`#relay.dim_bindings<n = 2 * m, k = 4>`: what the names of a callee stand for, in the names of its caller."""
+"""`#relay.dim_bindings<n = 2 * m, k = 4>`: binds the names of a callee to dimensions of its caller."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from xrelay.index_algebra.dims import AnyDim, Dim, Symbol, single_atom
 
 @irdl_attr_definition
 class DimBindingsAttr(Data[tuple[tuple[str, Dim], ...]]):
-    """A dimension for each of some names, every name once: `#relay.dim_bindings<n = 2 * m, k = 4>`."""
+    """Binds distinct names to dimensions: `#relay.dim_bindings<n = 2 * m, k = 4>`."""
 
     name = "relay.dim_bindings"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[tuple[str, Dim], ...]:
-        """Parse `<n = 2 * m, k = 4>`."""
+        """Parses `<n = 2 * m, k = 4>`."""
         names = set[str]()
         return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_binding(parser, names)))
 
     @staticmethod
     def parse_optional(parser: AttrParser) -> DimBindingsAttr | None:
-        """Parse `<n = 2 * m, k = 4>` where a `<` comes next."""
+        """Parses `<n = 2 * m, k = 4>` if the next token is `<`."""
         names = set[str]()
         found = parser.parse_optional_comma_separated_list(
             parser.Delimiter.ANGLE, lambda: _parse_binding(parser, names)
@@ -35,18 +35,18 @@ class DimBindingsAttr(Data[tuple[tuple[str, Dim], ...]]):
         return None if found is None else DimBindingsAttr(tuple(found))
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<n = 2 * m, k = 4>`."""
+        """Prints `<n = 2 * m, k = 4>`."""
         with printer.in_angle_brackets():
             printer.print_string(", ".join(f"{name} = {dim}" for name, dim in self.data))
 
     @staticmethod
     def of(bindings: Mapping[str, Dim]) -> DimBindingsAttr:
-        """The attribute of `bindings`, in their order."""
+        """Returns the attribute for `bindings`, in their order."""
         return DimBindingsAttr(tuple(bindings.items()))
 
     @property
     def mapping(self) -> dict[str, Dim]:
-        """What each name stands for."""
+        """The dimension of each name."""
         return dict(self.data)
 
 

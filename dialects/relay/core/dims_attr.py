@@ -1,4 +1,4 @@
-"""`#relay.dims<n, s + 1>`: the names of a tensor type's `?` dimensions, in its encoding slot."""
+"""`#relay.dims<n, s + 1>`: the names of a tensor type's `?` dimensions, in its encoding."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ from xrelay.index_algebra.dims import ANY, Dim, DimExpr
 
 @irdl_attr_definition
 class DimsAttr(Data[tuple[DimExpr, ...]]):
-    """What is known of each `?` of a tensor type, in the order of the dimensions.
+    """The expression for each `?` of a tensor type, in the order of the dimensions.
 
     `tensor<?x3x?xf32, #relay.dims<n, n + 1>>` has shape (n, 3, n + 1); `?` inside the list is Relay's Any.
 
-    C1: one entry for each dynamic dimension of the type (checked where the shape is read).
+    C1: one entry for each dynamic dimension of the type (checked when the shape is read).
     """
 
     name = "relay.dims"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[DimExpr, ...]:
-        """Parse `<n, s + 1>`."""
+        """Parses `<n, s + 1>`."""
         dims = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_entry(parser))
         return tuple(dims)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<n, s + 1>`."""
+        """Prints `<n, s + 1>`."""
         with printer.in_angle_brackets():
             printer.print_string(", ".join(str(dim) for dim in self.data))
 
     @staticmethod
     def of(shape: Sequence[Dim]) -> DimsAttr | None:
-        """The encoding for `shape`; `None` where no dimension has a name."""
+        """Returns the encoding for `shape`, or None if no dimension has a name."""
         dynamic = tuple(dim for dim in shape if isinstance(dim, DimExpr))
         if all(dim is ANY or dim == ANY for dim in dynamic):
             return None

@@ -1,7 +1,7 @@
-"""Element types and numpy dtypes, one to one.
+"""The one-to-one correspondence of element types and numpy dtypes.
 
 `float32` ↔ f32, `bfloat16` ↔ bf16 (through ml_dtypes), `bool` ↔ i1, `int8` ↔ i8, `uint8` ↔ ui8. Names are numpy's,
-which are also Relay's, but for a few.
+which with few exceptions are also Relay's.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 @cache
 def _table() -> tuple[tuple[np.dtype, TypeAttribute], ...]:
     import ml_dtypes
-    import numpy as np  # which processes that help to compile do without
+    import numpy as np  # imported late: compile workers run without numpy
 
     signless = [
         (np.dtype(name), IntegerType(bits))
@@ -60,7 +60,7 @@ def _from_numpy() -> dict[np.dtype, TypeAttribute]:
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype:
-    """The numpy dtype of an element type; `TypeInferenceError` where there is none."""
+    """Returns the numpy dtype of an element type. Raises `TypeInferenceError` if there is no such dtype."""
     known = _DTYPES.get(id(element_type))
     return known if known is not None else _DTYPES.add(id(element_type), _find_dtype(element_type), element_type)
 
@@ -76,9 +76,9 @@ def _find_dtype(element_type: Attribute) -> np.dtype:
 
 
 def element_type(dtype: DTypeLike) -> TypeAttribute:
-    """The element type of a numpy dtype or its name; `TypeInferenceError` where there is none.
+    """Returns the element type of a numpy dtype or its name. Raises `TypeInferenceError` for an unsupported dtype.
 
-    Names that Relay gives another meaning than numpy, or none of numpy's, mean what they do in Relay.
+    Names that numpy lacks or that have another meaning in Relay are interpreted as in Relay.
     """
     import numpy as np
 
@@ -87,7 +87,7 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
             return BFloat16Type()
         dtype = _NAMES_OF_RELAY.get(dtype, dtype)
     try:
-        # numpy before 2.3 takes any object with a `dtype`.
+        # numpy before 2.3 accepts any object with a `dtype`.
         found = _from_numpy().get(np.dtype(dtype)) if isinstance(dtype, str | type | np.dtype) else None
     except (TypeError, ValueError):
         found = None
@@ -97,7 +97,7 @@ def element_type(dtype: DTypeLike) -> TypeAttribute:
 
 
 _NAMES_OF_RELAY = {"uint1": "bool", "int": "int32", "uint": "uint32", "float": "float32"}
-"""Names of Relay's that numpy lacks, or reads as types of 64 bits."""
+"""Names in Relay that numpy lacks or interprets as 64-bit types."""
 
 _SINGLE = 32
 
@@ -107,7 +107,7 @@ def _known() -> str:
 
 
 def is_half(type: Attribute | None) -> bool:
-    """Whether an element type is a float of 16 bits."""
+    """Returns whether an element type is a 16-bit float."""
     return isinstance(type, Float16Type | BFloat16Type)
 
 
@@ -115,17 +115,17 @@ _UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
 
 
 def may_multiply(data: Attribute, weight: Attribute, result: Attribute | None) -> bool:
-    """Whether products of `data` by `weight` are taken: of one type, or ui8 by i8, added up in i32.
+    """Returns whether products of `data` by `weight` are supported: of the same type, or ui8 by i8 summed in i32.
 
-    The latter is what CPUs have instructions for.
+    CPUs have instructions for the latter.
     """
     return data == weight or (data == _UNSIGNED_BYTE and weight == i8 and result == i32)
 
 
 def holds_products(result: Attribute, element: Attribute) -> bool:
-    """Whether sums of products of `element`s may be given as `result`s: numbers of the same kind, and not narrower.
+    """Returns whether `result` can hold sums of products of `element`s: a type of the same kind that is not narrower.
 
-    Half precision counts as single, in which its sums are taken. Integers as wide as the elements are the same ones.
+    Half precision counts as single precision, in which it is summed. Integers of equal width must be the same type.
     """
     if isinstance(result, IntegerType) and isinstance(element, IntegerType):
         return result == element or result.bitwidth > element.bitwidth

@@ -1,4 +1,4 @@
-"""Declared constraints on element types that are named, and on parameters that go along an axis of the data."""
+"""Declared constraints on lists of element types, and on parameters along an axis of the data."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ QUANTIZED: tuple[Attribute, ...] = (i8, element_type("uint8"), i16, element_type
 """The element types of quantised numbers."""
 
 NARROW = QUANTIZED[:4]
-"""Those of at most 16 bits: sums and differences of two are far from the limits of 32."""
+"""Quantised types of at most 16 bits: sums and differences of two values are far from the limits of 32 bits."""
 
 
 @dataclass(frozen=True)
 class ElementsIn(Constraint):
-    """The elements of some operands are of one of some types."""
+    """The element types of some operands are in a list."""
 
     operands: tuple[int, ...]
     types: tuple[Attribute, ...]
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"the element type of {_operands(self.operands)} is {_one_of(self.types)}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look each up."""
+        """Checks each element type."""
         for index in self.operands:
             element = facts.element(index)
             if element not in self.types:
@@ -42,7 +42,7 @@ class ElementsIn(Constraint):
                 facts.require(False, constraint, message, help="cast it first")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """Elements of a type that is none."""
+        """Returns the operands with a type that is not in the list."""
         wrong, changed = f64 if f64 not in self.types else i32, list(types)
         for index in self.operands:
             changed[index] = with_element(types[index], wrong)
@@ -51,42 +51,42 @@ class ElementsIn(Constraint):
 
 @dataclass(frozen=True)
 class TypeIn(Constraint):
-    """A property, where it is given, is one of some element types."""
+    """A property, if given, is one of some element types."""
 
     property: str
     types: tuple[Attribute, ...]
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"`{self.property}`, where given, is {_one_of(self.types)}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look it up."""
+        """Checks the property."""
         value = properties.get(self.property)
         if value is not None and value not in self.types:
             facts.require(False, constraint, f"{self.property} must be {_one_of(self.types)}, found {value}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """Booleans."""
+        """Sets the property to the boolean type."""
         return list(types), {**properties, self.property: element_type("bool")}
 
 
 @dataclass(frozen=True)
 class OneOrAlong(Constraint):
-    """Some operands are one number each, or, where an axis is named, one for each place along it of operand `of`."""
+    """Some operands are single numbers or, if an axis is named, vectors along that axis of operand `of`."""
 
     operands: tuple[int, ...]
     axis: str | None = None
     of: int = 0
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         each = " each" if len(self.operands) > 1 else ""
         along = "" if self.axis is None else f", or one for each place along `{self.axis}` of operand #{self.of}"
         return f"{_operands(self.operands)} {'are' if each else 'is'} one number{each}{along}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare rank and extent."""
+        """Checks rank and extent."""
         for index in self.operands:
             own = facts.shape(index)
             if is_number(own):
@@ -101,19 +101,19 @@ class OneOrAlong(Constraint):
                 facts.require_equal(extent, data[axis], constraint, f"extents of operand #{index} and of the axis:")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """A matrix."""
+        """Replaces the first of the operands by a matrix."""
         changed, first = list(types), self.operands[0]
         changed[first] = tensor_type((1, 1), element_of(types[first]))
         return changed, dict(properties)
 
 
 def is_number(shape: Shape) -> bool:
-    """Whether a tensor of this shape is one number, with or without an axis."""
+    """Returns whether a tensor of this shape is a single number, of rank 0 or 1."""
     return all(extent == 1 for extent in shape) and len(shape) <= 1
 
 
 def scales_and_zero_points(scales: Sequence[int], zero_points: Sequence[int]) -> dict[str, Constraint]:
-    """C1 and C2 of the ops on quantised numbers: the element types of their parameters."""
+    """Returns C1 and C2 of the ops on quantised numbers: the element types of their parameters."""
     return {"C1": ElementsIn(tuple(scales), (f32,)), "C2": ElementsIn(tuple(zero_points), (i32,))}
 
 

@@ -1,8 +1,8 @@
-"""Rules for the elements of small integer tensors, by which shape rules know the extents that a program computes.
+"""Rules for the elements of small integer tensors, from which shape rules determine computed extents.
 
-An element is a number, an expression over named dimensions, or Any where nothing is known of it. Numbers wrap around as
-their dtype does. Of an expression it cannot be told whether it does, save in i64, which holds every count of elements;
-so in other types what is computed from expressions is Any.
+An element is a number, an expression over named dimensions, or Any if it is unknown. Numbers wrap around as in their
+dtype. It is not known whether an expression wraps around, except in i64, which represents every count of elements; so
+in other types the result of arithmetic on expressions is Any.
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from xrelay.index_algebra.dim_intervals import interval_of
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, greatest, is_nonnegative, is_positive, least
 
 LAST: Final = (1 << 63) - 1
-"""The greatest integer of 64 bits."""
+"""The greatest 64-bit integer."""
 
 Combine: TypeAlias = Callable[[Dim, Dim], Dim]
 
 
 def binary_elements(facts: Facts, combine: Combine) -> Elements | None:
-    """The elements of a broadcasting op of two scalars or vectors; `combine` works on numbers and expressions alike."""
+    """Returns the elements of a broadcasting op of two scalars or vectors. `combine` takes numbers or expressions."""
     dtype, pairs = _integer_dtype(facts[0]), _matched(facts)
     return None if dtype is None or pairs is None else tuple(wrapped(combine(*pair), dtype) for pair in pairs)
 
 
 def compared_elements(facts: Facts, combine: Combine) -> Elements | None:
-    """The truth values of a comparison of two scalars or vectors of integers; of unsigned ones nothing is said."""
+    """Returns the truth values of a comparison of two integer scalars or vectors; None for unsigned ones."""
     dtype, pairs = _integer_dtype(facts[0]), _matched(facts)
     signed = dtype is not None and dtype.kind != "u"
     return None if not signed or pairs is None else tuple(combine(*pair) for pair in pairs)
 
 
 def chosen_elements(facts: Facts) -> Elements | None:
-    """The elements of two scalars or vectors, or of tensors of one shape, that the truth values of a first choose."""
+    """Returns the elements of two scalars or vectors, or of tensors of one shape, selected by the first operand."""
     found = _matched(facts)
     return None if found is None else tuple(chosen(*each) for each in found)
 
 
 def _matched(facts: Facts) -> Sequence[tuple[Dim, ...]] | None:
-    """The elements that meet where all operands are broadcast; `None` where some are not known."""
+    """Returns the elements of all operands after broadcasting, or None if some are not known."""
     known = [each for index in range(len(facts)) if (each := facts.elements(index)) is not None]
     same_shape = len({facts.shape(index) for index in range(len(facts))}) == 1
     if len(known) != len(facts) or not (same_shape or max(map(_rank, facts)) <= 1):
@@ -58,14 +58,14 @@ def _matched(facts: Facts) -> Sequence[tuple[Dim, ...]] | None:
 
 
 def wrapped(element: Dim, dtype: np.dtype) -> Dim:
-    """An element as the dtype holds it."""
+    """Returns an element after conversion to the dtype."""
     if isinstance(element, int):
         return int(np.array(element & ((1 << 64) - 1), np.uint64).astype(dtype))
     return element if dtype == np.int64 else ANY
 
 
 def converted(facts: Facts, target: Attribute) -> Elements | None:
-    """The elements of a cast between integer types; truth values say of a number whether it is 0."""
+    """Returns the elements of a cast between integer types. A boolean is true if the number is not 0."""
     elements, dtype = facts.elements(0), _integer_dtype(facts[0])
     if elements is None or dtype is None or not isinstance(target, IntegerType):
         return None
@@ -77,15 +77,14 @@ def converted(facts: Facts, target: Attribute) -> Elements | None:
 
 
 def wrapped_number(element: Dim, dtype: np.dtype) -> Dim:
-    """A number as the dtype holds it; an expression, which a wider type holds as well, as it is."""
+    """Returns a number after conversion to the dtype; an expression, which a wider type represents, unchanged."""
     return wrapped(element, dtype) if isinstance(element, int) else element
 
 
 def truncated_quotient(lhs: Dim, rhs: Dim) -> Dim:
-    """`lhs / rhs` truncated towards zero, as integers are divided.
+    """Returns `lhs / rhs` truncated towards zero, as in integer division.
 
-    A multiple has no rest. What is never as low as `-rhs` gives 0 where it is negative: `(n - 1) / 8` is
-    `max(n - 1, 0) floordiv 8`.
+    A multiple has no remainder. A negative dividend above `-rhs` yields 0: `(n - 1) / 8` is `max(n - 1, 0) floordiv 8`.
     """
     if not isinstance(rhs, int) or rhs == 0:
         return ANY
@@ -98,72 +97,72 @@ def truncated_quotient(lhs: Dim, rhs: Dim) -> Dim:
 
 
 def add(lhs: Dim, rhs: Dim) -> Dim:
-    """The sum."""
+    """Returns the sum."""
     return lhs + rhs
 
 
 def sub(lhs: Dim, rhs: Dim) -> Dim:
-    """The difference."""
+    """Returns the difference."""
     return lhs - rhs
 
 
 def mul(lhs: Dim, rhs: Dim) -> Dim:
-    """The product."""
+    """Returns the product."""
     return lhs * rhs
 
 
 def pair_maximum(lhs: Dim, rhs: Dim) -> Dim:
-    """The greater one."""
+    """Returns the maximum."""
     return greatest(lhs, rhs)
 
 
 def pair_minimum(lhs: Dim, rhs: Dim) -> Dim:
-    """The lesser one; beside an expression the greatest number of 64 bits, which is the end of an axis, is none."""
+    """Returns the minimum; with an expression, the greatest 64-bit integer, the end of an axis, is ignored."""
     if isinstance(lhs, int) and isinstance(rhs, int):
-        # One without a sign may be greater than that.
+        # An unsigned number may be greater than that.
         return min(lhs, rhs)
     return rhs if lhs == LAST else lhs if rhs == LAST else least(lhs, rhs)
 
 
 def equality(lhs: Dim, rhs: Dim) -> Dim:
-    """1 where two elements are certainly equal, 0 where they certainly differ."""
+    """Returns 1 if two elements are certainly equal, 0 if they certainly differ, else Any."""
     if ANY in (lhs, rhs):
         return ANY
     return 1 if lhs == rhs else 0 if is_positive(lhs - rhs) or is_positive(rhs - lhs) else ANY
 
 
 def inequality(lhs: Dim, rhs: Dim) -> Dim:
-    """0 where two elements are certainly equal, 1 where they certainly differ."""
+    """Returns 0 if two elements are certainly equal, 1 if they certainly differ, else Any."""
     return _denied(equality(lhs, rhs))
 
 
 def less(lhs: Dim, rhs: Dim) -> Dim:
-    """1 where the first element is certainly less than the second, 0 where it certainly is not."""
+    """Returns 1 if the first element is certainly less than the second, 0 if it certainly is not, else Any."""
     return 1 if is_positive(rhs - lhs) else 0 if is_nonnegative(lhs - rhs) else ANY
 
 
 def less_equal(lhs: Dim, rhs: Dim) -> Dim:
-    """1 where the first element is certainly no more than the second, 0 where it certainly is more."""
+    """Returns 1 if the first element is certainly at most the second, 0 if it certainly is greater, else Any."""
     return _denied(less(rhs, lhs))
 
 
 def greater(lhs: Dim, rhs: Dim) -> Dim:
-    """1 where the first element is certainly more than the second, 0 where it certainly is not."""
+    """Returns 1 if the first element is certainly greater than the second, 0 if it certainly is not, else Any."""
     return less(rhs, lhs)
 
 
 def greater_equal(lhs: Dim, rhs: Dim) -> Dim:
-    """1 where the first element is certainly no less than the second, 0 where it certainly is less."""
+    """Returns 1 if the first element is certainly at least the second, 0 if it certainly is less, else Any."""
     return _denied(less(lhs, rhs))
 
 
 def _denied(truth: Dim) -> Dim:
-    """The other truth value, as far as one is known."""
+    """Returns the negated truth value, or Any."""
     return 1 - truth
 
 
 def chosen(condition: Dim, lhs: Dim, rhs: Dim) -> Dim:
-    """The element that a truth value chooses."""
+    """Returns the element that a truth value selects."""
     if isinstance(condition, int):
         return lhs if condition else rhs
     return lhs if lhs == rhs else ANY

@@ -1,4 +1,4 @@
-"""Declared constraints on the extents of an axis: vectors along it, parts that divide it, axes of a batch before it."""
+"""Declared constraints on the extents of an axis: vectors along it, divisors of it, batch axes before it."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from xrelay.index_algebra.dims import Dim, Shape
 
 @dataclass(frozen=True)
 class VectorsAlong(Constraint):
-    """The operands after the first are vectors, as long as the axis of the first that a property names."""
+    """The operands after the first are vectors along the axis of the first operand that a property names."""
 
     property: str = "axis"
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"the operands after the first have one axis, as long as its `{self.property}`"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare the extents."""
+        """Checks the extents."""
         extent = facts.shape(0)[self._axis(properties)]
         for index in range(1, len(facts)):
             shape = facts.shape(index)
@@ -35,7 +35,7 @@ class VectorsAlong(Constraint):
             facts.require_equal(shape[0], extent, constraint, f"extents of operand #{index} and of the axis:")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """A vector of two axes."""
+        """Replaces the last operand by a matrix."""
         return [*types[:-1], tensor_type((1, 1), element_of(types[-1]))], dict(properties)
 
     def _axis(self, properties: Properties) -> int:
@@ -51,11 +51,11 @@ class Divides(Constraint):
     axis: str = "axis"
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"`{self.property}`, a number of parts, is positive and divides the extent of `{self.axis}`"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at the remainder."""
+        """Checks the remainder."""
         parts = properties[self.property]
         if not isinstance(parts, IntegerAttr):
             return
@@ -64,7 +64,7 @@ class Divides(Constraint):
         facts.require_equal(extent % number, 0, constraint, f"extent {extent} modulo {self.property} {number}:")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """One part more than there are elements."""
+        """Sets the property to more parts than there are elements."""
         extent = self._extent(shape_of(types[0]), properties)
         parts = extent + 1 if isinstance(extent, int) else 0
         return list(types), {**properties, self.property: int_attribute(parts)}
@@ -76,21 +76,21 @@ class Divides(Constraint):
 
 @dataclass(frozen=True)
 class BatchAxes(Constraint):
-    """The first `batch_dims` axes of the data are those of the indices, whose first `skipped` axes are none of these.
+    """The first `batch_dims` axes of data and indices, after the first `skipped` axes of the indices, are equal.
 
-    They lie before the axis that the property `before` names; the data has none before an axis that is not named.
+    They are before the axis that the property `before` names. If the property is not set, there are no batch axes.
     """
 
     skipped: int = 0
     before: str | None = None
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         axis = f", before `{self.before}`" if self.before else ""
         return f"operands #0 and #1 both have `batch_dims` axes of a batch{axis}, with equal extents"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare the extents."""
+        """Checks the extents."""
         data, indices = facts.shape(0), facts.shape(1)[self.skipped :]
         (said,) = numbers(properties["batch_dims"])
         batch, most = said + len(indices) if said < 0 else said, min(self._last(data, properties), len(indices))
@@ -99,11 +99,11 @@ class BatchAxes(Constraint):
             facts.require_equal(left, right, constraint, f"batch axes: extents of axis {axis}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """More axes than there are."""
+        """Sets `batch_dims` to more axes than there are."""
         return list(types), {**properties, "batch_dims": int_attribute(len(shape_of(types[0])) + 1)}
 
     def _last(self, data: Shape, properties: Properties) -> int:
-        """How many axes of the data may be those of a batch."""
+        """Returns the maximum number of batch axes of the data."""
         if self.before is None:
             return len(data)
         named = properties.get(self.before)

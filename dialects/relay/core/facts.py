@@ -1,4 +1,4 @@
-"""What a shape rule is told: the operands' types, and the elements of small integer operands where they are known."""
+"""The inputs of a shape rule: the operands' types, and the elements of small integer operands if they are known."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ Elements: TypeAlias = tuple[Dim, ...]
 
 
 MOST_EXTENT = (1 << 63) - 1
-"""No extent is greater: native code holds them in 64 bits."""
+"""The greatest extent: native code stores extents in 64 bits."""
 
 
 @dataclass(frozen=True)
 class MadeExtent:
-    """An extent that an op makes: the placeholder that stands for it, a name for it, and what it never exceeds."""
+    """An extent that an op introduces: its placeholder, the preferred name, and an upper bound."""
 
     placeholder: str
     hint: str
@@ -34,21 +34,21 @@ class MadeExtent:
 
 
 class Demands(Protocol):
-    """Something in whose name a constraint is demanded: an op, or the facts of one."""
+    """An object that can require constraints: an op, or the facts of one."""
 
     def require(
         self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
     ) -> None:
-        """Raise `ConstraintError` naming the op and `constraint` unless `condition` holds."""
+        """Raises `ConstraintError` with the op's name and `constraint` if `condition` is false."""
         ...
 
 
 class Facts(Sequence[Attribute]):
-    """The operand types of one op in their order, what is known of the operands' elements, and the rule's demands.
+    """The operand types of one op in order, the known elements of the operands, and the rule's requirements.
 
-    A rule asks (`shape`, `element`, `elements`) and demands (`require`, `require_equal`). It sees nothing else, so that
-    what it gives can be remembered for every op of the same types, properties and elements. What it demands and nobody
-    can decide yet is in `requirements`, the extents that it makes are in `extents`.
+    A rule queries (`shape`, `element`, `elements`) and requires (`require`, `require_equal`). It depends on nothing
+    else, so its result is cached for all ops of the same types, properties and elements. `requirements` has the
+    requirements that are not decided, `extents` the extents that the rule introduces.
     """
 
     def __init__(self, op_name: str, types: Sequence[Attribute], elements: Sequence[Elements | None] = ()):
@@ -71,7 +71,7 @@ class Facts(Sequence[Attribute]):
     # --- what is known -----------------------------------------------------------------------------------------
 
     def tensor(self, index: int, constraint: str = "C0") -> AnyTensorType:
-        """The type of operand `index`, required to be a tensor."""
+        """Returns the type of operand `index`; requires that it is a tensor."""
         type = self.types[index]
         if not isinstance(type, TensorType):
             raise ConstraintError(self.op_name, constraint, f"operand #{index} must be a tensor, found {type}")
@@ -82,41 +82,41 @@ class Facts(Sequence[Attribute]):
         return type
 
     def shape(self, index: int, constraint: str = "C0") -> Shape:
-        """The shape of operand `index`, required to be a tensor."""
+        """Returns the shape of operand `index`; requires that it is a tensor."""
         return shape_of(self.tensor(index, constraint))
 
     def element(self, index: int, constraint: str = "C0") -> Attribute:
-        """The element type of operand `index`, required to be a tensor."""
+        """Returns the element type of operand `index`; requires that it is a tensor."""
         return element_type_of(self.tensor(index, constraint))
 
     def operand(self, index: int, constraint: str = "C0") -> tuple[Shape, Attribute]:
-        """Shape and element type of operand `index`, required to be a tensor."""
+        """Returns shape and element type of operand `index`; requires that it is a tensor."""
         type = self.tensor(index, constraint)
         return shape_of(type), element_type_of(type)
 
     def elements(self, index: int) -> Elements | None:
-        """The elements of operand `index`; `None` where they are not known."""
+        """Returns the elements of operand `index`, or None if they are not known."""
         return self._elements[index] if index < len(self._elements) else None
 
-    # --- what is demanded --------------------------------------------------------------------------------------
+    # --- requirements ------------------------------------------------------------------------------------------
 
     def require(
         self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
     ) -> None:
-        """Raise `ConstraintError` naming the op and `constraint` unless `condition` holds.
+        """Raises `ConstraintError` with the op's name and `constraint` if `condition` is false.
 
-        A message that is long in the making, as one with a type in it is, is given by a function.
+        A function may create the message, for messages that are expensive to create, such as those with a type.
         """
         if not condition:
             text = message if isinstance(message, str) else message()
             raise ConstraintError(self.op_name, constraint, text, help=help)
 
     def broadcast(self, constraint: str, *operands: int) -> Shape:
-        """The shape that the operands (all, or those named) broadcast to, as numpy says; demands that they do."""
+        """Requires that the operands (all, or those given) broadcast as in numpy; returns their common shape."""
         return self.broadcast_shapes([self.shape(index) for index in operands or range(len(self))], constraint)
 
     def broadcast_shapes(self, shapes: Sequence[Shape], constraint: str, what: str = "shapes") -> Shape:
-        """The shape that `shapes` broadcast to; demands that they do. `what` names them in the message."""
+        """Requires that `shapes` broadcast; returns the common shape. `what` names them in the message."""
         common: Shape = ()
         for shape in shapes:
             wider = broadcast_shapes(common, shape)
@@ -139,9 +139,9 @@ class Facts(Sequence[Attribute]):
         message: str | Callable[[], str] | None = None,
         help: str | None = None,
     ) -> None:
-        """Demand that two extents are equal; `what` names both sides, e.g. "in-channels".
+        """Requires that two extents are equal. `what` names both, e.g. "in-channels".
 
-        `message` is said in place of both where they certainly differ.
+        `message` replaces the default message if they certainly differ.
         """
         if certainly_differ(lhs, rhs):
             self.require(False, constraint, f"{what} {lhs} != {rhs}" if message is None else message, help=help)
@@ -151,9 +151,9 @@ class Facts(Sequence[Attribute]):
     def require_at_least(
         self, dim: Dim, least: Dim, constraint: str, what: str, *, message: str | Callable[[], str] | None = None
     ) -> None:
-        """Demand that an extent is `least` or more, as one that divides has to be 1 or more.
+        """Requires that an extent is at least `least`, such as 1 for a divisor.
 
-        `message` is said in place of both where it certainly is less.
+        `message` replaces the default message if it certainly is less.
         """
         room = -1 if isinstance(least, int) and least > MOST_EXTENT else dim - least
         if isinstance(room, int):
@@ -163,10 +163,10 @@ class Facts(Sequence[Attribute]):
             self.keep(AtLeast(dim, least, constraint=constraint, about=what))
 
     def require_repeats(self, own: Dim, target: Dim, constraint: str, what: str) -> None:
-        """Demand of the run that `own` is 1 or `target`, to which an axis is repeated.
+        """Requires at run time that `own` is 1 or `target`, so that the axis can be repeated to `target`.
 
-        It broadcasts, is no greater unless it is 1, and is no 0 unless `target` is: of no element there is no other.
-        What broadcasts with a number other than 1 is that already.
+        That is: it broadcasts, it is not greater unless it is 1, and it is not 0 unless `target` is, because no element
+        can be repeated. For a number other than 1, broadcasting is sufficient.
         """
         self.keep(Broadcasts(own, target, constraint=constraint, about=what))
         is_decided = isinstance(target, int) and target != 1
@@ -175,16 +175,16 @@ class Facts(Sequence[Attribute]):
             self.require_at_least(own, minimum(1, target), constraint, what)
 
     def keep(self, requirement: Requirement) -> None:
-        """Leave a demand that names decide; of Any nothing can be demanded."""
+        """Records a requirement on named dimensions. Any cannot be constrained."""
         if not any(isinstance(side, AnyDim) for side in (requirement.lhs, requirement.rhs)):
             kept = requirement.canonical()
             self.requirements.setdefault((type(kept), kept.lhs, kept.rhs), kept)
 
     def new_extent(self, hint: str, place: int = 0, *, at_most: Dim | None = None) -> Dim:
-        """An extent that the op makes: a placeholder, which gets a name of its own for each op, `hint` if it is free.
+        """Returns a new extent that the op introduces: a placeholder, which later gets a unique name based on `hint`.
 
-        `place` tells the extents of an op apart, as the axes do. A rule gives an extent the same place whatever is
-        known of the others: the name follows the place. `at_most` is what the extent never exceeds.
+        `place` identifies the extent within the op, such as its axis. A rule must use the same place for an extent
+        regardless of knowledge about the others, because the name depends on it. `at_most` is an upper bound.
         """
         placeholder = f"%{place}"
         if any(extent.placeholder == placeholder for extent in self.extents):
@@ -193,7 +193,7 @@ class Facts(Sequence[Attribute]):
         return symbol(placeholder)
 
     def with_new_extents(self, type: Attribute) -> Attribute:
-        """`type` with an extent that the op makes wherever it has no integer."""
+        """Returns `type` with a new extent for each extent that is not an integer."""
         places = count()
 
         def chosen(dims: Sequence[Dim]) -> Dim:

@@ -1,7 +1,7 @@
-"""A memo of results that follow from attributes, looked up by the identity of the objects.
+"""A cache of results that depend on attributes, keyed by the identity of the objects.
 
-xDSL hashes and compares attributes field by field: to look a tensor type up by its value takes as long as to work with
-it. But programs have few types and properties and share them, so that being the same object is nearly as telling.
+xDSL hashes and compares attributes field by field, so a lookup by value is as expensive as the computation. But
+programs have few types and properties and share them, so lookup by identity is nearly as effective.
 """
 
 from __future__ import annotations
@@ -10,15 +10,15 @@ from collections.abc import Hashable
 from typing import Generic, TypeVar
 
 LIMIT = 4096
-"""How many entries a memo holds; with one more it forgets all, as a program of many types would fill the memory."""
+"""The maximum number of entries. A full cache is cleared, to bound its memory."""
 
 ValueT = TypeVar("ValueT")
 
 
 class IdentityMemo(Generic[ValueT]):
-    """Values by keys made of `id`s. Every object named so is given to `add` as well.
+    """Values by keys made of `id`s. All objects identified in a key have to be passed to `add`.
 
-    An entry keeps these objects, so that no other can have the same `id` as long as it stands.
+    An entry keeps these objects alive, so that no other object can have the same `id`.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -29,12 +29,12 @@ class IdentityMemo(Generic[ValueT]):
         return len(self._known)
 
     def get(self, key: Hashable) -> ValueT | None:
-        """The value remembered for `key`, if there is one."""
+        """Returns the value for `key`, or None."""
         found = self._known.get(key)
         return None if found is None else found[0]
 
     def add(self, key: Hashable, value: ValueT, *objects: object) -> ValueT:
-        """Remember `value`, and keep the `objects` whose `id`s are in `key`; gives `value`."""
+        """Stores `value`, with the `objects` whose `id`s are in `key`; returns `value`."""
         if len(self._known) >= self._limit:
             self._known.clear()
         self._known[key] = (value, objects)

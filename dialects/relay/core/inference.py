@@ -1,4 +1,4 @@
-"""What a shape rule gives: a type, requirements, and the extents that the op makes."""
+"""The result of a shape rule: a type, requirements, and the extents that the op introduces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.index_algebra.requirement import Requirement
 
 @dataclass(frozen=True)
 class Inference:
-    """The result type of an op, in which placeholders stand for the extents that it makes, and what it demands."""
+    """The result type of an op, with placeholders for the extents that it introduces, and its requirements."""
 
     type: Attribute
     requirements: tuple[Requirement, ...] = ()
@@ -25,12 +25,12 @@ class Inference:
 
     @staticmethod
     def of(type: Attribute, facts: Facts) -> Inference:
-        """What a rule gave that was told `facts`."""
+        """Returns the inference of a rule that was applied to `facts`."""
         return Inference(type, tuple(facts.requirements.values()), tuple(facts.extents))
 
     @cached_property
     def anonymous_type(self) -> Attribute:
-        """The type with Relay's Any for the extents that the op makes."""
+        """The type with Relay's Any for the extents that the op introduces."""
         if not self.extents:
             return self.type
         made = {extent.placeholder: ANY for extent in self.extents}
@@ -38,12 +38,12 @@ class Inference:
 
     @cached_property
     def known_requirements(self) -> tuple[Requirement, ...]:
-        """The requirements that mention none of the extents that the op makes."""
+        """The requirements that contain no extent that the op introduces."""
         made = {extent.placeholder for extent in self.extents}
         return tuple(each for each in self.requirements if made.isdisjoint(each.names))
 
     def renamed(self, names: Mapping[str, str]) -> Inference:
-        """With names for the placeholders."""
+        """Returns the inference with names for the placeholders."""
         if not self.extents:
             return self
         values: dict[str, Dim] = {placeholder: symbol(name) for placeholder, name in names.items()}
@@ -57,5 +57,5 @@ class Inference:
 
     @property
     def bounds(self) -> tuple[NewExtent, ...]:
-        """The extents that the op makes, once they have names."""
+        """The extents that the op introduces, after they have names."""
         return tuple(NewExtent(each.placeholder, each.at_most) for each in self.extents)

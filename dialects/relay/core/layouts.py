@@ -1,4 +1,4 @@
-"""Layouts that an op's properties name: what does not fit breaks a constraint of the op."""
+"""Layouts in an op's properties. A layout that does not fit violates a constraint of the op."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ FoundT = TypeVar("FoundT")
 
 
 def parse_layout(op: Demands, text: str, axes: str, constraint: str) -> Layout:
-    """The layout `text`, required to consist of `axes` in any order."""
+    """Returns the layout for `text`; requires that it consists of `axes` in any order."""
     layout = _fitting(op, lambda: Layout.parse(text), constraint)
     op.require(sorted(layout.primal) == sorted(axes), constraint, f"layout {text} must have the axes {', '.join(axes)}")
     return layout
 
 
 def extents_in(op: Demands, layout: Layout, shape: Shape, constraint: str) -> dict[str, Dim]:
-    """The extents of the primal axes of `shape` in `layout`."""
+    """Returns the extents of the primal axes of `shape` in `layout`."""
     return _fitting(op, lambda: layout.primal_extents(shape), constraint)
 
 
 def require_blocks(facts: Facts, layout: Layout, shape: Shape, constraint: str) -> None:
-    """Demand that inner extents of `shape` that have a name are what the layout says: kernels read that many."""
+    """Requires that symbolic inner extents of `shape` equal the factors of the layout, on which kernels rely."""
     for axis, extent in zip(layout.axes, shape, strict=True):
         if axis.factor is not None:
             facts.require_equal(extent, axis.factor, constraint, f"extent of axis {axis} of layout {layout}:")

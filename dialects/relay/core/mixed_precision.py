@@ -1,4 +1,4 @@
-"""Mixed precision: whether an operator is worth doing, and safe to do, in floats of fewer bits."""
+"""Mixed precision: whether an operator is profitable and safe in narrower floats."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from enum import IntEnum
 
 
 class MixedPrecision(IntEnum):
-    """What `relay-to-mixed-precision` makes of an operator.
+    """How `relay-to-mixed-precision` treats an operator.
 
-    Source: the categories of TVM 0.16's `ToMixedPrecision`; the numbers are part of what users know.
+    Source: the categories of TVM 0.16's `ToMixedPrecision`; the numbers are part of the user interface.
     """
 
     ALWAYS = 0
-    """Done in the mixed type, its operands cast where they are wider: convolutions and matrix products."""
+    """Computed in the mixed type, with wider operands cast: convolutions and matrix products."""
     FOLLOW = 1
-    """Done in the mixed type where that needs no cast of a value that was computed: additions, movements, pools."""
+    """Computed in the mixed type if that needs no cast of a computed value: additions, movements, pools."""
     NEVER = 2
-    """Done in the program's own type: long sums, exponentials, coordinates, random numbers."""
+    """Computed in the program's own type: long sums, exponentials, coordinates, random numbers."""

@@ -1,9 +1,9 @@
-"""`RelayOp`, the base of every Relay operator: text form, type relation, constraints and fusion pattern.
+"""`RelayOp`, the base of all Relay operators: syntax, type relation, constraints and fusion pattern.
 
-An operator is one class. It declares operands and properties with IRDL, names its `PATTERN`, and writes its shape rule
-once in `infer_type` over `Dim`s; checks are numbered constraints (`self.require(…, "C1", …)`) whose ids stand in the
-docstring, in the verifier's message and in the test. Numpy meaning is registered in `xrelay.interpreters.relay`,
-index-space definition in `xrelay.lowering.relay_to_topi`.
+An operator is one class. It declares operands and properties with IRDL, sets its `PATTERN`, and defines its shape rule
+in `infer_type` over `Dim`s. Checks are numbered constraints (`self.require(…, "C1", …)`) whose ids occur in the
+docstring, in the verifier's message and in the test. The numpy reference is registered in
+`xrelay.interpreters.relay`, the lowering in `xrelay.lowering.relay_to_topi`.
 """
 
 from __future__ import annotations
@@ -44,32 +44,32 @@ from xrelay.index_algebra.shape_environment import ShapeEnvironment
 
 
 class RelayOp(IRDLOperation):
-    """Base of the Relay operators: one call node with one result (a tuple where Relay gives several)."""
+    """Base of the Relay operators: one call node with one result (a tuple if Relay's operator has several)."""
 
     LEVEL: ClassVar[str] = "relay"
-    """The level of the op, whatever the dialect that its name says (`xrelay.dialects.levels`)."""
+    """The level of the op, regardless of the dialect in its name (`xrelay.dialects.levels`)."""
 
     PATTERN: ClassVar[OpPatternKind]
-    """How the fusion pass may treat the op."""
+    """The fusion pattern of the op."""
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = None
-    """Whether the op is done in floats of fewer bits where they are asked for; `None` where nobody has said."""
+    """How mixed precision treats the op; None if it is not specified."""
     RESULT_ELEMENT: ClassVar[str | None] = None
-    """The property that names the element type of the result, of an op that may give another than its operands'."""
+    """The property for the element type of the result, of an op whose result may differ from its operands."""
 
     CONSTRAINTS: ClassVar[Constraints] = {}
     """Declared constraints by id, checked before the shape rule; see `core/constraints.py`."""
     RESHAPE_ONLY: ClassVar[bool] = False
-    """Whether the result is the operand's bytes under another shape (Relay's TReshapeOp)."""
+    """Whether the result has the operand's bytes in another shape (Relay's TReshapeOp)."""
 
     INFERS_FROM_INCOMPLETE: ClassVar[bool] = False
-    """Whether the shape rule also takes incomplete operand types, and passes on what is known."""
+    """Whether the shape rule also accepts incomplete operand types, and propagates their known parts."""
 
     CHOOSES_LAYOUT: ClassVar[bool] = False
-    """Whether the layout decides how fast the op is, so that it never changes merely to save a transform."""
+    """Whether the op's speed depends on the layout, so that it is not changed just to avoid a transform."""
 
     INFERENCE_HINT: ClassVar[str | None] = None
-    """What a user may write so that the types of this op's operands can be inferred."""
+    """Advice for users whose program does not determine the types of this op's operands."""
 
     result = result_def()
 
@@ -79,32 +79,32 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def relay_name(cls) -> str:
-        """Relay's own name of the op, e.g. `nn.conv2d`."""
+        """Returns Relay's name of the op, e.g. `nn.conv2d`."""
         return cls.name.removeprefix("relay.")
 
     # --- the type relation -----------------------------------------------------------------------------------------
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The result type for complete operand types: the shape rule.
+        """Returns the result type for complete operand types: the shape rule.
 
-        It may look at properties and at `facts`, never at the operands themselves. Raises `ConstraintError` where a
-        constraint does not hold for certain; what it cannot decide it leaves with `facts` as a requirement.
+        It may use properties and `facts`, but not the operands themselves. Raises `ConstraintError` if a constraint
+        certainly does not hold; undecided conditions are recorded as requirements in `facts`.
         """
         raise NotImplementedError(f"{self.name} has no shape rule")
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The elements of the result, a small tensor of integers, as far as `facts` tell; `None` where they do not.
+        """Returns the elements of the result, a small integer tensor, or None if `facts` do not determine them.
 
-        So extents that a program computes are known to the rules of the ops that take them.
+        They give computed extents to the rules of the ops that take them as operands.
         """
         return None
 
     def inferred_type(self, operand_types: Sequence[Attribute]) -> Attribute:
-        """The type that `infer_type` gives, with Relay's Any for extents that the op makes."""
+        """Returns the type of `infer_type`, with Relay's Any for extents that the op introduces."""
         return self.inference(operand_types).anonymous_type
 
     def inference(self, operand_types: Sequence[Attribute], elements: Sequence[Elements | None] = ()) -> Inference:
-        """What the rule gives, remembered: a network repeats its layers, with the same types and properties."""
+        """Returns the result of the rule, cached because networks repeat layers of equal types and properties."""
         key = _rule_key(type(self), operand_types, self.properties, elements)
         known = _INFERRED.get(key)
         if known is None:
@@ -113,14 +113,14 @@ class RelayOp(IRDLOperation):
         return known
 
     def _apply_rule(self, facts: Facts) -> Inference:
-        """What the rule gives, once the declared constraints hold."""
+        """Checks the declared constraints and applies the rule."""
         self._require_operands(len(facts))
         for name, constraint in self.CONSTRAINTS.items():
             constraint.check(name, facts, self.properties)
         return Inference.of(self.infer_type(facts), facts)
 
     def _require_operands(self, count: int) -> None:
-        """`ConstraintError` for another number of operands than the op declares, which no rule could read."""
+        """Raises `ConstraintError` if the number of operands differs from the declaration."""
         operands = self.get_irdl_definition().operands
         if count != len(operands) and not any(isinstance(operand, VarOperandDef) for _, operand in operands):
             names = ", ".join(name for name, _ in operands)
@@ -128,28 +128,28 @@ class RelayOp(IRDLOperation):
 
     @property
     def requirements(self) -> tuple[Requirement, ...]:
-        """What must hold of named dimensions where the op runs, as `relay-infer-type` recorded it."""
+        """The requirements on named dimensions where the op runs, as recorded by `relay-infer-type`."""
         return requirements_of(self)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """Operand types refined by the others and the result: the rule read backwards.
+        """Returns operand types refined by each other and by the result: the rule in reverse.
 
-        Any of the given types may be incomplete, and may stay so. The default knows nothing.
+        Any of the given types may be incomplete, and may stay so. The default returns them unchanged.
         """
         return facts
 
     def require(
         self, condition: bool, constraint: str, message: str | Callable[[], str], *, help: str | None = None
     ) -> None:
-        """Raise `ConstraintError` naming this op and `constraint` unless `condition` holds.
+        """Raises `ConstraintError` with the op's name and `constraint` if `condition` is false.
 
-        A message that is long in the making, as one with a type in it is, is given by a function.
+        A function may create the message, for messages that are expensive to create, such as those with a type.
         """
         if not condition:
             raise ConstraintError(self.name, constraint, message if isinstance(message, str) else message(), help=help)
 
     def element_type_property(self, attribute: Attribute | None, default: Attribute, constraint: str) -> Attribute:
-        """The element type that a property names, `default` without one."""
+        """Returns the element type in a property, or `default` for None."""
         if attribute is None:
             return default
         self.require(
@@ -160,7 +160,7 @@ class RelayOp(IRDLOperation):
         return attribute
 
     def verify_(self) -> None:
-        """Check the numbered constraints, the result type against the shape rule, and names that the text could say."""
+        """Checks the numbered constraints, the result type against the shape rule, and the names of attributes."""
         known = self.get_irdl_definition().properties if type(self).print is RelayOp.print else self.attributes
         if (unknown := assembly_format.unknown_attribute(self.name, self.attributes, known)) is not None:
             raise VerifyException(f"[{self.name} C0] {unknown}")
@@ -180,7 +180,7 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def _require_possible(cls, requirements: Sequence[Requirement]) -> ShapeEnvironment | None:
-        """What is known where `requirements` hold; `ConstraintError` where no sizes of names meet them."""
+        """Returns the facts that follow from `requirements`. Raises `ConstraintError` if no sizes satisfy them."""
         try:
             return environment_of(requirements)
         except ContradictionError as error:
@@ -190,28 +190,28 @@ class RelayOp(IRDLOperation):
 
     @property
     def fusion_pattern(self) -> OpPatternKind:
-        """The op's fusion pattern; an op whose pattern depends on its operands overrides this."""
+        """The op's fusion pattern. Ops whose pattern depends on operands override this."""
         return self.PATTERN
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """Whether the result's shape depends on operands' values (Relay's TShapeDataDependent), as `unique`'s does.
+        """Whether the result's shape depends on operand values (Relay's TShapeDataDependent), as for `unique`.
 
-        Such an op is not fused where its result has unknown extents: nobody could allocate the kernel's output.
+        Such an op is not fused if its result has unknown extents, because the kernel's output could not be allocated.
         """
         return False
 
     @property
     def may_fail(self) -> bool:
-        """Whether values of the operands may make the op fail where it runs, as a zero among integer divisors does."""
+        """Whether the op may fail at run time for some operand values, such as integer division by zero."""
         return False
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """What the op makes of operands that are available in `layouts` (`None`: as the op's text says now).
+        """Decides the layouts of the op for operands that are available in `layouts` (None: in the original layout).
 
-        Gives the layouts it wants its operands in, the layout of its result and the properties to change, or the
-        reason why it insists on what it has. Of an operand that is a tuple, the layout is that of most elements in it.
-        The default insists. `LayoutError` insists too.
+        Returns the layouts of operands and result with the properties to change, or the reason for keeping the current
+        layouts. The layout of a tuple operand is that of most elements in it. The default, and `LayoutError`, keep the
+        current layouts.
         """
         return LayoutRefusal(f"{self.name} says nothing of layouts")
 
@@ -219,9 +219,9 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def call(cls, *operands: SSAValue | Operation, **attributes: AttributeValue) -> Self:
-        """The op on `operands` with Python values for its properties; the result type is inferred where it can be.
+        """Returns the op on `operands` with Python values for its properties. The result type is inferred if possible.
 
-        `None` leaves a property at its default. Raises `ConstraintError` for unknown properties and bad values.
+        None leaves a property at its default. Raises `ConstraintError` for unknown properties and invalid values.
         """
         properties = cls.properties_from(attributes)
         values = [operand if isinstance(operand, SSAValue) else SSAValue.get(operand) for operand in operands]
@@ -231,7 +231,7 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def number_type(cls, index: int) -> Attribute | None:
-        """The tensor type of a Python number given for operand `index`; `None` for the element type of the data."""
+        """Returns the tensor type for a Python number as operand `index`; None for the element type of the data."""
         return None
 
     @classmethod
@@ -241,9 +241,10 @@ class RelayOp(IRDLOperation):
         properties: Mapping[str, Attribute],
         elements: Sequence[Elements | None] = (),
     ) -> Self:
-        """The op on `operands`, its result of the type that the shape rule gives; `ConstraintError` as that.
+        """Returns the op on `operands` with the result type of the shape rule.
 
-        So is what no sizes of names meet. `elements` is what is known of the operands' elements.
+        `elements` are the known elements of the operands. Raises `ConstraintError` if a constraint does not hold or no
+        sizes satisfy the requirements.
         """
         types = [operand.type for operand in operands]
         known = _INFERRED.get(_rule_key(cls, types, properties, elements))
@@ -257,19 +258,19 @@ class RelayOp(IRDLOperation):
             inference = op.inference(types, elements)
             cls._require_possible(inference.known_requirements)
         except (XRelayError, ValueError):
-            # xDSL's implicit builder has put the op into a block already.
+            # xDSL's implicit builder has inserted the op into a block already.
             if op.parent is not None:
                 op.detach()
             op.erase()
             raise
-        # Nothing uses the result yet, so another may take its place unseen.
+        # The result has no uses yet, so it can be replaced directly.
         op.results = SSAValues((OpResult(inference.anonymous_type, op, 0),))
         record_requirements(op, inference.known_requirements)
         return op
 
     @classmethod
     def properties_from(cls, attributes: Mapping[str, AttributeValue]) -> dict[str, Attribute]:
-        """Properties from Python values, defaults filled in."""
+        """Returns properties for Python values, with defaults for the others."""
         definitions = cls.get_irdl_definition().properties
         properties: dict[str, Attribute] = {}
         for name, value in normalized(cls.name, cls.normalize, attributes).items():
@@ -289,7 +290,7 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def _property(cls, name: str, value: AttributeValue, default: Attribute | None) -> Attribute:
-        """The property `name` with a Python value; `ConstraintError` for one of another kind than the op declares."""
+        """Converts a Python value for the property `name`. Raises `ConstraintError` for a value of the wrong kind."""
         try:
             if isinstance(value, int | str):
                 return _checked_property(cls, name, type(value), value, default)
@@ -300,14 +301,14 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Hook for an op to accept the shorthands Relay accepts, e.g. one number of padding for four."""
+        """Expands the shorthands that Relay accepts, e.g. one number of padding for four. Ops may override this."""
         return attributes
 
     # --- text ------------------------------------------------------------------------------------------------------
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parse `(%x, %w) {strides = [2, 2]} : (T, T) -> T`."""
+        """Parses `(%x, %w) {strides = [2, 2]} : (T, T) -> T`."""
         unresolved = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_unresolved_operand)
         position = parser.pos
         attributes = assembly_format.parse_attributes(parser)
@@ -327,7 +328,7 @@ class RelayOp(IRDLOperation):
 
     @classmethod
     def _attribute_problem(cls, attributes: Mapping[str, Attribute]) -> str | None:
-        """What is wrong with attributes that a text gives: a value of the wrong kind, or an unknown name."""
+        """Returns the error for parsed attributes, a value of the wrong kind or an unknown name, or None."""
         definitions = cls.get_irdl_definition().properties
         for name, value in attributes.items():
             if name in definitions:
@@ -338,7 +339,7 @@ class RelayOp(IRDLOperation):
         return assembly_format.unknown_attribute(cls.name, attributes, definitions)
 
     def print(self, printer: Printer) -> None:
-        """Print what `parse` reads; properties at their default are left out."""
+        """Prints the syntax that `parse` reads, without properties at their defaults."""
         with printer.in_parens():
             printer.print_list(self.operands, printer.print_ssa_value)
         assembly_format.print_attributes(printer, self.non_default_properties() | self.attributes)
@@ -346,7 +347,7 @@ class RelayOp(IRDLOperation):
         printer.print_attribute(function_type(self.operand_types, self.result_types))
 
     def non_default_properties(self) -> dict[str, Attribute]:
-        """The properties that differ from their defaults, in the order the op declares them."""
+        """Returns the properties that differ from their defaults, in the order of declaration."""
         definitions = self.get_irdl_definition().properties
         return {
             name: self.properties[name]
@@ -357,7 +358,7 @@ class RelayOp(IRDLOperation):
 
 
 _INFERRED = IdentityMemo[Inference]()
-"""What shape rules gave."""
+"""The cached results of shape rules."""
 
 
 def _rule_key(
@@ -366,7 +367,7 @@ def _rule_key(
     properties: Mapping[str, Attribute],
     elements: Sequence[Elements | None],
 ) -> Hashable:
-    """All that a shape rule may look at."""
+    """Returns a key of everything that a shape rule may depend on."""
     known = tuple(elements) if any(each is not None for each in elements) else ()
     return (op, *map(id, operand_types), *properties, *map(id, properties.values()), known)
 
@@ -375,12 +376,12 @@ def _rule_key(
 def _checked_property(
     op: type[RelayOp], name: str, kind: type, value: int | str, default: Attribute | None
 ) -> Attribute:
-    """The attribute of a value, checked: passes give the same ones many times. `kind` tells `True` from 1."""
+    """Returns the checked attribute for a value, cached. `kind` distinguishes `True` from 1."""
     return _check_property(op, name, to_attribute(name, value, default))
 
 
 def _check_property(op: type[RelayOp], name: str, attribute: Attribute) -> Attribute:
-    """`attribute` where the property `name` of `op` may have it; `VerifyException` otherwise."""
+    """Returns `attribute` if it is valid for the property `name` of `op`. Raises `VerifyException` otherwise."""
     op.get_irdl_definition().properties[name].constr.verify(attribute, VerificationContext())
     return attribute
 
@@ -393,5 +394,5 @@ def _verifier_text(error: ConstraintError) -> str:
 
 
 def known_shape(type: Attribute) -> Shape | None:
-    """The shape of a tensor type; `None` for anything else, an incomplete type above all."""
+    """Returns the shape of a tensor type; None for anything else, such as an incomplete type."""
     return shape_of(type) if isinstance(type, TensorType) else None

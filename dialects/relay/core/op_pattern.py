@@ -1,4 +1,4 @@
-"""Fusion patterns: how freely an operator may be merged with its neighbours."""
+"""Fusion patterns: how an operator may be fused with its neighbours."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from enum import IntEnum
 class OpPatternKind(IntEnum):
     """Relay's OpPatternKind; a greater value is harder to fuse (`combine` is the maximum).
 
-    Source: TOpPattern in TVM 0.16's relay/op_attr_types.h; the numbers are part of what users know.
+    Source: TOpPattern in TVM 0.16's relay/op_attr_types.h; the numbers are part of the user interface.
     """
 
     ELEM_WISE = 0
@@ -20,15 +20,15 @@ class OpPatternKind(IntEnum):
     COMM_REDUCE = 3
     """A commutative reduction: sum, mean, max."""
     OUT_ELEM_WISE_FUSABLE = 4
-    """A heavy op whose result may flow through elementwise ops in the same kernel: conv2d, dense."""
+    """A heavy op whose result may be used by elementwise ops in the same kernel: conv2d, dense."""
     TUPLE = 7
-    """A tuple node: fusable into an injective consumer alone."""
+    """A tuple: it can be fused only into an injective consumer."""
     OPAQUE = 8
     """Never fused."""
 
     @property
     def relay_name(self) -> str:
-        """The name Relay's users know, e.g. `kOutEWiseFusable`."""
+        """Relay's name, e.g. `kOutEWiseFusable`."""
         return _RELAY_NAMES[self]
 
 

@@ -1,4 +1,4 @@
-"""Attributes as the Python values that they hold."""
+"""Conversion of attributes to Python values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.dialects.relay.core.dtypes import numpy_dtype
 
 
 def to_python(attribute: Attribute | None) -> object:
-    """The Python value that an attribute holds: number, flag, text, list of integers, or the name of a dtype."""
+    """Converts an attribute to a number, boolean, string, list, or the name of a dtype."""
     match attribute:
         case None:
             return None

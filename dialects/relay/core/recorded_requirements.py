@@ -1,4 +1,4 @@
-"""Requirements and bounds where they are recorded: as attributes of the op that demands or makes them."""
+"""Requirements and introduced extents, recorded as attributes of ops."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from xrelay.index_algebra.requirement import Requirement
 
 
 def requirements_of(op: Operation) -> tuple[Requirement, ...]:
-    """What must hold of named dimensions where `op` runs."""
+    """Returns the requirements on named dimensions where `op` runs."""
     recorded = op.attributes.get(REQUIRES)
     return recorded.data if isinstance(recorded, RequirementsAttr) else ()
 
 
 def record_requirements(op: Operation, requirements: Iterable[Requirement]) -> None:
-    """Let `op` demand `requirements` and nothing else."""
+    """Replaces the requirements of `op`."""
     _set(op, REQUIRES, RequirementsAttr.of(requirements))
 
 
 class Demand(NamedTuple):
-    """What an op of a kernel requires, as the call of the kernel says it."""
+    """The requirements of an op in a kernel, as recorded on the call of the kernel."""
 
     op: str
     requirements: tuple[Requirement, ...]
     sources: Attribute | None
-    """The nodes of the model that the op comes from."""
+    """The model nodes from which the op originates."""
 
 
 def demands_of(call: Operation) -> list[Demand]:
-    """What the ops of the kernel require that `call` runs."""
+    """Returns the requirements of the ops in the kernel that `call` runs."""
     rows = call.attributes.get(DEMANDS)
     found: list[Demand] = []
     for row in rows if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ():
@@ -48,25 +48,26 @@ def demands_of(call: Operation) -> list[Demand]:
 
 
 def made_extents(op: Operation) -> tuple[NewExtent, ...]:
-    """The named extents that `op` makes."""
+    """Returns the named extents that `op` introduces."""
     recorded = op.attributes.get(BINDS)
     return recorded.data if isinstance(recorded, BoundsAttr) else ()
 
 
 def record_extents(op: Operation, extents: Iterable[NewExtent]) -> None:
-    """Note which named extents `op` makes."""
+    """Replaces the named extents that `op` introduces."""
     _set(op, BINDS, BoundsAttr.of(extents))
 
 
 class PureOnItsValue(Pure):
-    """An op without side effects that others may need for an extent it makes, whether they use its value or not.
+    """An op without side effects, except that it may introduce names of extents that other ops use.
 
-    To passes that know nothing of names it has an effect where it makes extents: they neither erase nor join such ops.
+    Ops that introduce names have a memory effect, so that passes without support for names neither erase nor merge
+    them.
     """
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
-        """None, or one that stands for the names."""
+        """Returns a write effect, for the names, if the op introduces extents."""
         return _NAMES if BINDS in op.attributes else frozenset[EffectInstance]()
 
 

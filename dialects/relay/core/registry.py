@@ -1,4 +1,4 @@
-"""Relay operators by name: `get_relay_op("nn.conv2d")`, by short name too; other packages register theirs here."""
+"""Relay operators by full or short name: `get_relay_op("nn.conv2d")`. Other packages register theirs here."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ PREFIX = "relay."
 _OPS: dict[str, type[RelayOp]] = {}
 
 DIALECT_OPS: list[type[Operation]] = []
-"""The ops of the dialect. A list that grows, so that an op registered late still belongs."""
+"""The ops of the dialect. The list grows when an op is registered later."""
 
 _OPERATORS = "xrelay.dialects.relay.ops"
-"""The package whose modules register our operators."""
+"""The package whose modules register xrelay's operators."""
 
 
 class UnknownOpError(XRelayError):
-    """No Relay operator has the name, or several share the short one."""
+    """No Relay operator has the name, or several share the short name."""
 
 
 def register_relay_op(op: RelayOpT) -> RelayOpT:
-    """Class decorator: make the op known under Relay's name. A second class of the same name is refused.
+    """Class decorator: registers the op under Relay's name. Raises `UnknownOpError` for a second class of this name.
 
-    An op under the name of another dialect, such as `acme.l1_normalize`, keeps that name, and belongs to a `Dialect` of
-    its package. The op's declared constraints are added to its docstring.
+    An op of another dialect, such as `acme.l1_normalize`, keeps its name and belongs to a `Dialect` of its package. The
+    op's declared constraints are added to its docstring.
     """
     op.__doc__ = documented(op.__doc__ or "", op.CONSTRAINTS)
     name = op.relay_name()
@@ -46,22 +46,22 @@ def register_relay_op(op: RelayOpT) -> RelayOpT:
 
 
 def import_operators() -> None:
-    """Import our operators, as who asks for all of them, or for one by its name, has not imported each."""
+    """Imports the modules of xrelay's operators, which register them."""
     import_modules(_OPERATORS)
 
 
 def relay_ops() -> dict[str, type[RelayOp]]:
-    """Every registered op by Relay's name."""
+    """Returns all registered ops by Relay's name."""
     import_operators()
     load_plugins("ops")
     return dict(_OPS)
 
 
 def get_relay_op(name: str) -> type[RelayOp]:
-    """The op called `name`: `nn.conv2d`, `relay.nn.conv2d`, or `conv2d` where only one op has that short name.
+    """Returns the op called `name`: `nn.conv2d`, `relay.nn.conv2d`, or the short name `conv2d` if it is unambiguous.
 
-    An op on plain numbers goes before the one of `qnn` that is called as it is.
-    Raises `UnknownOpError`, with the nearest names, where none or several match.
+    An op on plain numbers takes precedence over the `qnn` op of the same short name.
+    Raises `UnknownOpError`, with the nearest names, if no op or several ops match.
     """
     full = name.removeprefix(PREFIX)
     if full not in _OPS:

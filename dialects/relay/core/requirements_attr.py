@@ -1,4 +1,4 @@
-"""What an op leaves to run time, and the extents that it makes.
+"""The requirements of an op at run time, and the extents that it introduces.
 
 `#relay.requirements<n == m "C2 in-channels">` and `#relay.bounds<k <= n>`.
 """
@@ -23,35 +23,35 @@ _NO_RELATION = "expected '==', '>=' or '<=' after the first side of a requiremen
 
 @irdl_attr_definition
 class RequirementsAttr(Data[tuple[Requirement, ...]]):
-    """Requirements that the types alone do not decide; they are checked where the op runs.
+    """Requirements that are not decided by types; they are checked where the op runs.
 
-    `#relay.requirements<n == m "C2 in-channels", k >= 1 "C3", n mod 4 == 0, broadcastable(n, k)>`: each says between
-    which dimensions, the id of the constraint, and a few words on what it is about. `k <= n` is read as `n >= k`.
+    `#relay.requirements<n == m "C2 in-channels", k >= 1 "C3", n mod 4 == 0, broadcastable(n, k)>`: each has a relation
+    of dimensions, the id of the constraint, and a short description. `k <= n` is parsed as `n >= k`.
     """
 
     name = "relay.requirements"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Requirement, ...]:
-        """Parse `<n == m "C2 in-channels", …>`."""
+        """Parses `<n == m "C2 in-channels", …>`."""
         found = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_requirement(parser))
         return tuple(found)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<n == m "C2 in-channels", …>`."""
+        """Prints `<n == m "C2 in-channels", …>`."""
         with printer.in_angle_brackets():
             printer.print_list(self.data, lambda requirement: _print_requirement(printer, requirement))
 
     @staticmethod
     def of(requirements: Iterable[Requirement]) -> RequirementsAttr | None:
-        """The attribute of `requirements`, each once and as its text reads; `None` for none."""
+        """Returns the attribute of the distinct `requirements` in canonical form, or None without requirements."""
         kept = tuple(dict.fromkeys(requirement.canonical() for requirement in requirements))
         return RequirementsAttr(kept) if kept else None
 
 
 @dataclass(frozen=True)
 class NewExtent:
-    """A named extent that an op makes, and what it cannot exceed; `None` where the op knows no bound."""
+    """A named extent that an op introduces, and its upper bound, or None if no bound is known."""
 
     name: str
     at_most: Dim | None = None
@@ -67,25 +67,25 @@ class NewExtent:
 
 @irdl_attr_definition
 class BoundsAttr(Data[tuple[NewExtent, ...]]):
-    """The named extents that an op makes, each with its bound: `#relay.bounds<k <= n, j>`."""
+    """The named extents that an op introduces, each with its bound: `#relay.bounds<k <= n, j>`."""
 
     name = "relay.bounds"
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[NewExtent, ...]:
-        """Parse `<k <= n, j>`."""
+        """Parses `<k <= n, j>`."""
         names = set[str]()
         extents = parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: _parse_extent(parser, names))
         return tuple(extents)
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<k <= n, j>`."""
+        """Prints `<k <= n, j>`."""
         with printer.in_angle_brackets():
             printer.print_string(", ".join(map(str, self.data)))
 
     @staticmethod
     def of(extents: Iterable[NewExtent]) -> BoundsAttr | None:
-        """The attribute of `extents`; `None` for none."""
+        """Returns the attribute of `extents`, or None without extents."""
         kept = tuple(extents)
         return BoundsAttr(kept) if kept else None
 
@@ -121,7 +121,7 @@ def _parse_relation(parser: AttrParser) -> tuple[type[Requirement], Dim, Dim]:
 
 
 def _parse_relation_sign(parser: AttrParser, first: PunctuationSpelling) -> bool:
-    """Parse `==`, `>=` or `<=`, which are two tokens each, if the next one is `first`."""
+    """Parses `==`, `>=` or `<=`, which are two tokens each, if the next one is `first`."""
     if parser.parse_optional_punctuation(first) is None:
         return False
     if parser.parse_optional_punctuation("=") is None:

@@ -1,4 +1,4 @@
-"""Relay's reshape codes (0, -1, -2, -3, -4), over Dims."""
+"""Relay's reshape codes (0, -1, -2, -3, -4) for symbolic shapes."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim, Shape, names_of, product
 
 
 def reshaped(facts: Facts, shape: Shape, codes: Sequence[int], *, allow_zero: bool) -> Shape:
-    """The shape that `codes` make of `shape`; constraints C1 to C3 of the op (see `relay.reshape`)."""
+    """Returns the shape for `codes` applied to `shape`; constraints C1 to C3 of the op (see `relay.reshape`)."""
     reader = _CodeReader(facts, shape, codes, allow_zero)
     reader.read()
     return reader.finish()
 
 
 def reshaped_to(facts: Facts, shape: Shape, elements: Sequence[Dim], *, copies: bool) -> Shape:
-    """The shape that a list of extents known at run time makes of `shape`, as far as `elements` tell it.
+    """Returns the shape for a dynamic list of extents applied to `shape`, as far as `elements` determine it.
 
-    -1 is what remains, and 0 copies an extent where `copies`. Of an expression it is taken that it is no -1; it is
-    required not to be 0, unless it is the very extent that would be copied. Constraints C2 and C3 of the op.
+    -1 is the remaining extent, and 0 copies an extent if `copies`. An expression is assumed not to be -1. It is
+    required not to be 0, unless it is the extent that would be copied. Constraints C2 and C3 of the op.
     """
     result: list[Dim] = []
     rest: int | None = None
@@ -43,7 +43,7 @@ def reshaped_to(facts: Facts, shape: Shape, elements: Sequence[Dim], *, copies: 
 
 
 def _with_rest(facts: Facts, shape: Shape, result: list[Dim], rest: int | None) -> Shape:
-    """The extents with the one at place `rest` filled in; C3."""
+    """Returns the extents with the one at position `rest` inferred; C3."""
     total, known = product(shape), product(result)
     unknown = ANY in (total, known) or any(name.startswith("%") for name in names_of(known))
     if rest is None:
@@ -61,10 +61,10 @@ def _with_rest(facts: Facts, shape: Shape, result: list[Dim], rest: int | None) 
 
 
 def codes_of(shape: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
-    """The lists of codes that may make `result` of `shape`: those that copy and merge extents before one that infers.
+    """Yields the candidate lists of codes from `shape` to `result`: copies and merges first, then one inferred extent.
 
-    An extent that is a number is its own code, so `result` has none that is 0. Whether the codes give `result` the
-    rule of the op tells.
+    A constant extent is its own code, so `result` must not contain 0. The op's rule decides whether codes yield
+    `result`.
     """
     pending: list[tuple[int, ...]] = [()]
     while pending:
@@ -76,14 +76,14 @@ def codes_of(shape: Shape, result: Shape) -> Iterator[tuple[int, ...]]:
         if isinstance(wanted, int):
             pending += [(*codes, wanted)] if wanted > 0 else []
             continue
-        # The last is looked at first.
+        # The last one is tried first.
         pending += [(*codes, -1)] if -1 not in codes else []
         pending += [(*codes, -3)] if wanted == product(shape[source : source + 2]) else []
         pending += [(*codes, 0)] if (wanted,) == shape[source : source + 1] else []
 
 
 class _CodeReader:
-    """Walks codes and source extents side by side."""
+    """Processes codes and source extents in parallel."""
 
     def __init__(self, facts: Facts, shape: Shape, codes: Sequence[int], allow_zero: bool):
         self.facts, self.shape, self.codes, self.allow_zero = facts, shape, codes, allow_zero
@@ -92,7 +92,7 @@ class _CodeReader:
         self.inferred: int | None = None
 
     def read(self) -> None:
-        """Turn every code into extents; an extent to infer is noted and stands as 1."""
+        """Converts all codes to extents; an extent to infer is recorded, with the value 1."""
         position = 0
         while position < len(self.codes):
             code = self.codes[position]
@@ -116,7 +116,7 @@ class _CodeReader:
                 self.facts.require(False, "C1", f"reshape code {code} is not one of 0, -1, -2, -3, -4 or an extent")
 
     def finish(self) -> Shape:
-        """Solve the extent that -1 stands for and compare the element counts."""
+        """Infers the extent of -1 and compares the element counts."""
         total, known = product(self.shape), product(self.result)
         what = f"element counts of {_text(self.shape)} and {_text(self.result)} differ:"
         if self.inferred is None:

@@ -1,8 +1,8 @@
-"""What is said beforehand of the sizes of named dimensions: the least, the greatest and the usual one.
+"""Size hints of named dimensions: the least, the greatest and the typical size.
 
 `func.func @main(%x: tensor<?x8xf32, #relay.dims<n>>) -> … attributes {relay.sizes = {n = array<i64: 1, 128, 8>}}`
-promises that n is 1 to 128, and that it is mostly 8. The promise is kept: what runs checks it. The usual size is a
-guess, by which a schedule decides what pays.
+declares that n is 1 to 128, and typically 8. The range is checked at run time. The typical size is an estimate for
+scheduling decisions.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from xrelay.index_algebra.requirement import AtLeast
 
 @dataclass(frozen=True)
 class SizeHint:
-    """The least, the greatest and the usual size of a name."""
+    """The least, the greatest and the typical size of a name."""
 
     least: int
     greatest: int
@@ -31,7 +31,7 @@ class SizeHint:
 
     @staticmethod
     def of(name: str, numbers: Sequence[int], location: str | None = None) -> SizeHint:
-        """The hint of three numbers; `InputError` unless they ascend as they must, from 0 to `MAX_EXTENT`."""
+        """Returns the hint of three numbers. Raises `InputError` unless 0 <= least <= usual <= greatest <= limit."""
         if len(numbers) != 3:
             raise InputError(f"the sizes of {name} are {len(numbers)} numbers, not 3: {list(numbers)}",
                              location=location, help="give the least, the greatest and the usual size")  # fmt: skip
@@ -44,13 +44,13 @@ class SizeHint:
         return SizeHint(least, greatest, usual)
 
     def facts(self, name: str) -> tuple[AtLeast, AtLeast]:
-        """What it promises of `name`."""
+        """Returns the range of `name` as facts."""
         dim = symbol(name)
         return AtLeast(dim, self.least, about="promised size"), AtLeast(self.greatest, dim, about="promised size")
 
 
 def size_hints(function: FuncOp) -> dict[str, SizeHint]:
-    """What a function says of the sizes of its names; `InputError` where `relay.sizes` says nothing that can be."""
+    """Returns the size hints of a function. Raises `InputError` for an invalid `relay.sizes`."""
     told = function.attributes.get(SIZES)
     if told is None:
         return {}
@@ -66,7 +66,7 @@ def size_hints(function: FuncOp) -> dict[str, SizeHint]:
 
 
 def tell_sizes(function: FuncOp, sizes: Mapping[str, Sequence[int]]) -> None:
-    """Lets a function say these sizes of its names, beside those that it says; `InputError` for none that can be."""
+    """Adds size hints to a function. Raises `InputError` for invalid ones."""
     for name, numbers in sizes.items():
         SizeHint.of(name, numbers)
     told = function.attributes.get(SIZES)

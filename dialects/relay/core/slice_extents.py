@@ -1,4 +1,4 @@
-"""How many elements a slice keeps of an axis of which only an expression is known, by the rules of numpy."""
+"""The number of elements that a slice keeps of an axis with a symbolic extent, with numpy's semantics."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.index_algebra.dims import (
 )
 
 DEEPEST = 8
-"""How deep least and greatest ones may stand in each other: what is sliced again and again gets a name instead."""
+"""The nesting limit of minima and maxima. Beyond it the extent gets a name."""
 
 
 def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
-    """The number of elements from `begin` to before `end`; `None` where no short expression says it.
+    """Returns the number of elements from `begin` up to `end`, or None if there is no short expression for it.
 
-    Of `begin` and `end` it has to be known from which side they count, and the stride has to be a number from 1 on:
-    `x[2:]` of `n` elements keeps `max(0, n - 2)`, `x[-1:]` of them `min(1, n)`, `x[:m]` of 40 keeps `min(40, m)`.
+    The sign of `begin` and `end` has to be known, and the stride has to be a positive number: `x[2:]` of `n` elements
+    keeps `max(0, n - 2)`, `x[-1:]` keeps `min(1, n)`, and `x[:m]` of 40 keeps `min(40, m)`.
     """
     if begin == 0 and stride == 1 and isinstance(end, int) and end >= MAX_EXTENT:
         return extent
@@ -38,21 +38,21 @@ def kept_by_slice(extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim | None:
     stop = least(last, extent)
     if not is_nonnegative(first) and isinstance(single_atom(stop), Selection):
         return None
-    # Places before the axis leave what lies in it: x - max(y, 0) is min(x, x - y), which has no name twice.
+    # Clamps a negative begin: x - max(y, 0) is min(x, x - y), in which each name occurs once.
     left = stop - first if is_nonnegative(first) else least(stop, stop - first)
     return _in_steps(greatest(left, 0), stride)
 
 
 def within_reach(step: int) -> int:
-    """A step, or the nearest one that leads no further than `MAX_EXTENT`: both take the same elements of an axis."""
+    """Clamps a step to ±`MAX_EXTENT`, which selects the same elements of an axis."""
     return max(-MAX_EXTENT, min(step, MAX_EXTENT))
 
 
 def places_of_slice(extent: Dim, begin: int, end: int, stride: int) -> tuple[Dim, Dim | None]:
-    """The first place of a slice of an axis, and the number of elements; `None` where no short expression says that.
+    """Returns the first index of a slice, and the number of elements, or None if there is no short expression for it.
 
-    Strides may be below 0: `x[::-1]` of `n` elements begins at `n - 1`. The first place is one of the axis wherever an
-    element is left. Of an axis of unknown extent nothing is known.
+    Strides may be negative: `x[::-1]` of `n` elements begins at `n - 1`. The first index is valid if an element is
+    kept. For an axis of unknown extent, the number is unknown.
     """
     if isinstance(extent, int):
         places = range(*slice(begin, end, stride).indices(extent))
@@ -80,14 +80,14 @@ def places_of_slice(extent: Dim, begin: int, end: int, stride: int) -> tuple[Dim
 
 
 def _in_steps(length: Dim, step: int) -> Dim:
-    """How many of `length` elements, at least 0, are a step apart from the first on."""
+    """Returns how many of `length` elements, at least 0, a step selects, starting with the first."""
     return least(length, 1) if step >= MAX_EXTENT else ceil_div(length, step)
 
 
 def _place(extent: Dim, place: Dim) -> Dim | None:
-    """A place counted from the front, which may lie outside of the axis; `None` if the side is not known.
+    """Returns an index counted from the front, which may be out of range; None if its sign is not known.
 
-    A number that no extent reaches is the end of the axis on its side.
+    A number beyond all extents is the end of the axis on its side.
     """
     if isinstance(place, int) and abs(place) >= MAX_EXTENT:
         return extent if place > 0 else 0

@@ -1,11 +1,11 @@
-"""Relay's support levels: how common an operator is, from 1, which every frontend needs, to 11, those of qnn."""
+"""Relay's support levels of operators: from 1, which every frontend needs, to 11, for qnn."""
 
 from __future__ import annotations
 
 from typing import Final
 
 DEFAULT: Final = 10
-"""The level of operators whose level nobody has said."""
+"""The level of operators that are not listed."""
 
 _NAMES: Final = {
     1: """
@@ -54,5 +54,5 @@ _LEVELS: Final = {name: level for level, names in _NAMES.items() for name in nam
 
 
 def support_level(name: str) -> int:
-    """The level of the operator that Relay calls `name`."""
+    """Returns the support level of an operator by Relay's name."""
     return _LEVELS.get(name, 11 if name.startswith("qnn.") else DEFAULT)

@@ -1,4 +1,4 @@
-"""relay's types: builtin tensors and tuples, `!relay.incomplete`, and the way between a tensor type and a `Shape`."""
+"""relay's types: builtin tensors and tuples, `!relay.incomplete`, and conversion between tensor types and `Shape`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.errors import TensorTypeError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
 
 MAX_AXES: Final = 64
-"""How many axes a tensor has at most whose shape is data: as many as numpy's arrays."""
+"""The maximum rank of a tensor whose shape is data, equal to numpy's."""
 
 AnyTensorType: TypeAlias = TensorType[Attribute]
 """A builtin tensor type of any element type."""
 ChooseDim: TypeAlias = Callable[[Sequence[Dim]], Dim]
-"""Chooses an extent for those in the same place of several types."""
+"""Returns an extent for those at the same position of several types."""
 JoinTypes: TypeAlias = Callable[[Sequence[Attribute]], Attribute | None]
-"""Gives the type that stands for several; `None` where there is none."""
+"""Returns the common type of several types, or None."""
 
 
 @irdl_attr_definition
@@ -35,25 +35,25 @@ class IncompleteType(ParametrizedAttribute, TypeAttribute):
 
 
 def tensor_type(shape: Iterable[Dim], element_type: Attribute) -> AnyTensorType:
-    """The tensor type of `shape` and `element_type`; named dimensions go to the encoding slot."""
+    """Returns the tensor type of `shape` and `element_type`, with named dimensions in the encoding."""
     return _tensor_type(tuple(shape), element_type)
 
 
 @lru_cache(maxsize=4096)
 def _tensor_type(dims: Shape, element_type: Attribute) -> AnyTensorType:
-    """The type; a program of 100,000 ops has some dozens of them, and making one costs more than making an op."""
+    """The cached implementation: a program of 100,000 ops has some dozens of types, which are expensive to create."""
     extents = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in dims]
     encoding = DimsAttr.of(dims)
     return TensorType(element_type, extents, encoding if encoding is not None else NoneAttr())
 
 
 def tuple_type(fields: Iterable[Attribute]) -> TupleType:
-    """The tuple of fields of these types."""
+    """Returns the tuple type of these fields."""
     return TupleType(tuple(cast(TypeAttribute, field) for field in fields))
 
 
 def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
-    """The function type from `inputs` to `outputs`; functions and ops in the text share few signatures."""
+    """Returns the function type from `inputs` to `outputs`, cached because ops share few signatures."""
     key = (*map(id, inputs), None, *map(id, outputs))
     known = _FUNCTION_TYPES.get(key)
     if known is None:
@@ -65,9 +65,9 @@ _FUNCTION_TYPES = IdentityMemo[FunctionType]()
 
 
 def shape_of(type: Attribute) -> Shape:
-    """The shape of a ranked tensor type, with named dimensions as expressions and the bare `?` as `ANY`.
+    """Returns the shape of a ranked tensor type, with named dimensions as expressions and the bare `?` as `ANY`.
 
-    Raises `TensorTypeError` where `type` is not a tensor or its `#relay.dims` lists another number of dimensions.
+    Raises `TensorTypeError` if `type` is not a tensor or its `#relay.dims` has another number of dimensions.
     """
     known = _SHAPES.get(id(type))
     return known if known is not None else _SHAPES.add(id(type), _find_shape(type), type)
@@ -77,7 +77,7 @@ _SHAPES = IdentityMemo[Shape]()
 
 
 def _find_shape(type: Attribute) -> Shape:
-    """What `shape_of` says, worked out; every rule asks for shapes, mostly for the same ones."""
+    """The implementation of `shape_of`, whose results are cached because rules query the same shapes often."""
     if not isinstance(type, TensorType):
         raise TensorTypeError(f"a tensor is expected, found {type}")
     extents = type.get_shape()
@@ -94,19 +94,19 @@ def _find_shape(type: Attribute) -> Shape:
 
 
 def element_type_of(type: Attribute) -> Attribute:
-    """The element type of a tensor type; `TensorTypeError` for anything else."""
+    """Returns the element type of a tensor type. Raises `TensorTypeError` for anything else."""
     if not isinstance(type, TensorType):
         raise TensorTypeError(f"a tensor is expected, found {type}")
     return type.element_type
 
 
 def element_of_any_rank(type: Attribute) -> Attribute | None:
-    """The element type of a tensor whose rank may be open; `None` for anything else."""
+    """Returns the element type of a ranked or unranked tensor; None for anything else."""
     return type.element_type if isinstance(type, TensorType | UnrankedTensorType) else None
 
 
 def is_complete(type: Attribute) -> bool:
-    """Whether no `!relay.incomplete` occurs in `type`, tuples and function types included."""
+    """Returns whether no `!relay.incomplete` occurs in `type`, including tuples and function types."""
     if isinstance(type, TensorType):
         return True
     known = _COMPLETE.get(id(type))
@@ -123,7 +123,7 @@ def _find_complete(type: Attribute) -> bool:
         if isinstance(current, IncompleteType):
             return False
         if isinstance(current, TupleType | FunctionType) and id(current) not in seen:
-            # A few types that share parts may stand for millions.
+            # Shared parts are visited once: few types with shared parts may represent millions.
             seen.add(id(current))
             parts = current.types if isinstance(current, TupleType) else (*current.inputs, *current.outputs)
             worklist.extend(parts)
@@ -133,9 +133,9 @@ def _find_complete(type: Attribute) -> bool:
 
 
 def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_place: bool = False) -> Attribute:
-    """`type` with every extent that is no integer changed, in tuples and function types too.
+    """Returns `type` with each symbolic extent replaced by `change`, also in tuples and function types.
 
-    With `by_place`, `change` is asked in each place anew, though the same part may stand in several.
+    With `by_place`, `change` is called for each position, even if the same part occurs several times.
     """
     if isinstance(type, TensorType) and isinstance(type.encoding, NoneAttr) and DYNAMIC_INDEX not in type.get_shape():
         return type
@@ -150,11 +150,11 @@ def with_dims(type: Attribute, change: Callable[[DimExpr], Dim], *, by_place: bo
 def joined_types(
     types: Sequence[Attribute], choose: ChooseDim, join_functions: JoinTypes | None = None, *, by_place: bool = False
 ) -> Attribute | None:
-    """The type with the extents that `choose` gives for those in the same place of all `types`.
+    """Returns the type whose extents `choose` selects from those at the same position of all `types`.
 
-    `join_functions` gives the type of functions, as part by part where it is left out. `None` where the types differ in
-    more than extents. Few types that share parts may stand for many: each is looked at once, but with `by_place` those
-    for which `choose` gives other extents than the first type has.
+    `join_functions` joins function types; by default they are joined part by part. Returns None if the types differ in
+    more than extents. Few types with shared parts may represent many, so each part is visited once; with `by_place`,
+    parts whose extents change are visited for each position.
     """
     return _TypeJoin(choose, join_functions, by_place).join(tuple(types))
 
@@ -166,7 +166,7 @@ class _TypeJoin:
         self._choose, self._join_functions, self._by_place = choose, join_functions, by_place
         self._known: dict[tuple[int, ...], Attribute | None] = {}
         self._changes = 0
-        """How many tensors got other extents so far."""
+        """The number of tensors whose extents changed."""
 
     def join(self, types: tuple[Attribute, ...]) -> Attribute | None:
         key, before = tuple(map(id, types)), self._changes
@@ -211,7 +211,7 @@ def _joined_tensors(first: AnyTensorType, types: Sequence[Attribute], choose: Ch
 
 
 def _joined_containers(first: SequenceType | OptionalType, types: Sequence[Attribute]) -> Attribute | None:
-    """Extents that differ are `?`: those of values in sequences and optionals have no names."""
+    """Joins container types. Extents that differ become `?`, because values in containers have no names."""
     elements = [type.element for type in types if isinstance(type, SequenceType | OptionalType)]
     if any(type.name != first.name for type in types):
         return None
@@ -222,9 +222,9 @@ def _joined_containers(first: SequenceType | OptionalType, types: Sequence[Attri
 
 
 def common_element(types: Sequence[Attribute]) -> Attribute | None:
-    """The element type of a container of values of any of `types`: an unranked tensor if they differ in rank.
+    """Returns the element type of a container of values of any of `types`: an unranked tensor if they differ in rank.
 
-    `None` if they differ in more than extents and rank.
+    Returns None if they differ in more than extents and rank.
     """
     element = common_type(types)
     if element is not None:
@@ -235,19 +235,19 @@ def common_element(types: Sequence[Attribute]) -> Attribute | None:
 
 
 def common_type(types: Sequence[Attribute]) -> Attribute | None:
-    """The type of values of any of `types`, `?` where extents have names or differ; `None` where more differs."""
+    """Returns the type of values of any of `types`, with `?` for named and differing extents; None if more differs."""
     return joined_types(types, lambda dims: dims[0] if len(set(dims)) == 1 and isinstance(dims[0], int) else ANY)
 
 
 def _parts(type: Attribute) -> tuple[Attribute, ...]:
-    """The types that a type consists of; none for one that is neither a tuple nor a function type."""
+    """Returns the component types of a tuple or function type; an empty tuple for other types."""
     if isinstance(type, TupleType):
         return tuple(type.types.data)
     return (*type.inputs, *type.outputs) if isinstance(type, FunctionType) else ()
 
 
 def dims_in(type: Attribute) -> Sequence[DimExpr]:
-    """The extents in `type` that are no integers, those of tuples' fields too; of a part that is there twice, once."""
+    """Returns the symbolic extents in `type`, including tuple fields; those of repeated parts once."""
     known = _DIMS_IN.get(id(type))
     return known if known is not None else _DIMS_IN.add(id(type), _find_dims(type), type)
 
@@ -263,14 +263,14 @@ def _find_dims(type: Attribute) -> Sequence[DimExpr]:
         if isinstance(current, TensorType):
             found += [dim for dim in shape_of(current) if isinstance(dim, DimExpr)]
         elif isinstance(current, TupleType) and id(current) not in seen:
-            # A few types that share parts may stand for millions.
+            # Shared parts are visited once: few types with shared parts may represent millions.
             seen.add(id(current))
             pending += reversed(current.types.data)
     return found
 
 
 def has_open_functions(types: Iterable[Attribute]) -> bool:
-    """Whether a function type in `types`, tuples included, has extents that are no integers."""
+    """Returns whether a function type in `types`, including tuples, has symbolic extents."""
     pending, seen = [(type, False) for type in types], set[tuple[int, bool]]()
     while pending:
         current, inside = pending.pop()
@@ -278,7 +278,7 @@ def has_open_functions(types: Iterable[Attribute]) -> bool:
             if inside and dims_in(current):
                 return True
         elif isinstance(current, TupleType | FunctionType) and (id(current), inside) not in seen:
-            # A few types that share parts may stand for millions.
+            # Shared parts are visited once: few types with shared parts may represent millions.
             seen.add((id(current), inside))
             inside = inside or isinstance(current, FunctionType)
             pending += [(part, inside) for part in _parts(current)]
@@ -286,9 +286,9 @@ def has_open_functions(types: Iterable[Attribute]) -> bool:
 
 
 def dim_pairs(lhs: Attribute, rhs: Attribute) -> list[tuple[Dim, Dim]]:
-    """The extents in the same place of two types of the same structure; none of tensors that differ in rank.
+    """Returns the pairs of extents at the same position of two types of equal structure; skips unequal ranks.
 
-    Of parts that are in the same places twice, once.
+    Repeated pairs of parts are visited once.
     """
     found: list[tuple[Dim, Dim]] = []
     pending, seen = [(lhs, rhs)], set[tuple[int, int]]()
@@ -304,15 +304,15 @@ def dim_pairs(lhs: Attribute, rhs: Attribute) -> list[tuple[Dim, Dim]]:
 
 
 def is_static(type: Attribute) -> bool:
-    """Whether `type` is a tensor all of whose extents are integers."""
+    """Returns whether `type` is a tensor with static extents."""
     return isinstance(type, TensorType) and all(isinstance(dim, int) for dim in shape_of(type))
 
 
 def merge_types(lhs: Attribute, rhs: Attribute) -> Attribute | None:
-    """What is known of a value that has both types; `None` where it cannot have both.
+    """Returns the most precise type of a value that has both types; None if they contradict each other.
 
-    `!relay.incomplete` gives way to anything, an unknown extent to a named one, a named one to an integer; tuples and
-    function types merge part by part.
+    `!relay.incomplete` is replaced by any type, an unknown extent by a named one, a named one by an integer; tuples and
+    function types are merged part by part.
     """
     if lhs == rhs or isinstance(rhs, IncompleteType):
         return lhs
@@ -324,7 +324,7 @@ def merge_types(lhs: Attribute, rhs: Attribute) -> Attribute | None:
     if element is not None:
         if element != element_of_any_rank(rhs):
             return None
-        # One of them has an open rank, and gives way.
+        # One of them is unranked, and the other one is more precise.
         return rhs if isinstance(rhs, TensorType) else lhs
     if isinstance(lhs, TupleType) and isinstance(rhs, TupleType):
         fields = _merge_all(lhs.types.data, rhs.types.data)

@@ -1,6 +1,6 @@
-"""Operators that a program registers by name alone, as Relay's `op.register` does; `relay.op.register` makes them.
+"""Operators that a program registers only by name; `relay.op.register` creates them, as in Relay.
 
-What is said of one later, how many operands it takes and how its type follows, is kept by its class.
+Later declarations, such as the number of operands and the type relation, are stored in the class.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.types import tensor_type
 
 Relation: TypeAlias = Callable[[Facts], Attribute]
-"""How the result's type follows from those of the operands; it may raise `ConstraintError`."""
+"""Returns the result type for the operands' types; it may raise `ConstraintError`."""
 
 
 class UserOperator(RelayOp):
@@ -27,23 +27,23 @@ class UserOperator(RelayOp):
 
     Constraints:
     - C1: there are as many operands as arguments were declared.
-    - C2: the operands have types from which the relation makes one.
+    - C2: the type relation accepts the types of the operands.
     """
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     COUNT: ClassVar[int | None] = None
-    """How many operands there are; None for any number."""
+    """The number of operands; None for any number."""
     ARGUMENTS: ClassVar[Sequence[tuple[str, str, str]]] = ()
-    """Name, kind and meaning of each operand, as far as they were told."""
+    """The declared name, type and description of each operand."""
     SUPPORT_LEVEL: ClassVar[int | None] = None
-    """The level that it was given."""
+    """The declared support level."""
     RELATION: ClassVar[Sequence[Relation]] = ()
-    """The relation, or none yet."""
+    """The type relation, or empty before its declaration."""
 
     inputs = var_operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """What the relation says; C1 and C2."""
+        """Returns the result of the relation; C1 and C2."""
         count = self.COUNT
         found = len(facts)
         facts.require(count is None or found == count, "C1", f"it takes {count} operands, found {found}")
@@ -56,19 +56,19 @@ class UserOperator(RelayOp):
         return self.RELATION[0](facts)
 
     def inference(self, operand_types: Sequence[Attribute], elements: Sequence[Elements | None] = ()) -> Inference:
-        """What the relation gives now: another may be set."""
+        """Applies the current relation, without a cache because it may be replaced."""
         return self._apply_rule(Facts(self.name, operand_types, elements))
 
 
 def make_operator(name: str, description: str) -> type[UserOperator]:
-    """A class for the operator called `name` in Relay."""
+    """Creates a class for the operator called `name` in Relay."""
     title = "".join(part.capitalize() for part in name.replace(".", "_").split("_"))
     fields = {"name": f"relay.{name}", "__doc__": description, "__module__": __name__}
     return irdl_op_definition(type(f"{title}Op", (UserOperator,), fields))
 
 
 def identity(facts: Facts) -> Attribute:
-    """The type of all operands, which are alike."""
+    """Returns the common type of all operands."""
     facts.require(len(facts) > 0, "C2", "without operands there is no type")
     first = facts[0]
     for index in range(1, len(facts)):
@@ -77,7 +77,7 @@ def identity(facts: Facts) -> Attribute:
 
 
 def broadcast(facts: Facts) -> Attribute:
-    """The shape that two operands broadcast to, in their element type."""
+    """Returns the broadcast shape of two operands, in their element type."""
     facts.require(len(facts) == 2, "C2", f"two operands broadcast, found {len(facts)}")
     elements = [facts.element(index) for index in range(2)]
     facts.require(elements[0] == elements[1], "C2", f"element types {elements[0]} and {elements[1]}")
@@ -85,10 +85,10 @@ def broadcast(facts: Facts) -> Attribute:
 
 
 def compared(facts: Facts) -> Attribute:
-    """As `broadcast`, in truth values."""
+    """Returns the broadcast shape of two operands, with boolean elements."""
     broadcast(facts)
     return tensor_type(facts.broadcast("C2", 0, 1), i1)
 
 
 RELATIONS: dict[str, Relation] = {"Identity": identity, "Broadcast": broadcast, "BroadcastComp": compared}
-"""The relations that have names in Relay, which no function has to be given for."""
+"""The predefined relations by Relay's name."""

@@ -1,4 +1,4 @@
-"""Declared constraints on images and the windows that slide over them: layouts, and numbers for each spatial axis."""
+"""Declared constraints on images and sliding windows: layouts, and numbers for each spatial axis."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require
 from xrelay.dialects.relay.core.types import shape_of, tensor_type
 
 LARGEST_NUMBER: Final = 2**40
-"""What strides, paddings and windows do not exceed: no memory holds as much, and products with extents fit 64 bits."""
+"""The limit of strides, paddings and windows, greater than any memory; products with extents fit 64 bits."""
 
 
 @dataclass(frozen=True)
 class Numbers(Constraint):
-    """Properties that hold one of some counts of numbers, all of them positive, or none negative.
+    """Properties are arrays with one of some lengths, whose numbers are all positive, or all non-negative.
 
-    None is larger than `LARGEST_NUMBER`.
+    No number exceeds `LARGEST_NUMBER`.
     """
 
     properties: tuple[str, ...]
@@ -32,12 +32,12 @@ class Numbers(Constraint):
     positive: bool = True
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         names = " and ".join(f"`{name}`" for name in self.properties)
         return f"{names} {'are' if len(self.properties) > 1 else 'is'} {self._wanted()}"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Count and compare."""
+        """Checks lengths and numbers."""
         for name in self.properties:
             found = list(numbers(properties[name]))
             legal = len(found) in self.counts and min(found) >= self.positive
@@ -46,7 +46,7 @@ class Numbers(Constraint):
             facts.require(fits, constraint, f"{name} must not exceed {LARGEST_NUMBER}, found {found}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """One less than the least."""
+        """Sets the first property to one number below the least."""
         return list(types), {**properties, self.properties[0]: int_array([int(self.positive) - 1])}
 
     def _wanted(self) -> str:
@@ -63,13 +63,13 @@ _WORDS = {1: "one", 2: "two", 3: "three"}
 
 @dataclass(frozen=True)
 class Layouts(Constraint):
-    """Properties that are layouts of some axes; those of `whole` are not in blocks. An empty layout is none."""
+    """Properties are layouts of some axes, without splits of the axes in `whole`. Empty layouts are not checked."""
 
     layouts: tuple[tuple[str, str], ...]
     whole: str = ""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         by_axes: dict[str, list[str]] = {}
         for name, axes in self.layouts:
             by_axes.setdefault(", ".join(axes), []).append(f"`{name}`")
@@ -77,7 +77,7 @@ class Layouts(Constraint):
         return ", ".join([*stated, *([f"of which {' and '.join(self.whole)} are whole"] if self.whole else [])])
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Parse each."""
+        """Parses each layout."""
         for name, axes in self.layouts:
             text = _text(properties, name)
             if text:
@@ -86,7 +86,7 @@ class Layouts(Constraint):
                 facts.require(not split, constraint, f"layout {layout} splits {', '.join(split)}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """A layout with an axis twice."""
+        """Sets the first property to a layout with an axis repeated."""
         name, axes = self.layouts[0]
         return list(types), {**properties, name: string_attribute(axes[0] * len(axes))}
 
@@ -98,72 +98,72 @@ class InLayouts(Constraint):
     layouts: tuple[tuple[str, str], ...]
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return " and ".join(f"operand #{index} is in `{name}`" for index, (name, _) in enumerate(self.layouts))
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Lay each shape out."""
+        """Checks each shape against its layout."""
         for index, (name, axes) in enumerate(self.layouts):
             layout = parse_layout(facts, _text(properties, name), axes, constraint)
             extents_in(facts, layout, facts.shape(index), constraint)
             require_blocks(facts, layout, facts.shape(index), constraint)
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """One axis more than the layout has."""
+        """Returns the first operand with an additional axis."""
         wrong = tensor_type((1, *shape_of(types[0])), element_of(types[0]))
         return [wrong, *types[1:]], dict(properties)
 
 
 @dataclass(frozen=True)
 class ElementType(Constraint):
-    """A property, where it is given, is an element type."""
+    """A property, if given, is an element type."""
 
     property: str
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"`{self.property}`, where given, is an element type"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Look at the kind of the attribute."""
+        """Checks the kind of the attribute."""
         value = properties.get(self.property)
         legal = value is None or isinstance(value, TypeAttribute)
         facts.require(legal, constraint, lambda: f"the dtype must be an element type, found {value}")
 
     def broken(self, types: Sequence[Attribute], properties: Properties) -> Use:
-        """A number."""
+        """Sets the property to a number."""
         return list(types), {**properties, self.property: int_attribute(3)}
 
 
 @dataclass(frozen=True)
 class HoldsProducts(ElementType):
-    """A property, where it is given, is an element type of sums of products of the first operand's elements."""
+    """A property, if given, is an element type for sums of products of the first operand's elements."""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return f"{super().sentence()} of the data's kind, floats or integers, and not narrower; of f32 it may be a half"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare the types."""
+        """Checks the types."""
         super().check(constraint, facts, properties)
         require_holds_products(facts, properties.get(self.property), constraint)
 
 
 @dataclass(frozen=True)
 class Factors(SameElements):
-    """Data and weight have one element type, or are bytes whose products CPUs add up in 32 bits."""
+    """Data and weight have one element type, or are u8 and i8, whose products CPUs accumulate in 32 bits."""
 
     def sentence(self) -> str:
-        """The sentence of the documentation."""
+        """Returns the sentence for the documentation."""
         return "data and weight have the same element type, or ui8 and i8 with `out_dtype` i32"
 
     def check(self, constraint: str, facts: Facts, properties: Properties) -> None:
-        """Compare the types."""
+        """Checks the types."""
         require_factors(facts, properties.get("out_dtype"), constraint)
 
 
 def require_factors(facts: Facts, result: Attribute | None, constraint: str) -> None:
-    """Demand that the first operand's elements are multiplied by the second's, and added up as `result`s."""
+    """Requires that the element types of the first two operands can be multiplied and accumulated as `result`."""
     data, weight = facts.element(0), facts.element(1)
     facts.require(
         may_multiply(data, weight, result),
@@ -174,7 +174,7 @@ def require_factors(facts: Facts, result: Attribute | None, constraint: str) -> 
 
 
 def require_holds_products(facts: Facts, result: Attribute | None, constraint: str) -> None:
-    """Demand that `result`, where it is given, is an element type for sums of products of the first operand's."""
+    """Requires that `result`, if given, can hold sums of products of the first operand's elements."""
     element = facts.element(0)
     legal = result is None or holds_products(result, element)
     facts.require(
