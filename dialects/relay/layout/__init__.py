@@ -1,1 +1,1 @@
-"""Layouts, e.g. `NCHW16c`: how they are written, permuted and carried through changes of rank."""
+"""Layouts such as `NCHW16c`: syntax, permutations, and changes of rank."""

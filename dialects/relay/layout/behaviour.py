@@ -1,4 +1,4 @@
-"""The answers of an operator whose operands could come in other layouts."""
+"""The answers of an operator to a proposal of operand layouts."""
 
 from __future__ import annotations
 
@@ -11,16 +11,15 @@ from xdsl.ir import Attribute, Operation
 from xrelay.dialects.relay.layout.layout import Layout
 
 ResultLayout: TypeAlias = "Layout | tuple[Layout | None, ...] | None"
-"""The layout of a result; of a tuple one for each field, or one that all fields have."""
+"""The layout of a result; for a tuple one for each field, or one for all fields."""
 
 
 @dataclass(frozen=True)
 class LayoutDecision:
-    """The op can work so: operands wanted in these layouts, the result in this one, these properties changed.
+    """The op supports the layouts: the layouts of operands and result, and changed properties.
 
-    `None` for an operand or the result means that it keeps the layout it has. An operand that is a tuple is wanted
-    with every field in the layout. Where `op`, a `RelayOp`, is given, an op of that class does it, and has these
-    properties alone.
+    None for an operand or the result keeps its layout. A layout of a tuple operand applies to all its fields. If `op`,
+    a `RelayOp` class, is given, an op of that class with only these properties replaces the op.
     """
 
     operands: tuple[Layout | None, ...]
@@ -31,16 +30,16 @@ class LayoutDecision:
 
 @dataclass(frozen=True)
 class LayoutRefusal:
-    """The op insists on the layouts it has; `reason` says why, for remarks."""
+    """The op requires its current layouts; `reason` is the explanation for remarks."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class LayoutRenaming:
-    """The op moves no element that another layout does not move anyway: its operand, as it comes, is its result.
+    """The op becomes a no-op with the layout: its operand, unchanged, is its result.
 
-    `result` is the layout that this value has when it stands for the result.
+    `result` is the layout of this value as the result.
     """
 
     result: Layout

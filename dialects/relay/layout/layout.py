@@ -1,6 +1,6 @@
-"""Layouts: what the axes of a tensor mean, e.g. `NCHW`, `NCHW16c`, `OIHW16i32o`.
+"""Layouts: the meaning of a tensor's axes, e.g. `NCHW`, `NCHW16c`, `OIHW16i32o`.
 
-A capital letter is a primal axis; a number with a lower-case letter is the inner part of that axis, split by the
+A capital letter is a primal axis. A number with a lower-case letter is the inner part of that axis, split by the
 number. `NCHW16c` of shape (1, 4, 56, 56, 16) is `NCHW` of shape (1, 64, 56, 56). Source: Relay's layout strings.
 """
 
@@ -37,7 +37,7 @@ class LayoutAxis:
 
 @dataclass(frozen=True)
 class Layout:
-    """An ordered list of axes. Every primal letter occurs once, every inner part at most once and after its primal."""
+    """An ordered list of axes. Each primal letter occurs once, each inner part at most once and after its primal."""
 
     axes: tuple[LayoutAxis, ...]
 
@@ -50,7 +50,7 @@ class Layout:
 
     @staticmethod
     def parse(text: str) -> Layout:
-        """The layout written as `text`; `LayoutError` where it is ill-formed."""
+        """Returns the layout for `text`. Raises `LayoutError` if it is ill-formed."""
         return _parse(text)
 
     def __str__(self) -> str:
@@ -70,11 +70,11 @@ class Layout:
 
     @cached_property
     def text(self) -> Layout:
-        """The layout that a value had in the text before it was given this one: the same axes, none split."""
+        """The original layout of a value in the IR before it was given this layout: the same axes, not split."""
         return Layout.parse(self.primal)
 
     def factor(self, letter: str) -> int | None:
-        """The factor by which `letter` is split; `None` where it is whole."""
+        """Returns the factor by which `letter` is split, or None if it is not split."""
         return self._factors.get(letter)
 
     @cached_property
@@ -82,23 +82,23 @@ class Layout:
         return {axis.letter: axis.factor for axis in self.axes if axis.factor is not None}
 
     def index(self, letter: str) -> int:
-        """The position of the primal axis `letter`; `LayoutError` where there is none."""
+        """Returns the position of the primal axis `letter`. Raises `LayoutError` if there is no such axis."""
         for position, axis in enumerate(self.axes):
             if axis.letter == letter and axis.is_primal:
                 return position
         raise LayoutError(f"layout {self} has no axis {letter}")
 
     def inner_index(self, letter: str) -> int | None:
-        """The position of the inner part of `letter`; `None` where it is whole."""
+        """Returns the position of the inner part of `letter`, or None if it is not split."""
         for position, axis in enumerate(self.axes):
             if axis.letter == letter and not axis.is_primal:
                 return position
         return None
 
     def primal_extents(self, shape: Sequence[Dim]) -> dict[str, Dim]:
-        """The extent of every primal axis of a tensor of `shape` in this layout.
+        """Returns the extent of each primal axis of a tensor of `shape` in this layout.
 
-        `LayoutError` where the rank differs or an inner extent is not the factor.
+        Raises `LayoutError` if the rank differs or an inner extent is not the factor.
         """
         if len(shape) != len(self.axes):
             raise LayoutError(f"layout {self} has {len(self.axes)} axes, the shape {_shape_text(shape)} {len(shape)}")
@@ -111,7 +111,7 @@ class Layout:
         return extents
 
     def shape_from(self, extents: dict[str, Dim]) -> Shape:
-        """The shape of a tensor in this layout whose primal axes have `extents`; split axes are rounded up."""
+        """Returns the shape of a tensor in this layout whose primal axes have `extents`; split axes are rounded up."""
         missing = [letter for letter in self.primal if letter not in extents]
         if missing:
             raise LayoutError(f"layout {self} has the axis {missing[0]}, which {''.join(extents)} lacks")
@@ -122,7 +122,7 @@ class Layout:
 
 
 def transform_shape(shape: Sequence[Dim], source: Layout, target: Layout) -> Shape:
-    """The shape in `target` of a tensor of `shape` in `source`; `LayoutError` where the two do not correspond."""
+    """Returns the shape in `target` of a tensor of `shape` in `source`. Raises `LayoutError` if their axes differ."""
     if sorted(source.primal) != sorted(target.primal):
         raise LayoutError(f"layouts {source} and {target} have different axes")
     return target.shape_from(source.primal_extents(shape))

@@ -1,7 +1,7 @@
-"""A layout that a value gets in place of the one its text has, where the two order or split axes differently.
+"""Layouts that permute or split the axes of a value differently from its original layout in the IR.
 
-`Layout` alone serves where new layouts only split axes: there the letters of the axes, in order, are those of the text.
-A `LayoutPermutation` remembers the text's layout, so that "axis 1 of the text" leads to the right letter.
+`Layout` is sufficient for layouts that only split axes: the letters of the axes keep their order. A
+`LayoutPermutation` also stores the original layout, to map "axis 1 of the original" to its letter.
 """
 
 from __future__ import annotations
@@ -16,53 +16,53 @@ from xrelay.index_algebra.dims import Dim, Shape
 
 @dataclass(frozen=True)
 class LayoutPermutation(Layout):
-    """A layout `axes` for a value that the text has in the layout `before`.
+    """A layout `axes` for a value with the original layout `before`.
 
-    An axis that `before` splits has no place of its own in the new layout: ops that work along it, or along its inner
-    part, are refused by `LayoutError`.
+    An axis that `before` splits has no position in the new layout: ops along it, or along its inner part, raise
+    `LayoutError`.
     """
 
     before: Layout
 
     @staticmethod
     def of(layout: Layout, before: Layout) -> Layout:
-        """`layout` for a value in `before`; `LayoutError` where they have different axes."""
+        """Returns `layout` for a value in `before`. Raises `LayoutError` if they have different axes."""
         if sorted(layout.primal) != sorted(before.primal):
             raise LayoutError(f"layouts {before} and {layout} have different axes")
         return layout if str(before) == layout.primal else LayoutPermutation(layout.axes, before)
 
     @property
     def plain(self) -> Layout:
-        """The layout without the memory of the text."""
+        """The layout without the original."""
         return Layout(self.axes)
 
     @cached_property
     def text(self) -> Layout:
-        """The text's layout."""
+        """The original layout."""
         return self.before
 
     @cached_property
     def primal(self) -> str:
-        """A letter for each axis of the text; a small one for the inner part of an axis that the text splits."""
+        """A letter for each original axis; lower-case for the inner part of an axis that the original splits."""
         return "".join(_letter(axis) for axis in self.before.axes)
 
     def factor(self, letter: str) -> int | None:
-        """The factor by which the new layout or the text splits `letter`."""
+        """Returns the factor by which the new or the original layout splits `letter`."""
         own = super().factor(letter)
         return own if own is not None else self.before.factor(letter.upper())
 
     def index(self, letter: str) -> int:
-        """The position of the primal axis `letter`; `LayoutError` where the text splits it."""
+        """Returns the position of the primal axis `letter`. Raises `LayoutError` if the original splits it."""
         if self.before.factor(letter.upper()) is not None:
             raise LayoutError(f"the text's layout {self.before} splits the axis {letter}")
         return super().index(letter)
 
     def primal_extents(self, shape: Sequence[Dim]) -> dict[str, Dim]:
-        """As the plain layout's."""
+        """Returns the extents of the plain layout."""
         return self.plain.primal_extents(shape)
 
     def shape_from(self, extents: dict[str, Dim]) -> Shape:
-        """As the plain layout's."""
+        """Returns the shape in the plain layout."""
         return self.plain.shape_from(extents)
 
 

@@ -1,4 +1,4 @@
-"""Layouts with axes left out, added or of extent 1, for ops that change the rank."""
+"""Layouts with removed, new or unit axes, for ops that change the rank."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from xrelay.index_algebra.dims import Dim
 
 
 def positions(layout: Layout, letter: str) -> tuple[int, ...]:
-    """Where the axis `letter` of the text stands in the layout: its outer part and, where it is split, its inner."""
+    """Returns the positions in the layout of the original axis `letter`: its outer and, if split, its inner part."""
     inner = layout.inner_index(letter)
     outer = layout.index(letter)
     return (outer,) if inner is None else (outer, inner)
 
 
 def without_axes(layout: Layout, letters: Collection[str]) -> Layout:
-    """`layout` where the text leaves out the axes `letters`; `LayoutError` where the text splits one of them."""
+    """Returns `layout` without the axes `letters`. Raises `LayoutError` if the original layout splits one of them."""
     for letter in letters:
         layout.index(letter)
     axes = tuple(axis for axis in layout.axes if axis.letter not in letters)
@@ -29,7 +29,7 @@ def without_axes(layout: Layout, letters: Collection[str]) -> Layout:
 
 
 def with_unit_axes(layout: Layout, letters: Collection[str]) -> Layout:
-    """`layout` for a value that has extent 1 along `letters`: those that the layout splits are split by 1."""
+    """Returns `layout` for a value of extent 1 along `letters`: splits of these axes get the factor 1."""
     if all(axis.factor in (None, 1) or axis.letter not in letters for axis in layout.axes):
         return layout
     axes = tuple(
@@ -40,9 +40,9 @@ def with_unit_axes(layout: Layout, letters: Collection[str]) -> Layout:
 
 
 def with_new_axes(layout: Layout, position: int, count: int) -> Layout:
-    """`layout` where the text inserts `count` axes at `position`; they stand in front of the axis they displace.
+    """Returns `layout` with `count` new axes at `position` of the original, before the axis at that position.
 
-    `LayoutError` where the alphabet has too few letters.
+    Raises `LayoutError` if the alphabet has too few letters.
     """
     free = [letter for letter in reversed(ascii_uppercase) if all(axis.letter != letter for axis in layout.axes)]
     if count > len(free):
@@ -55,9 +55,9 @@ def with_new_axes(layout: Layout, position: int, count: int) -> Layout:
 
 
 def keeps_order(layout: Layout, shape: Sequence[Dim]) -> bool:
-    """Whether a value, of `shape` in the text, has its elements in the same order in `layout`.
+    """Returns whether the elements of a value of original `shape` have the same order in `layout`.
 
-    So it is where only axes of extent 1 change places: channels in blocks at height and width 1, above all.
+    This holds if only axes of extent 1 move, such as for blocked channels at height and width 1.
     """
     try:
         extents = layout.text.primal_extents(shape)
@@ -68,9 +68,9 @@ def keeps_order(layout: Layout, shape: Sequence[Dim]) -> bool:
 
 
 def _order(layout: Layout, shape: Sequence[Dim]) -> list[tuple[str, int | None]]:
-    """The parts of axes with more than one element, in order, with the factor of an inner part that stands apart.
+    """Returns the axes with more than one element, in order, with the factor of separate inner parts.
 
-    An inner part right behind its outer one joins it.
+    An inner part directly after its outer part is merged with it.
     """
     found: list[tuple[str, int | None]] = []
     for axis, extent in zip(layout.axes, shape, strict=True):
@@ -78,7 +78,7 @@ def _order(layout: Layout, shape: Sequence[Dim]) -> list[tuple[str, int | None]]
             continue
         whole = (axis.letter, None)
         if axis.is_primal or whole not in found:
-            # The inner part alone is the whole axis.
+            # An inner part without an outer part is the whole axis.
             found.append(whole)
         elif found[-1] != whole:
             found.append((axis.letter, axis.factor))
@@ -86,5 +86,5 @@ def _order(layout: Layout, shape: Sequence[Dim]) -> list[tuple[str, int | None]]
 
 
 def _primal_end(layout: Layout) -> int:
-    """Behind the last axis that is no inner part."""
+    """Returns the position after the last primal axis."""
     return 1 + max(index for index, axis in enumerate(layout.axes) if axis.is_primal)
