@@ -99,7 +99,7 @@ def steps(*roots: SSAValue) -> Iterator[tuple[Operation, bool]]:
 
 
 def _met(*roots: SSAValue) -> Iterator[tuple[SSAValue, bool]]:
-    """The walk of `steps`, which also yields values without a defining op, once for each use."""
+    """Yields the walk of `steps` and also values without a defining op, once for each use."""
     done: set[Operation] = set()
     stack: list[tuple[SSAValue, int]] = [(root, 0) for root in reversed(roots)]
     while stack:

@@ -114,7 +114,7 @@ class Call(Expr):
         super().__init__(made.ssa_value)
 
     def astuple(self) -> Expr:
-        """The tuple that the call returns, which is the call itself."""
+        """Returns the call itself, which is the tuple."""
         return self
 
     @property

@@ -52,7 +52,7 @@ _CURRENT: ContextVar[RequantizeConfig | None] = ContextVar("requantize_config", 
 
 @contextmanager
 def requantize_config(rounding: str = "UPWARD", compute_dtype: str = "int64") -> Generator[RequantizeConfig]:
-    """A context that sets the default rounding and compute dtype of `requantize`."""
+    """Returns a context that sets the default rounding and compute dtype of `requantize`."""
     config = RequantizeConfig(rounding, compute_dtype)
     token = _CURRENT.set(config)
     try:

@@ -48,7 +48,7 @@ class Executable:
         return [MAIN]
 
     def get_function_params(self, func_name: str) -> list[str]:
-        """The names of the parameters of a function."""
+        """Returns the names of the parameters of a function."""
         _check(func_name)
         return list(self.signature.names)
 

@@ -44,7 +44,7 @@ def conv2d_transpose(data: ExprLike, weight: Expr | None = None, *, name: str, *
 
 
 def conv2d_bias_relu(data: ExprLike, *, name: str, **attributes: Any) -> Expr:
-    """A convolution with a bias and `nn.relu`."""
+    """Returns a convolution with a bias and `nn.relu`."""
     return nn.relu(nn.bias_add(conv2d(data, name=name, **attributes), var(f"{name}_bias")))
 
 

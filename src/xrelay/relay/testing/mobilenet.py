@@ -30,7 +30,7 @@ def conv_block(
     epsilon: float = 1e-5,
     layout: str = "NCHW",
 ) -> Expr:
-    """A convolution, a batch norm and `nn.relu`."""
+    """Returns a convolution, a batch norm and `nn.relu`."""
     net = layers.conv2d(
         data,
         channels=channels,
@@ -56,7 +56,7 @@ def separable_conv_block(
     layout: str = "NCHW",
     dtype: str = "float32",
 ) -> Expr:
-    """A depthwise and a pointwise convolution, each with a batch norm and `nn.relu`."""
+    """Returns a depthwise and a pointwise convolution, each with a batch norm and `nn.relu`."""
     first, axis = layout == "NCHW", layout.index("C")
     shape = (depthwise_channels, 1, *kernel_size) if first else (*kernel_size, depthwise_channels, 1)
     net = layers.conv2d(
