@@ -15,7 +15,7 @@ from xrelay.passes.patterns.worlds import World, add_world
 
 
 def matches(pattern: DFPattern, node: object) -> bool:
-    """Returns whether `pattern` matches a value or an operator. The graph of a value has all values it depends on."""
+    """Returns whether `pattern` matches a value or an operator. Users outside of the value's graph are ignored."""
     found = cast(IrNode, node)
     return Matcher(NodeGraph[IrNode](IrTerms(), [found])).match(pattern, found)
 

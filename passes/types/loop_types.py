@@ -56,13 +56,13 @@ def apply_loop(op: LoopOp, solver: TypeSolver) -> None:
 
 
 def demands_of_loop(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
-    """Yields that initial values have the extents of the arguments, except for those that vary."""
+    """Yields the requirements that initial values have the extents of the arguments, except for varying ones."""
     initial = [solver.type_of(value) for value in op.initial]
     yield from _demands(op, initial, "initial extent", solver)
 
 
 def demands_of_end(op: LoopOp, solver: TypeSolver) -> Iterator[Requirement]:
-    """Yields that carried values at the end of the body have the extents of the arguments, except those that vary."""
+    """Yields the requirements that the next carried values have the extents of the arguments, except varying ones."""
     type = solver.type_of(yielded(op.body))
     if isinstance(type, TupleType):
         yield from _demands(op, op.yielded_types(type)[0], "yielded extent", solver)
@@ -124,7 +124,7 @@ def _most(op: LoopOp, solver: TypeSolver) -> Dim | None:
 
 
 def _demands(op: LoopOp, types: Sequence[Attribute], about: str, solver: TypeSolver) -> Iterator[Requirement]:
-    """Yields that `types` match the arguments, with one size for each name that the arguments bind."""
+    """Yields the requirements that `types` match the arguments, with one size for each name that the arguments bind."""
     own = _own_names(op, solver)
     pairs = [pair for found, argument in zip(types, op.carried, strict=True)
              for pair in dim_pairs(found, solver.type_of(argument))]  # fmt: skip

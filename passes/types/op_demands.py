@@ -84,7 +84,7 @@ def _demands_of(op: Operation, solver: TypeSolver, entries: Entries) -> tuple[Se
 
 
 def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[Sequence[NewExtent], list[Requirement]]:
-    """Returns that extents of arguments and results match those of the callee, and the callee's requirements."""
+    """Returns the extents that `call` introduces, and the requirements of matching extents and of the callee."""
     func = solver.functions[callee_name(call)]
     bindings = call_bindings(call, func, solver)
     if not bindings:
@@ -103,7 +103,7 @@ def _demands_of_call(call: AnyCall, solver: TypeSolver, entry: Entry) -> tuple[S
 
 
 def _demands_of_invoke(op: InvokeOp, solver: TypeSolver) -> tuple[Sequence[NewExtent], list[Requirement]]:
-    """Returns that extents of arguments and result match those of the closure."""
+    """Returns the extents that `op` introduces, and the requirements that its extents match those of the closure."""
     type = solver.type_of(op.callee)
     if not isinstance(type, FunctionType) or not names_in([*type.inputs, *type.outputs]):
         return (), []
@@ -134,7 +134,7 @@ def _bound(bound: Dim | None, bindings: Mapping[str, Dim]) -> Dim | None:
 
 
 def _raised(demand: Requirement, bindings: Mapping[str, Dim], call: AnyCall) -> Requirement:
-    """Returns a requirement of a callee as one of its caller."""
+    """Returns a requirement of a callee in dimensions of its caller."""
     try:
         demand = demand.substitute(bindings)
     except DimensionError as error:

@@ -166,7 +166,7 @@ class Facts(Sequence[Attribute]):
         """Requires at run time that `own` is 1 or `target`, so that the axis can be repeated to `target`.
 
         That is: it broadcasts, it is not greater unless it is 1, and it is not 0 unless `target` is, because no element
-        can be repeated. For a number other than 1, broadcasting is sufficient.
+        can be repeated. If `target` is a number other than 1, broadcasting is sufficient.
         """
         self.keep(Broadcasts(own, target, constraint=constraint, about=what))
         is_decided = isinstance(target, int) and target != 1

@@ -15,7 +15,7 @@ PLACES = 31
 """The number of fractional bits of a factor with exponent 0."""
 
 MOST_PLACES = 62
-"""The maximum shift: it shifts out all bits of a 62-bit product, which is less than a half."""
+"""The maximum number of places. With more, a product of 62 bits is less than a half, which rounds to 0."""
 
 _BIAS = 1022
 """The exponent bias of f64 for significands in [½, 1)."""

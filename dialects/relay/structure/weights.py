@@ -190,7 +190,7 @@ def save_side_file(module: ModuleOp, path: Path) -> None:
 
 
 def resolve_side_file(module: ModuleOp, folder: Path) -> None:
-    """Reads the bytes of all unresolved weights from the side file that `module` names, if there is a name.
+    """Reads the bytes of all unresolved weights from the side file of `module`, if it has one.
 
     Raises `UnresolvedWeightError` if the file is missing, lacks a key, or has other content for one.
     """

@@ -65,15 +65,15 @@ def build(
 def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction:
     """Compiles a function or expression of the builder, or the `@main` of a relay module. The source is not changed.
 
-    `params` are constants by parameter name: arrays, or objects with `numpy()` or `asnumpy()`. Incomplete types of
-    parameters are taken from them. `target` and `opt_level` are as for `compile`; Relay's `llvm` is this machine.
-    `target_host` is accepted and ignored: host and device are one CPU. `executor` and `runtime` are checked, see
-    `relay.backend`. The library contains its model as `mod_name`, and always as `default`.
+    `params` are constants by parameter name: arrays, or objects with `numpy()` or `asnumpy()`. Unknown names are
+    ignored. Incomplete types of parameters are taken from them. `target` and `opt_level` are as for `compile`; Relay's
+    `llvm` is this machine. `target_host` is accepted and ignored: host and device are one CPU. `executor` and `runtime`
+    are checked, see `relay.backend`. The library contains its model as `mod_name`, and always as `default`.
 
     A schedule of tensor expressions becomes a function of the tensors `args`, see `build_schedule`.
 
-    Raises `InputError` if no parameter has one of the names, if a value is not an array, or if its shape or dtype
-    differs from that of the parameter. Raises the errors of `compile`.
+    Raises `InputError` if two parameters have one of the names, if a value is not an array, or if its shape or dtype
+    does not fit the parameter. Raises the errors of `compile`.
     """
     if isinstance(source, Schedule):
         return build_schedule(source, *arguments, **named)
@@ -83,7 +83,7 @@ def build(source: Any, *arguments: Any, **named: Any) -> Library | BuiltFunction
 def optimize(
     mod: Function | Expr | ModuleOp, target: str | Target | None = None, params: Mapping[str, object] | None = None
 ) -> tuple[IRModule, dict[str, NDArray[Any]]]:
-    """Returns the program before fusion, optimised on the graph level, and an empty dictionary for Relay's parameters.
+    """Returns the program after all graph optimisations before fusion, and no parameters, as these are constants.
 
     `mod` is not changed; `params` become constants. The entered `PassContext` selects the passes by opt level and by
     name. Raises the errors of `build` that concern types and the graph.

@@ -26,9 +26,9 @@ NAME = "ChangeBatch"
 class ChangeBatch(ModulePass):
     """Sets the extent of parameters of `@main` along an axis to `batch_size`, and infers all types again.
 
-    `data` maps parameters to axes. A parameter is a name, or a variable of this name, as `mod["main"]` is a copy.
-    Raises `PassError` for a parameter that `@main` does not have, an axis out of range, and a size below 1. Raises
-    `TypeInferenceError` if an attribute holds the old extent, such as the shape of a `reshape`.
+    `data` maps parameters to axes. Parameters are names or variables; a variable counts by its name, because
+    `mod["main"]` is a copy. Raises `PassError` for a parameter that `@main` does not have, an axis out of range, and a
+    size below 1. Raises `TypeInferenceError` if an attribute holds the old extent, such as the shape of a `reshape`.
     """
 
     def __init__(self, data: Mapping[Var | str, int], batch_size: int = 16):

@@ -144,9 +144,9 @@ def _is_outside(value: SSAValue, inside: set[Operation]) -> bool:
 
 
 def free_variables(*roots: SSAValue) -> list[SSAValue]:
-    """Returns the variables that `roots` use and none of their lets binds, in depth-first order of operands.
+    """Returns the variables that `roots` use and none of their lets binds, in the order of operands, depth first.
 
-    The order is that of the operands: `add(x, exp(y))` has x before y.
+    For `add(x, exp(y))` the order is x, y.
     """
     found: dict[SSAValue, None] = {}
     bound: set[SSAValue] = set()

@@ -63,7 +63,7 @@ _ELSEWHERE: Final = {
 def register_op_attr(
     op_name: str, attr_key: str, value: Any = None, level: int = LEVEL
 ) -> Callable[[FunctionT], FunctionT]:
-    """Sets the attribute `attr_key` of the operator `op_name`. A decorator, or a function called with the value.
+    """Sets the attribute `attr_key` of the operator `op_name`. May be used as a decorator.
 
     The module's docstring lists the attributes that passes use. `relay.op` has a function for each, whose docstring
     specifies the value's arguments and result. An attribute of another name stores any value. A registration replaces

@@ -23,7 +23,7 @@ _LEVELS: dict[type[RelayOp], int] = {}
 def register_gradient(
     op_name: str, fgradient: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Registers the gradient of `op_name`. A decorator, or a function called with the rule.
+    """Registers the gradient of `op_name`. May be used as a decorator.
 
     The rule takes the call and the gradient of its result as expressions; it returns a list of the gradients of the
     arguments, each of the argument's type. It replaces xrelay's rule, and rules of a lower or the same `level`. Raises

@@ -30,7 +30,7 @@ _GIVEN: dict[str, Optimizer] = {}
 def register_func(
     func_name: str, f: Optimizer | None = None, override: bool = False
 ) -> Callable[[OptimizerT], OptimizerT]:
-    """Registers a function under `func_name`. A decorator, or a function called with the function.
+    """Registers a function under `func_name`. May be used as a decorator.
 
     Raises `InputError` for an unsupported name, for an object that is not callable, and for a name that is registered
     already, unless `override` is set.

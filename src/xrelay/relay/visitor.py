@@ -6,9 +6,10 @@
 
     func = ReplaceConstant().visit(func)
 
-Each expression is visited once, after its parts, regardless of the calls in a method. So the traversal is iterative for
-deep graphs. `visit` in a method returns the result for a part. Functions and closures are entered when a method visits
-them. A mutator returns the same expression if nothing changed, and a new `func.func` for a `func.func`.
+Each expression is visited once, after its parts, regardless of the calls in a method. The traversal is iterative, so
+deep graphs cause no recursion. `visit` in a method returns the result for a part. Functions and closures are entered
+when a method visits them. A mutator returns the same expression if nothing changed, and a new `func.func` for a
+`func.func`.
 """
 
 from __future__ import annotations

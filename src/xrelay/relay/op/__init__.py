@@ -84,7 +84,7 @@ def get(name: str) -> Op:
 def register_alter_op_layout(
     op_name: str, alter_layout: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Registers the layouts in which `op_name` works on the CPU. A decorator, or a function called with the hook.
+    """Registers the layouts in which `op_name` works on the CPU. May be used as a decorator.
 
     The hook takes the attributes, a variable for each operand, the operands' types and the result's type. It returns a
     call of an operator whose attributes name the layouts, or None if the op follows its operands. The arguments of the
@@ -97,7 +97,7 @@ def register_alter_op_layout(
 def register_legalize(
     op_name: str, legal_op: Callable[..., object] | None = None, level: int = 10, *, attr_name: str = LEGALIZE
 ) -> Callable[[FunctionT], FunctionT]:
-    """Registers the replacement of `op_name` in `transform.Legalize`. A decorator, or a function called with the hook.
+    """Registers the replacement of `op_name` in `transform.Legalize`. May be used as a decorator.
 
     The hook takes the attributes, the operands as expressions, and the types of the operands and, last, of the result.
     It returns an expression of the result type, or None to keep the op. It replaces hooks of a lower or the same
@@ -110,7 +110,7 @@ def register_legalize(
 def register_mixed_precision_conversion(
     op_name: str, func: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Registers how `transform.ToMixedPrecision` treats `op_name`. A decorator, or a function called with the hook.
+    """Registers how `transform.ToMixedPrecision` treats `op_name`. May be used as a decorator.
 
     The hook takes the call and the name of the mixed type. It returns a list of the category (0: always in the mixed
     type, 1: as the operands, 2: never), the accumulation type, and the result type: `[0, "float32", "float16"]`. It
@@ -123,7 +123,7 @@ def register_mixed_precision_conversion(
 def register_fake_quantization_to_integer(
     op_name: str, func: Callable[..., object] | None = None, level: int = 10
 ) -> Callable[[FunctionT], FunctionT]:
-    """Registers the form of `op_name` on integers. A decorator, or a function called with the rule.
+    """Registers the form of `op_name` on integers. May be used as a decorator.
 
     `transform.FakeQuantizationToInteger` uses it before its own rule. The rule takes the call, whose quantised
     arguments are integers, and a mapping: `type_map[expr.args[0]]` is the `TensorAffineType` of an argument
