@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
@@ -23,6 +22,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import tensor_type
 
 VECTOR = tensor_type([8], f32)
 IMAGE = tensor_type([1, 8, 2, 2], f32)

@@ -11,7 +11,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FloatAttr, IntegerAttr
 from xdsl.ir import Operation
 
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.scalar_meaning import (
     ScalarCompiler,

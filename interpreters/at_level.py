@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import CONTAINER, OUTPUT_PLACE
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.attribute_names import CONTAINER, OUTPUT_PLACE
 from xrelay.interpreters.loop import run_loop_module
 from xrelay.interpreters.loop.lists import given_of_list
 from xrelay.interpreters.relay import run_relay

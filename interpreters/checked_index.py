@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Operation
 
-from xrelay.dialects.checked_index import CheckedIndex, out_of_range
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.checked_index import CheckedIndex, out_of_range
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.scalar_meaning import ScalarFunction, Value
 

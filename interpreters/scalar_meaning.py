@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.relay.core import dtypes
+from xrelay.dialects.shared import dtypes
 from xrelay.errors import InterpreterError, TypeInferenceError
 from xrelay.interpreters.rounding import cast_once
 

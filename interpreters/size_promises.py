@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.size_hints import size_hints
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InterpreterError
 
 

@@ -56,7 +56,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import (
+from xrelay.dialects.loop.list_ops import ListType
+from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
+from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.attribute_names import (
     ARENA,
     ARENA_SIZE,
     CALLS,
@@ -78,14 +81,11 @@ from xrelay.dialects.attribute_names import (
     VALUE_NAME,
     WEIGHTS,
 )
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.loop.list_ops import ListType
-from xrelay.dialects.loop.signature import dim_arguments, dim_names, input_arguments, scratch_count
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
-from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.requirement import Requirement
 from xrelay.lowering.memory_interface import MemoryEntry, read_memory

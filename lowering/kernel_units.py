@@ -26,7 +26,9 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Operation, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import (
+from xrelay.dialects.loop.extents import index_arguments
+from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
+from xrelay.dialects.shared.attribute_names import (
     HEAP,
     KERNEL_ANCHOR,
     LOOP_DIMS,
@@ -40,10 +42,8 @@ from xrelay.dialects.attribute_names import (
     TE_SCHEDULE,
     VERSION,
 )
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.loop.extents import index_arguments
-from xrelay.dialects.loop.versions import KernelVersion, versions_by_kernel
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.passes.loop.hoist_scratch import pass_declared_scratch
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.noalias import mark_noalias

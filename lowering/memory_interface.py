@@ -8,7 +8,7 @@ from typing import Final
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute
 
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.shared.is_attribute import is_attribute
 
 _SIZES: Final = ("boxes", "kernels", "each_thread")
 _NONE: Final = ArrayAttr[Attribute]([])

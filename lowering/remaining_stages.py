@@ -8,7 +8,7 @@ from typing import Final
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.attribute_names import INPUTS
+from xrelay.dialects.shared.attribute_names import INPUTS
 from xrelay.errors import InputError
 from xrelay.lowering.interface import has_interface
 from xrelay.lowering.pipelines import Phase, Stage

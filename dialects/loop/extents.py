@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineConstantExpr, AffineExpr
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.remembered import remembered
+from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.index_algebra.affine_bounds import Box, bounds, simplify
 from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.index_algebra.value_map import Space, ValueMap

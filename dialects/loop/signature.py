@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import ARENA, DIM, LOOP_DIMS, NUM_OUTPUTS, NUM_SCRATCH
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.shared.attribute_names import ARENA, DIM, LOOP_DIMS, NUM_OUTPUTS, NUM_SCRATCH
+from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.index_algebra.dims import DimExpr
 
 PLAN: Final = "main_plan"

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import DictionaryAttr, IntegerAttr, StringAttr, SymbolRefAttr, i64
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import VERSION
 from xrelay.dialects.loop.signature import kernel_dims
+from xrelay.dialects.shared.attribute_names import VERSION
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import substitute
 from xrelay.index_algebra.dims import Dim

@@ -6,12 +6,7 @@ from collections.abc import Iterator
 
 from xdsl.ir import Attribute, Dialect, Operation
 
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
 from xrelay.dialects.relay.core.registry import DIALECT_OPS, import_operators
-from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, RequirementsAttr
-from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.closures import CLOSURE_OPS
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -26,6 +21,11 @@ from xrelay.dialects.relay.structure.sequences import SEQUENCE_OPS
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.requirements_attr import BoundsAttr, RequirementsAttr
+from xrelay.dialects.shared.types import IncompleteType
 from xrelay.plugins import load_plugins
 
 import_operators()

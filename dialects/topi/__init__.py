@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Dialect
 
-from xrelay.dialects.extents import ExtentsAttr
+from xrelay.dialects.shared.extents import ExtentsAttr
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.guard import GuardOp

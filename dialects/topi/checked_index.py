@@ -5,7 +5,7 @@ from __future__ import annotations
 from xdsl.irdl import irdl_op_definition
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.checked_index import CheckedIndex
+from xrelay.dialects.shared.checked_index import CheckedIndex
 
 
 @irdl_op_definition

@@ -10,7 +10,7 @@ from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from xrelay.dialects.extents import ExtentsAttr, extents_attr, extents_of
+from xrelay.dialects.shared.extents import ExtentsAttr, extents_attr, extents_of
 from xrelay.dialects.topi.index_space import (
     IndexSpaceOp,
     parse_accumulators,

@@ -25,7 +25,7 @@ from xdsl.ir.affine import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.topi.index_space import BodyOp
 from xrelay.dialects.topi.shapes import certainly_at_most
 from xrelay.index_algebra.affine_bounds import Below, Box, Interval, bounds, linear_form, substitute

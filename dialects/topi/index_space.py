@@ -30,7 +30,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.extents import ExtentsAttr, extents_of, integers, negative, parse_extent
+from xrelay.dialects.shared.extents import ExtentsAttr, extents_of, integers, negative, parse_extent
 from xrelay.dialects.topi.shapes import shape_list, shape_of
 from xrelay.dialects.upstream.signless import signless
 from xrelay.index_algebra.dims import Dim, Shape

@@ -22,8 +22,8 @@ from xdsl.printer import Printer
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.extents import ExtentsAttr, extents_attr, extents_of, parse_extent
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.extents import ExtentsAttr, extents_attr, extents_of, parse_extent
 from xrelay.dialects.topi.guard import GuardOp
 from xrelay.dialects.topi.index_map import (
     IndexMap,

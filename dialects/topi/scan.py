@@ -19,7 +19,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.extents import extents_attr
+from xrelay.dialects.shared.extents import extents_attr
 from xrelay.dialects.topi.index_space import (
     IndexSpaceOp,
     parse_accumulators,

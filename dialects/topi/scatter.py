@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from xrelay.dialects.extents import extents_attr, negative
+from xrelay.dialects.shared.extents import extents_attr, negative
 from xrelay.dialects.topi.index_map import extent_of
 from xrelay.dialects.topi.index_space import BodyOp, YieldOp, parse_variables, print_variables
 from xrelay.dialects.topi.shapes import certainly_greater, shape_of, tensor_type

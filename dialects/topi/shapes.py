@@ -9,7 +9,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
+from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.index_algebra.dim_intervals import interval_of
 from xrelay.index_algebra.dims import ANY, Dim, Shape
 

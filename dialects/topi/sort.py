@@ -17,7 +17,7 @@ from xdsl.irdl import (
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.relay.core.types import tensor_type as typed
+from xrelay.dialects.shared.types import tensor_type as typed
 from xrelay.dialects.topi.shapes import certainly_greater, shape_list, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
 

@@ -9,10 +9,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.extents import with_sizes as extents_with_sizes
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import dims_in, with_dims
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.extents import with_sizes as extents_with_sizes
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import dims_in, with_dims
 from xrelay.dialects.topi.checked_index import CheckedIndexOp
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.index_map import stored

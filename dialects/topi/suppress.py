@@ -10,7 +10,7 @@ from xdsl.irdl import IRDLOperation, irdl_op_definition, operand_def, result_def
 from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.relay.core.types import tensor_type as typed
+from xrelay.dialects.shared.types import tensor_type as typed
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.index_algebra.dims import Shape, certainly_differ
 

@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import HasCanonicalizationPatternsTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.upstream.arith_casts import (
     BOOLEANS,
     FLOATS,

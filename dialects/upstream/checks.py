@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, FunctionType, Integ
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.shared.is_attribute import is_attribute
 
 _INDEX_OPERAND: Final = -(2**31)
 """The number that stands for an index which is an operand."""

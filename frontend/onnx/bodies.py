@@ -9,12 +9,12 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Block, Region, SSAValue, TypeAttribute
 
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
-from xrelay.dialects.relay.core.types import common_type, element_type_of, joined_types, shape_of, tensor_type
 from xrelay.dialects.relay.structure.loop import COUNT, LoopOp, most_iterations
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
 from xrelay.dialects.relay.structure.sequences import SequenceEmptyOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.types import common_type, element_type_of, joined_types, shape_of, tensor_type
 from xrelay.frontend.onnx.conversion import convert_nodes
 from xrelay.frontend.onnx.initializers import define_initializer, define_sparse_initializer
 from xrelay.frontend.onnx.node import NodeView

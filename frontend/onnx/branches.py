@@ -10,12 +10,12 @@ from typing import cast
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Region, SSAValue, TypeAttribute
 
-from xrelay.dialects.relay.core.container_types import OptionalType
-from xrelay.dialects.relay.core.types import joined_types
 from xrelay.dialects.relay.structure.failure import FailOp
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.container_types import OptionalType
+from xrelay.dialects.shared.types import joined_types
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import ANY

@@ -13,11 +13,11 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.errors import InterpreterError
 from xrelay.frontend.onnx.node import FOLD_LIMIT, constant_value
 from xrelay.index_algebra.dims import ANY

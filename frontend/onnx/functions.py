@@ -16,8 +16,8 @@ from onnx.defs import OpSchema
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ModelImportError, TypeInferenceError
 from xrelay.frontend.onnx.needed import bodies_of
 

@@ -18,10 +18,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from xrelay.arguments import Shapes, checked_shapes
-from xrelay.dialects.attribute_names import FORM, VALUE_NAME
 from xrelay.dialects.relay.core.size_hints import tell_sizes
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
 from xrelay.errors import ModelImportError, printable
 from xrelay.frontend.onnx import converters
 from xrelay.frontend.onnx.conversion import report, try_convert

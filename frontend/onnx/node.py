@@ -11,15 +11,15 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError, ModelImportError
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.problems import DependentNodeError, UnsupportedNodeError

@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of, index_arguments
 from xrelay.dialects.loop.specialize import specialized
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.errors import InputError, InterpreterError
 from xrelay.interpreters.loop.body import BodyCompiler
 from xrelay.interpreters.loop.frame import Array

@@ -9,7 +9,6 @@ import numpy as np
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop.list_ops import (
     ListAtOp,
     ListEmptyOp,
@@ -21,7 +20,8 @@ from xrelay.dialects.loop.list_ops import (
     ListType,
 )
 from xrelay.dialects.loop.list_part_ops import ListInsertPartOp, ListReadPartOp
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.scalar_meaning import Value
 

@@ -10,14 +10,14 @@ from xdsl.dialects import arith, cf, func, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseIntOrFPElementsAttr, IntegerAttr, MemRefType, ModuleOp, i8
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import CONTAINER, LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_PLACE, REQUIRES
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import ListType, WeightOp
 from xrelay.dialects.loop.signature import PLAN, dim_arguments
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.attribute_names import CONTAINER, LOOP_KERNEL, NUM_OUTPUTS, OUTPUT_PLACE, REQUIRES
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.environment import call_limit
 from xrelay.errors import DimensionError, InputError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Shape, evaluate

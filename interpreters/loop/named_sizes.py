@@ -11,10 +11,10 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerType, MemRefType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.signature import dim_arguments, dim_names
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_DIMS
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.errors import DimensionError, InputError
 from xrelay.index_algebra.dims import ANY, Dim, Shape, evaluate, name_and_size, names_of, shape_text, symbol
 from xrelay.interpreters.loop.frame import Array

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, FirstOp, OrderOp, SortOp, TopKOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import Value, evaluates
 from xrelay.interpreters.sorting import stable_order

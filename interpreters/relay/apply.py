@@ -8,9 +8,9 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, Block, TypeAttribute
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.interpreters.relay.registry import Value, evaluate_op
 
 

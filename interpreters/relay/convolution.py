@@ -7,12 +7,12 @@ from math import prod
 
 import numpy as np
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.nn_conv import CONVOLUTIONS, ConvOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.windows import WindowAxis
 from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import evaluates

@@ -14,12 +14,12 @@ from typing import cast
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.locations import location_of, sources_or_place
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.recorded_requirements import demands_of, made_extents, requirements_of
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.extent_subjects import extent_subjects_around, in_words, place_of
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.locations import location_of, sources_or_place
+from xrelay.dialects.shared.recorded_requirements import demands_of, made_extents, requirements_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import DimensionError, InterpreterError
 from xrelay.index_algebra.dims import Dim, DimExpr, evaluate, name_and_size, names_of
 from xrelay.index_algebra.requirement import Requirement

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import numpy as np
 from xdsl.ir import Operation
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
@@ -40,6 +39,7 @@ from xrelay.dialects.relay.ops.tensor_unary import (
 )
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.interpreters.powers import float_power, integer_power
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.integer_division import truncated_quotient

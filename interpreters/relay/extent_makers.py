@@ -16,10 +16,10 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.op_lists import ops_in
-from xrelay.dialects.relay.core.recorded_requirements import demands_of, made_extents, requirements_of
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import outside_closures
+from xrelay.dialects.shared.op_lists import ops_in
+from xrelay.dialects.shared.recorded_requirements import demands_of, made_extents, requirements_of
 
 ExtentMakers: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
 """For an op: what is to be computed before it for the extents that it, or an op inside of it, requires something of."""

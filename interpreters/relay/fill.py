@@ -7,8 +7,6 @@ import math
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_fill import (
     ConstantLikeOp,
     ConstantOfShapeOp,
@@ -22,6 +20,8 @@ from xrelay.dialects.relay.ops.tensor_fill import (
 )
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once

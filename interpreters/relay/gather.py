@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.checked_index import out_of_range
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.checked_index import out_of_range
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, Resampling, ResizeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.registry import evaluates
 

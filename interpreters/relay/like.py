@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.tensor_like import (
     BroadcastToLikeOp,
     CastLikeOp,
@@ -14,6 +13,7 @@ from xrelay.dialects.relay.ops.tensor_like import (
     SliceLikeOp,
 )
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates

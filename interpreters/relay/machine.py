@@ -20,8 +20,6 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.attribute_names import FORM, PRIMITIVE
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
@@ -30,6 +28,8 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.shared.locations import location_of
 from xrelay.environment import call_limit
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay.captures import block_of, captures_in

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.interpreters.relay.fixed_point import divided, saturated
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once

@@ -7,7 +7,6 @@ from math import prod
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.ops.random import (
     DistributionOp,
     MultinomialOp,
@@ -18,6 +17,7 @@ from xrelay.dialects.relay.ops.random import (
     blocks,
 )
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.threefry import ONES, hashed, shifted
 

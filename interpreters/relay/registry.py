@@ -9,11 +9,11 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, TupleType, UnrankedTensorType
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import certainly_differ
 from xrelay.plugins import load_plugins

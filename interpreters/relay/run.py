@@ -11,10 +11,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import AnyTensorType, shape_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import AnyTensorType, shape_of
 from xrelay.errors import InputError, InterpreterError
 from xrelay.index_algebra.dims import AnyDim, Dim, name_and_size
 from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue

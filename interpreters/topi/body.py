@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.extents import integers
+from xrelay.dialects.shared.extents import integers
 from xrelay.dialects.topi import CheckedIndexOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.arith import DIVISIONS

@@ -10,14 +10,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.graph_op import GraphOp
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi import ComputeOp, NamedOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.specialize import has_named_dimensions, specialized
 from xrelay.environment import call_limit

@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerType, MemRefL
 from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.attribute_names import LOOP_ANNOTATION
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError

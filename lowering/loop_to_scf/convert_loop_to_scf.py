@@ -14,9 +14,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import EXTENTS, HEAP, NEEDS, SCHEDULE
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import EXTENTS, HEAP, NEEDS, SCHEDULE
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.signless import make_buffers_signless
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import write_interface

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import Float32Type, Float64Type, IndexType, IntegerAt
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import ARITH, SelectOp
 from xrelay.lowering.loop_to_scf.conditions import Condition, conjunction
 from xrelay.lowering.loop_to_scf.emitter import Emitter

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.op_making import make
 from xrelay.index_algebra.affine_bounds import bounds
 from xrelay.index_algebra.value_map import ValueMap
 from xrelay.passes.loop.index_arith import IndexArith, index_number

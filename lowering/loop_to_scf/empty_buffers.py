@@ -15,9 +15,9 @@ from typing import Final
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.levels import level_of_class
 from xrelay.dialects.loop import ForOp, LoadOp, StoreOp
 from xrelay.dialects.loop.extents import expression_of, extents_of, is_index_argument
+from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.parallel_nests import product

@@ -21,9 +21,9 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr, UnrealizedConversionCastOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS, STRAIGHT
-from xrelay.dialects.levels import level_of
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, LOOP_KERNEL, POLLS, STRAIGHT
+from xrelay.dialects.shared.levels import level_of
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.signless import make_scalars_signless
 from xrelay.passes.graph.calls import call_components, calls_in
 

@@ -13,9 +13,6 @@ from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType, StringAttr, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
-from xrelay.dialects.levels import level_of, level_of_class
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import (
     BlockOp,
     CheckedIndexOp,
@@ -27,7 +24,10 @@ from xrelay.dialects.loop import (
     ValueMap,
 )
 from xrelay.dialects.loop.extents import MAX_EXTENT, is_index_argument
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION, LOOP_NOTE
+from xrelay.dialects.shared.levels import level_of, level_of_class
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 from xrelay.errors import LoweringError

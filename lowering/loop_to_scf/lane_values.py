@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, OpResult, SSAValue
 
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.op_making import make
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.index_algebra.value_map import ValueMap

@@ -30,9 +30,6 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, SOURCES
-from xrelay.dialects.defined_values import defined_values
-from xrelay.dialects.locations import location_of, sources_or_place
 from xrelay.dialects.loop.list_ops import (
     LIST_OPS,
     ListAtOp,
@@ -45,7 +42,10 @@ from xrelay.dialects.loop.list_ops import (
     ListType,
 )
 from xrelay.dialects.loop.list_part_ops import LIST_PART_OPS, ListInsertPartOp, ListReadPartOp
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.locations import location_of, sources_or_place
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.list_references import RELEASE, RETAIN, count_references

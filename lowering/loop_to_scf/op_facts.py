@@ -29,7 +29,7 @@ from xdsl.traits import (
     SymbolOpInterface,
 )
 
-from xrelay.dialects.op_lists import is_kind
+from xrelay.dialects.shared.op_lists import is_kind
 
 
 class Effects(IntEnum):

@@ -34,7 +34,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.part_op import strides_of
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.buffer_size import element_bytes
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import RowOp, SortOp, SuppressOp
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.flat_buffers import FlatBuffers

@@ -14,9 +14,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
 from xrelay.dialects.loop.signature import dim_arguments
 from xrelay.dialects.loop.versions import Choice, versions_by_kernel
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NOALIAS, PART_OF_KERNEL, SOURCES
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 

@@ -20,7 +20,7 @@ from xdsl.transforms.canonicalize import CanonicalizationRewritePattern
 from xdsl.transforms.common_subexpression_elimination import cse
 from xdsl.transforms.dead_code_elimination import is_trivially_dead, region_dce
 
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 from xrelay.lowering.loop_to_scf.share_equal_ops import share_equal_ops
 

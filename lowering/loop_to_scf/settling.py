@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, IntegerType, MemRefTyp
 from xdsl.ir import Block, Region, SSAValue
 
 from xrelay.dialects.loop import ForOp, LoopKind, StoreOp, ValueMap
-from xrelay.dialects.op_lists import ops_of
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.loop_to_scf.accesses import Place, load, store
 from xrelay.lowering.loop_to_scf.emitter import Emitter

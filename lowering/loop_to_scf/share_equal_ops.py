@@ -8,7 +8,7 @@ from xdsl.dialects import memref, vector
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import NOALIAS
+from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 
 _LOADS = frozenset[type[Operation]]((memref.LoadOp, vector.LoadOp))

@@ -8,11 +8,11 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import ARENA
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import dim_arguments
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import ARENA
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 

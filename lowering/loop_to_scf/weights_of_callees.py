@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
 from xrelay.passes.graph.calls import calls_in
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import insert_arguments

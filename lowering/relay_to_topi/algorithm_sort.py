@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, SortOp, TopKOp
+from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi import SortOp as TopiSortOp
 from xrelay.dialects.topi.build import variables
 from xrelay.dialects.topi.shapes import shape_of

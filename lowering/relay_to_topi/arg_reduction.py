@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import AnyFloat, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp, ArgReduceOp
+from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.lowering.relay_to_topi.elementwise import compare, value_range
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of

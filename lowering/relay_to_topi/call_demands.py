@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAtt
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.attribute_names import DEMANDS, PRIMITIVE, REQUIRES
-from xrelay.dialects.locations import sources_of
+from xrelay.dialects.shared.attribute_names import DEMANDS, PRIMITIVE, REQUIRES
+from xrelay.dialects.shared.locations import sources_of
 
 
 def record_demands(module: ModuleOp) -> None:

@@ -10,9 +10,9 @@ from typing import Final, cast
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
+from xrelay.dialects.shared.types import shape_of as shape_of_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.named import BatchMatmulOp
 from xrelay.dialects.topi.named.base import convert

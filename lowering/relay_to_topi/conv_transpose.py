@@ -15,9 +15,9 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.named import Conv1dNcwOp, Conv2dNchwOp, Conv3dNcdhwOp, ConvPlainOp
 from xrelay.dialects.topi.shapes import shape_of

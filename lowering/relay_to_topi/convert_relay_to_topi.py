@@ -38,15 +38,15 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
-from xrelay.dialects.locations import source_names
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.attribute_names import PRIMITIVE, SOURCES, STRATEGIES
+from xrelay.dialects.shared.locations import source_names
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY

@@ -7,9 +7,9 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.named import MatmulOp
 from xrelay.dialects.topi.named.base import convert

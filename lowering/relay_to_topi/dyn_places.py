@@ -9,10 +9,10 @@ from xdsl.dialects.builtin import IndexType, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, IndexLike
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp

@@ -10,7 +10,6 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
@@ -42,6 +41,7 @@ from xrelay.dialects.relay.ops.tensor_unary import (
     SqrtOp,
     TanhOp,
 )
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.topi.build import Body, Number, is_unsigned, variables
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.errors import LoweringError

@@ -15,7 +15,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half
+from xrelay.dialects.shared.dtypes import is_half
 from xrelay.dialects.topi.build import Body
 from xrelay.lowering.relay_to_topi.strategies import Build
 from xrelay.lowering.relay_to_topi.widening import Widening

@@ -8,8 +8,8 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_elementwise import PowerOp
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.dialects.topi.build import Body, is_unsigned, variables
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.relay_to_topi.elementwise import absolute

@@ -9,8 +9,6 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
 from xrelay.dialects.relay.ops.nn_pool import (
     AVG_POOLS,
@@ -20,6 +18,8 @@ from xrelay.dialects.relay.ops.nn_pool import (
     PoolOp,
     WindowPoolOp,
 )
+from xrelay.dialects.shared.types import shape_of as shape_of_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi import named
 from xrelay.dialects.topi.build import Body, Number, variables
 from xrelay.dialects.topi.named.pool import Kind, lowest

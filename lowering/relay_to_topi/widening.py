@@ -9,8 +9,8 @@ from functools import cached_property, wraps
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of as shape_of_type
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.types import shape_of as shape_of_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefT
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import ALIGN
+from xrelay.dialects.shared.attribute_names import ALIGN
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.ops import NO_WRAP, WRAPS, element_pointer, overflowing
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, byte_size, memory_type, scalar_alignment, static_strides

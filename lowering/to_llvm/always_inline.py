@@ -12,7 +12,7 @@ from xdsl.dialects import func, llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.attribute_names import ALWAYS_INLINE
+from xrelay.dialects.shared.attribute_names import ALWAYS_INLINE
 from xrelay.passes.infra.fresh_names import fresh_name
 
 

@@ -34,7 +34,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.levels import level_of_class
+from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.upstream.arith_extras import element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import InlinedOps
 from xrelay.lowering.to_llvm.half_conversions import (

@@ -38,9 +38,9 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp, element_type, with_element
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.constants import number_attribute

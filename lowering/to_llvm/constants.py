@@ -19,8 +19,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_making import make
 from xrelay.errors import LoweringError
 
 

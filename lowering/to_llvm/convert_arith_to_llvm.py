@@ -29,7 +29,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.dialects.upstream.arith_extras import IndexCastUIOp, element_type, with_element
 from xrelay.dialects.upstream.arith_remainder import RemFOp
 from xrelay.dialects.upstream.llvm_extras import FCmpOp, FPToSIOp, FPToUIOp, SelectOp, UIToFPOp

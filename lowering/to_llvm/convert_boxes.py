@@ -16,8 +16,8 @@ from xdsl.dialects import cf, func, llvm, memref
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IntegerAttr, i1, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION, SOURCES
-from xrelay.dialects.locations import sources_or_place
+from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION, SOURCES
+from xrelay.dialects.shared.locations import sources_or_place
 from xrelay.lowering.to_llvm.addressing import memref_type
 from xrelay.lowering.to_llvm.boxes import BOX_FREE, BOX_NEW
 from xrelay.lowering.to_llvm.constants import constant

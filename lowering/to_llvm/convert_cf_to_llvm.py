@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.lowering.to_llvm.ops import branch, choose
 from xrelay.lowering.to_llvm.types import llvm_types
 from xrelay.passes.infra.conversion import (

@@ -45,9 +45,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import CALLS, GRAPH_FUNCTION, KERNELS, RECURSION
 from xrelay.dialects.loop.signature import dim_names
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.attribute_names import CALLS, GRAPH_FUNCTION, KERNELS, RECURSION
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.errors import LoweringError

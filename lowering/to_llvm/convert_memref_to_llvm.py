@@ -27,8 +27,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import GRAPH_FUNCTION
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm import ops
 from xrelay.lowering.to_llvm.addressing import (

@@ -25,8 +25,8 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import PART_OF_KERNEL
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.attribute_names import PART_OF_KERNEL
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
 from xrelay.errors import LoweringError

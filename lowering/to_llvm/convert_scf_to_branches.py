@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import LOOP_ANNOTATION
-from xrelay.dialects.levels import level_of
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.levels import level_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.structured import BlockWriter, Words
 from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter, describe_place

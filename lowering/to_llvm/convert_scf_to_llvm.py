@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, UnrealizedConversionCast
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.levels import level_of_class
-from xrelay.dialects.op_lists import ops_in
+from xrelay.dialects.shared.levels import level_of_class
+from xrelay.dialects.shared.op_lists import ops_in
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.lowering.to_llvm import convert_arith_to_llvm as arith_step
 from xrelay.lowering.to_llvm import convert_cf_to_llvm as cf_step

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import NOALIAS
+from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.dialects.upstream.llvm_extras import PoisonOp
 from xrelay.dialects.upstream.loop_annotation import LoopAnnotationAttr
 

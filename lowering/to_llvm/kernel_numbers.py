@@ -18,10 +18,10 @@ from xdsl.dialects import cf, func
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL, SOURCES
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.locations import sources_of
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, MAY_FAIL, PART_OF_KERNEL, SOURCES
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.locations import sources_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR

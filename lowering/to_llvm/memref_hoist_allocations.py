@@ -11,8 +11,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, PART_OF_KERNEL
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, PART_OF_KERNEL
+from xrelay.dialects.shared.op_lists import ops_of
 
 
 @dataclass(frozen=True)

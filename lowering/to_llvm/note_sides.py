@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import BlockInsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import REQUIRES
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.attribute_names import REQUIRES
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.index_algebra.requirement import LHS, RHS, AtLeast, Broadcasts, Equal, Requirement
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.note_index import MARK

@@ -11,7 +11,7 @@ from xdsl.dialects.arith import FastMathFlagsAttr
 from xdsl.dialects.builtin import FixedBitwidthType, VectorType
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.op_lists import is_kind
+from xrelay.dialects.shared.op_lists import is_kind
 from xrelay.lowering.to_llvm.ops import EXACT, intrinsic_call
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 

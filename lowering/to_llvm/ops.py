@@ -26,7 +26,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.op_making import make
 from xrelay.dialects.upstream.arith_extras import with_element
 from xrelay.lowering.to_llvm.types import PTR
 

@@ -15,7 +15,7 @@ from xdsl.dialects import arith, math, memref, scf, vector
 from xdsl.dialects.builtin import IndexType, VectorType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from xrelay.dialects.levels import level_of_class
+from xrelay.dialects.shared.levels import level_of_class
 from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.passes.infra.conversion import ConversionRewriter
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK

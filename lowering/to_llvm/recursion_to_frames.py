@@ -46,8 +46,8 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import environment
-from xrelay.dialects.op_lists import ops_of
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.interface import add_checks

@@ -15,7 +15,7 @@ from xdsl.dialects import scf
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import LOOP_ANNOTATION
+from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.passes.infra.conversion import ConversionRewriter
 
 Steps: TypeAlias = "Iterator[Steps]"

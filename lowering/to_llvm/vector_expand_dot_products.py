@@ -32,8 +32,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import ExtSIOp, ExtUIOp
 from xrelay.dialects.upstream.vector_extras import MultiReductionOp, ShapeCastOp, vector_type
 from xrelay.errors import LoweringError, PassError

@@ -12,7 +12,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import SCHEDULE, SCHEDULE_REASON
+from xrelay.dialects.shared.attribute_names import SCHEDULE, SCHEDULE_REASON
 from xrelay.lowering.topi_to_loop.schedules.choose_family import NO_FAMILY, Origin, families_of, schedule_kernel
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.tried_schedules import keep_tried

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, ValueMap
-from xrelay.dialects.op_making import copy
+from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, is_inside

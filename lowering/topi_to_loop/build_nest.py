@@ -8,9 +8,9 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, IterVar, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE, EXPANDED_FROM
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi import BodyOp, ComputeOp, IndexSpaceOp
 from xrelay.dialects.topi.folds import combinations
 from xrelay.lowering.topi_to_loop.body import BodyLowering

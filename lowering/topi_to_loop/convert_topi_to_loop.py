@@ -12,12 +12,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
 from xrelay.dialects.loop import LOCAL
 from xrelay.dialects.loop.signature import output_arguments
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.extents import EXTENT_OPS
+from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_DIMS, LOOP_KERNEL, PRIMITIVE
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.topi import BodyOp, ComputeOp, PositionsOp, ScanOp, ScatterOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.dialects.topi.shapes import shape_of, shape_of_type, tensor_type

@@ -12,12 +12,12 @@ from xdsl.dialects.builtin import FunctionType, IntegerAttr, MemRefType, NoneTyp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.loop import WeightOp
 from xrelay.dialects.loop.list_ops import ListType
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.types import element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS, PRIMITIVE
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.types import element_of_any_rank, shape_of
 from xrelay.dialects.topi import NamedOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type

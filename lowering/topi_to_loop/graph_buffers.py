@@ -14,10 +14,10 @@ from xdsl.dialects import arith, cf, func, memref, scf
 from xdsl.dialects.builtin import IndexType, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import SOURCES
-from xrelay.dialects.locations import sources_of, sources_or_place
-from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.extent_subjects import extent_subjects
+from xrelay.dialects.shared.attribute_names import SOURCES
+from xrelay.dialects.shared.locations import sources_of, sources_or_place
+from xrelay.dialects.shared.types import dims_in
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.index_algebra.requirement import Requirement

@@ -18,11 +18,11 @@ from xdsl.dialects import arith, cf, func
 from xdsl.dialects.builtin import FunctionType, IndexType
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from xrelay.dialects.attribute_names import REQUIRES
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
-from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
+from xrelay.dialects.shared.attribute_names import REQUIRES
+from xrelay.dialects.shared.recorded_requirements import requirements_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
+from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, names_of, symbol
 from xrelay.index_algebra.requirement import Equal, Requirement

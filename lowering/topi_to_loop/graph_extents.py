@@ -20,8 +20,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
 from xrelay.index_algebra.requirement import LHS, AtLeast

@@ -13,12 +13,12 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import FunctionType, IntegerAttr, StringAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import CONTAINER, DIM, LOOP_DIMS, OUTPUT_PLACE
 from xrelay.dialects.loop.signature import kernel_dims
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.call import names_in
+from xrelay.dialects.shared.attribute_names import CONTAINER, DIM, LOOP_DIMS, OUTPUT_PLACE
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.recorded_requirements import requirements_of
+from xrelay.dialects.shared.types import dims_in
 from xrelay.lowering.topi_to_loop.function_lowering import Returned, is_container
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
 from xrelay.lowering.topi_to_loop.graph_calls import follows_from, tell_names_apart

@@ -20,8 +20,8 @@ from xdsl.dialects.builtin import IndexType, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop.list_part_ops import ListInsertPartOp, ListReadPartOp
-from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.sequences import ConcatFromSequenceOp, SplitToSequenceOp
+from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.lowering.topi_to_loop.graph_extents import MOST
 from xrelay.lowering.topi_to_loop.graph_lists import ListLowering
 

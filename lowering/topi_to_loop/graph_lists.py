@@ -32,8 +32,6 @@ from xdsl.dialects import arith, cf
 from xdsl.dialects.builtin import IndexType, IntegerType, Signedness, i64
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.attribute_names import SOURCES
-from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.loop.list_ops import (
     ListAtOp,
     ListEmptyOp,
@@ -44,7 +42,6 @@ from xrelay.dialects.loop.list_ops import (
     ListReadOp,
     ListType,
 )
-from xrelay.dialects.relay.core.types import dims_in, element_type_of, shape_of
 from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
 from xrelay.dialects.relay.structure.failure import FailOp
 from xrelay.dialects.relay.structure.graph_op import GraphOp
@@ -62,6 +59,9 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceInsertOp,
     SequenceLengthOp,
 )
+from xrelay.dialects.shared.attribute_names import SOURCES
+from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.types import dims_in, element_type_of, shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import symbol

@@ -9,9 +9,9 @@ from itertools import pairwise
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of

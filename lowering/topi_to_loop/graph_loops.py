@@ -24,10 +24,10 @@ from xdsl.dialects import arith, cf, memref, scf
 from xdsl.dialects.builtin import StringAttr, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.attribute_names import RECURSION
-from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
 from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp
+from xrelay.dialects.shared.attribute_names import RECURSION
+from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.environment import call_limit
 from xrelay.index_algebra.dims import names_of, symbol

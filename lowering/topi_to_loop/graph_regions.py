@@ -21,12 +21,12 @@ from xdsl.dialects import func, scf
 from xdsl.dialects.builtin import IndexType, TupleType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import dims_in, shape_of
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of

@@ -16,11 +16,11 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import REQUIRES, SOURCES
-from xrelay.dialects.locations import sources_of, sources_or_place
-from xrelay.dialects.relay.core.recorded_requirements import Demand, demands_of, requirements_of
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.structure.extent_subjects import Subject, in_words, place_of
+from xrelay.dialects.shared.attribute_names import REQUIRES, SOURCES
+from xrelay.dialects.shared.locations import sources_of, sources_or_place
+from xrelay.dialects.shared.recorded_requirements import Demand, demands_of, requirements_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement

@@ -27,8 +27,8 @@ from xdsl.dialects import arith, func, memref, scf
 from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType, StridedLayoutAttr
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.dims import Dim, DimExpr
 from xrelay.lowering.topi_to_loop.function_lowering import memref_of

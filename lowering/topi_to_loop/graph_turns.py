@@ -19,8 +19,8 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, scf
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.topi_to_loop.graph_regions import yielded_fields
 from xrelay.lowering.topi_to_loop.graph_stacks import StackLowering

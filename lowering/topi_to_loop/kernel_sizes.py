@@ -17,10 +17,10 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.dialects.func import CallOp, FuncOp
 
-from xrelay.dialects.attribute_names import SIZE
 from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
 from xrelay.dialects.loop.versions import versions_by_kernel
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
+from xrelay.dialects.shared.attribute_names import SIZE
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import MAX_EXTENT, DimExpr, evaluate
 from xrelay.index_algebra.shape_environment import ShapeEnvironment

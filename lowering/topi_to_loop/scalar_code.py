@@ -29,7 +29,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, dim_of
 from xrelay.dialects.topi.shapes import shape_of, tensor_type

@@ -41,12 +41,12 @@ from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, COMPOSITE, PRIMITIVE
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE
 from xrelay.errors import InputError
 from xrelay.passes.byoc.target_support import DEFAULT, is_taken
 from xrelay.passes.graph.functions import is_graph

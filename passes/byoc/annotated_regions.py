@@ -18,8 +18,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, CompilerBeginOp, CompilerEndOp
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.passes.byoc.target_support import DEFAULT
 from xrelay.passes.graph.cycles import nodes_on_cycles

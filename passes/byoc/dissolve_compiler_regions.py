@@ -28,7 +28,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, EXTERN, GLOBAL_SYMBOL
 from xrelay.passes.byoc.compiler_annotations import remove_annotations
 from xrelay.passes.types.type_upkeep import update_signatures
 

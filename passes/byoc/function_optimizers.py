@@ -16,7 +16,7 @@ from typing import TypeAlias, TypeVar
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, GLOBAL_SYMBOL
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, GLOBAL_SYMBOL
 from xrelay.errors import PassError, with_article
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration

@@ -38,8 +38,8 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, INLINE
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.attribute_names import COMPILER, INLINE
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, did_you_mean
 from xrelay.passes.graph.symbols import mentioned_symbols
 from xrelay.passes.relay.computed_first import ComputedFirst

@@ -25,8 +25,8 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import EXTERN, FORM
 from xrelay.dialects.relay.core.attribute_values import int_attribute
+from xrelay.dialects.shared.attribute_names import EXTERN, FORM
 from xrelay.passes.byoc.outline_compiler_functions import is_for
 
 

@@ -40,10 +40,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPOSITE
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.ops.annotation import CompilerBeginOp, CompilerEndOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.shared.attribute_names import COMPOSITE
+from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.passes.byoc.annotated_regions import AnnotatedRegion, Atom, RegionSet
 from xrelay.passes.graph.cycles import nodes_on_cycles
 from xrelay.passes.graph.op_kinds import is_relay_op

@@ -42,12 +42,12 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.dialects.shared.attribute_names import COMPILER, FORM, GLOBAL_SYMBOL
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.infra.verify import walk_ops

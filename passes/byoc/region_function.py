@@ -10,14 +10,14 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPILER_INLINE, COMPILER_PRIMITIVE, FORM, GLOBAL_SYMBOL
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import PassError
 from xrelay.passes.byoc.annotated_regions import AnnotatedRegion
 from xrelay.passes.graph.replacements import Replacements, erase_op

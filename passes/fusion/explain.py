@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ArrayAttr, FusedLoc, ModuleOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.shared.locations import format_location
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.fusion.forward_graph import ForwardGraph
 from xrelay.passes.fusion.fuse_ops import FunctionFusion, fuse_module
 from xrelay.passes.fusion.fusion_reason import FusionDecision

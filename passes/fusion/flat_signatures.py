@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, TupleType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.core.types import tuple_type
+from xrelay.dialects.shared.types import tuple_type
 from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild
 
 

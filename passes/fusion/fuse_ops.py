@@ -38,12 +38,12 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE, RESHAPE_ONLY
-from xrelay.dialects.locations import fuse_locations
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import PRIMITIVE, RESHAPE_ONLY
+from xrelay.dialects.shared.locations import fuse_locations
 from xrelay.errors import PassError
 from xrelay.passes.fusion.group_names import GroupNames, group_name
 from xrelay.passes.fusion.op_patterns import FunctionGraph, forward_graph, is_fusable_scalar

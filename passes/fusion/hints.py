@@ -20,8 +20,8 @@ from collections.abc import Mapping
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.attribute_names import FUSE_WITH
-from xrelay.dialects.locations import format_location
+from xrelay.dialects.shared.attribute_names import FUSE_WITH
+from xrelay.dialects.shared.locations import format_location
 from xrelay.passes.fusion.function_graph import FunctionGraph
 
 

@@ -9,8 +9,8 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Region
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.dead_code_elimination import PRIVATE
 

@@ -19,12 +19,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import IsolatedFromAbove, IsTerminator, is_side_effect_free
 
-from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.identity_memo import IdentityMemo
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.fusion.forward_graph import ForwardGraph, Use
 from xrelay.passes.fusion.function_graph import FunctionGraph, NodeRef

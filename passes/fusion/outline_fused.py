@@ -51,12 +51,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.recorded_requirements import record_requirements, requirements_of
-from xrelay.dialects.relay.core.types import function_type
 from xrelay.dialects.relay.ops.annotation import CompilerAnnotationOp, StopFusionOp
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
@@ -69,6 +65,10 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import KERNEL_ANCHOR, KERNEL_PATTERN, PRIMITIVE
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import record_requirements, requirements_of
+from xrelay.dialects.shared.types import function_type
 from xrelay.errors import PassError
 from xrelay.passes.fusion.flat_signatures import flat_type, flatten_arguments, repeated
 from xrelay.passes.fusion.fuse_ops import is_groupable, make_group

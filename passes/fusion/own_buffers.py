@@ -7,11 +7,11 @@ from collections.abc import Container
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.types import element_type_of
 
 
 def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:

@@ -17,17 +17,17 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Strin
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.attribute_names import FORM, VALUE_NAME
-from xrelay.dialects.op_making import copies
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import is_complete, tuple_type
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.shared.op_making import copies
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import is_complete, tuple_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.gradient.adjoints import Adjoint, Adjoints, fits
 from xrelay.passes.gradient.emitter import GradientEmitter

@@ -10,11 +10,11 @@ import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import MAX_EXTENT, Shape
 from xrelay.passes.infra.conversion import describe_place

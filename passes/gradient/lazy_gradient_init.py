@@ -30,8 +30,6 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.types import element_type_of, is_static
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CollapseSumLikeOp, ReshapeLikeOp
@@ -40,6 +38,8 @@ from xrelay.dialects.relay.ops.tensor_reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
 from xrelay.dialects.relay.ops.tensor_unary import CopyOp, NegativeOp
+from xrelay.dialects.shared.recorded_requirements import requirements_of
+from xrelay.dialects.shared.types import element_type_of, is_static
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay.simplify_expr import simplify
 from xrelay.passes.relay.simplify_inference import static_shape

@@ -7,9 +7,9 @@ from hashlib import blake2b
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import BINDS, HASH, REQUIRES
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import BINDS, HASH, REQUIRES
 from xrelay.passes.graph.attribute_parts import AttributeFold, digest
 from xrelay.passes.graph.value_uses import depth_first
 

@@ -8,11 +8,11 @@ from functools import lru_cache
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.op_lists import derived
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion
+from xrelay.dialects.shared.op_lists import derived
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.target.strategy import is_implemented
 

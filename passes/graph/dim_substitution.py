@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 
-from xrelay.dialects.attribute_names import REQUIRES
-from xrelay.dialects.defined_values import defined_values
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.dialects.relay.structure.call import instantiated, names_in
+from xrelay.dialects.shared.attribute_names import REQUIRES
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, names_of, substitute
 from xrelay.passes.graph.replacements import retype

@@ -15,10 +15,10 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator, MemoryEffect, NoMemoryEffect, RecursiveMemoryEffect, is_side_effect_free
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.passes.graph.name_uses import NameMakers
 from xrelay.passes.infra.verify import walk_ops
 

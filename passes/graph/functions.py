@@ -9,8 +9,8 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from xrelay.dialects.levels import level_of
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.shared.levels import level_of
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.infra.verify import walk_ops
 

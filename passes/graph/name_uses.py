@@ -10,7 +10,7 @@ from __future__ import annotations
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
+from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.infra.verify import walk_ops
 

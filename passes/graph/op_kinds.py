@@ -12,7 +12,6 @@ from typing import TypeGuard
 
 from xdsl.ir import Operation
 
-from xrelay.dialects.op_lists import is_kind
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -23,6 +22,7 @@ from xrelay.dialects.relay.structure.graph_op import GraphOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.op_lists import is_kind
 
 
 class OpKind(Enum):

@@ -13,12 +13,12 @@ from xdsl.pattern_rewriter import PatternRewriter, PatternRewriterListener, Rewr
 from xdsl.transforms.dead_code_elimination import would_be_trivially_dead
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.infra.pattern_counts import counted
 from xrelay.passes.infra.verify import walk_ops

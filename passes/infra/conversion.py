@@ -32,9 +32,9 @@ from xdsl.dialects.builtin import LocationAttr, StringAttr, UnknownLoc, Unrealiz
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.levels import level_of
-from xrelay.dialects.locations import fuse_locations, location_of
-from xrelay.dialects.op_lists import all_ops, is_kind
+from xrelay.dialects.shared.levels import level_of
+from xrelay.dialects.shared.locations import fuse_locations, location_of
+from xrelay.dialects.shared.op_lists import all_ops, is_kind
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Region
 
-from xrelay.dialects.op_lists import ops_in
+from xrelay.dialects.shared.op_lists import ops_in
 
 
 def dispose(old: Region) -> None:

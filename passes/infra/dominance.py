@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.traits import IsolatedFromAbove
 
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import VerificationError
 from xrelay.passes.infra.cfg import dominator_tree_preorder
 

@@ -6,8 +6,8 @@ from xdsl.dialects.builtin import IndexType, ModuleOp
 from xdsl.dialects.func import CallOp
 from xdsl.ir import Operation
 
-from xrelay.dialects.attribute_names import INPUTS, NUM_OUTPUTS
-from xrelay.dialects.levels import level_of
+from xrelay.dialects.shared.attribute_names import INPUTS, NUM_OUTPUTS
+from xrelay.dialects.shared.levels import level_of
 from xrelay.errors import InputError
 from xrelay.passes.infra.verify import walk_ops
 

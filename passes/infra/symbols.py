@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import VerificationError
 
 VISIBILITIES = ("public", "private", "nested")

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation
 from xdsl.traits import IsTerminator, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.locations import location_of
 from xrelay.dialects.upstream.checks import check_upstream, is_upstream
 from xrelay.errors import VerificationError, XRelayError, one_line
 from xrelay.passes.infra.dominance import dominance_errors

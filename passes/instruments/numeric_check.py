@@ -22,9 +22,9 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.loop.signature import input_arguments
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import InterpreterError, PassError, XRelayError
 from xrelay.index_algebra.dims import Shape
 from xrelay.interpreters.at_level import run_at_level

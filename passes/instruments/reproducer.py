@@ -21,8 +21,8 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.dialects.relay.structure.weights import save_side_file, weights_of
+from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ParseError, PassError
 from xrelay.passes.infra.config import VERIFY, ConfigValue, parse_configs
 from xrelay.passes.infra.pass_context import PassContext

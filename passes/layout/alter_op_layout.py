@@ -42,12 +42,10 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.axes import letter_of_axis
 from xrelay.dialects.relay.core.broadcast import has_one_element
 from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
@@ -56,6 +54,8 @@ from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of, tensor_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.composites import ExpandComposite
 from xrelay.passes.graph.functions import fusable_blocks

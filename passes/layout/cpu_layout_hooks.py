@@ -10,7 +10,6 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -18,6 +17,7 @@ from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.op_kinds import is_constant
 from xrelay.passes.layout.layout_hooks import alters_layout

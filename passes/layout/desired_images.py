@@ -8,7 +8,6 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.attribute_values import string_attribute
 from xrelay.dialects.relay.core.constraints import OneOf
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -16,6 +15,7 @@ from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp, RoiPoolOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import PassError
 from xrelay.passes.layout.desired_entry import DEFAULT, DesiredEntry
 from xrelay.passes.layout.layout_config import LayoutConfig

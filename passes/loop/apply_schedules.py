@@ -8,8 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.loop import ScheduleAttr
+from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.errors import PassError
 from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.schedule import apply_schedule

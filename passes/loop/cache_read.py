@@ -9,7 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.schedule import CacheRead
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.copy_nest import alloc_like, copy_nest, known_extents
 from xrelay.passes.loop.nest_queries import blocks_inside, blocks_of, nest_root
 from xrelay.passes.loop.primitives.legality import check_new_names, find_block, refusal

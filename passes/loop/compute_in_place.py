@@ -12,11 +12,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
 from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import IN_PLACE, LOOP_KERNEL, VERSION
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import expected_bytes

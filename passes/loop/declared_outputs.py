@@ -13,11 +13,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import LoadOp, RowOp, StoreOp
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, output_arguments, scratch_count
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NUM_OUTPUTS
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.errors import VerificationError
 
 

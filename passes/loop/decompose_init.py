@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp
-from xrelay.dialects.op_lists import ops_in, ops_of
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import ops_in, ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.nest_edits import Names

@@ -6,8 +6,8 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import IntegerAttr, MemRefType, ModuleOp, StringAttr, i64
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, VALUE_NAME
 from xrelay.dialects.loop.signature import input_arguments, scratch_count
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NUM_OUTPUTS, VALUE_NAME
 from xrelay.errors import InputError
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 

@@ -19,10 +19,10 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import BlockArgument, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NOALIAS, NUM_SCRATCH, TAKES_SCRATCH
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.signature import dim_arguments
+from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL, NOALIAS, NUM_SCRATCH, TAKES_SCRATCH
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import element_bytes

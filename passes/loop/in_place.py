@@ -14,10 +14,10 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, ScheduleAttr, StoreOp, Tail, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.signature import input_arguments, output_arguments
+from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.passes.loop.nest_queries import enclosing_loops, loops_of
 
 

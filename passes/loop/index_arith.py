@@ -10,8 +10,8 @@ from xdsl.dialects.builtin import IndexType, IntegerAttr, UnitAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
-from xrelay.dialects.attribute_names import POSITIVE_DIVISOR
-from xrelay.dialects.op_making import make
+from xrelay.dialects.shared.attribute_names import POSITIVE_DIVISOR
+from xrelay.dialects.shared.op_making import make
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.affine_bounds import Interval, bounds, linear_form
 from xrelay.index_algebra.affine_products import factors_of

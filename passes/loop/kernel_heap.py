@@ -10,11 +10,11 @@ from xdsl.dialects import func, memref
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, DictionaryAttr, IntegerAttr, IntegerType, UnitAttr, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import HEAP
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop import ForOp, LoopKind
 from xrelay.dialects.loop.extents import index_arguments
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.shared.attribute_names import HEAP
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.passes.loop.buffer_size import bytes_and_factors, element_size
 from xrelay.passes.loop.nest_queries import buffers_on_stack
 

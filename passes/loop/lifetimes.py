@@ -17,8 +17,8 @@ from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import ARENA
 from xrelay.dialects.loop import PartOp, WeightOp
+from xrelay.dialects.shared.attribute_names import ARENA
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
 

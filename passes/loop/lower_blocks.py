@@ -18,7 +18,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.passes.loop.decompose_init import decompose_init
 from xrelay.passes.loop.nest_edits import Names, compute, give_value

@@ -21,12 +21,12 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, NEEDS, SOURCES
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.levels import level_of
-from xrelay.dialects.locations import sources_or_place
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, NEEDS, SOURCES
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.levels import level_of
+from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.index_algebra.dim_expressions import Monomial, from_terms, terms_of
 from xrelay.index_algebra.dims import Dim, product, symbol
 from xrelay.passes.graph.calls import callees_first, calls_in, recursive_functions

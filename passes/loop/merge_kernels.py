@@ -12,10 +12,10 @@ from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.extents import index_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.shared.attribute_names import LOOP_DIMS, SCHEDULE_REASON, SIZE, SOURCES
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.nest_queries import kernels_of

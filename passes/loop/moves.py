@@ -19,11 +19,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.attribute_names import RESHAPE_ONLY
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of, extents_of, index_arguments
 from xrelay.dialects.loop.signature import input_arguments, kernel_dims, output_arguments
+from xrelay.dialects.shared.attribute_names import RESHAPE_ONLY
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.affine_products import factors_of, times
 from xrelay.index_algebra.dims import Dim, symbol

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr
 from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, StoreOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
-from xrelay.dialects.op_lists import all_ops
+from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.passes.loop.index_arith import IndexArith, index_constant
 from xrelay.passes.loop.nest_queries import index_range, structure_of
 

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr
 from xdsl.ir import Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineConstantExpr
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL
 from xrelay.dialects.loop import DYNAMIC, LOCAL, BlockOp, ForOp, IterKind, LoadOp, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, expression_of
 from xrelay.dialects.loop.ranges import interval_of, loop_of_index
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.index_algebra import symbolic_bounds
 from xrelay.index_algebra.affine_bounds import Interval, bounds

@@ -13,7 +13,7 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import MemRefType, UnitAttr
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.attribute_names import NOALIAS
+from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.lifetimes import Buffer, roots_of

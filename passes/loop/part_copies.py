@@ -6,7 +6,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, DenseArrayBase, IndexType, IntegerAttr, MemRefType, UnitAttr, i64
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.attribute_names import EXTENTS, LOOP_KERNEL, NUM_OUTPUTS
+from xrelay.dialects.shared.attribute_names import EXTENTS, LOOP_KERNEL, NUM_OUTPUTS
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.loop.copy_nest import copy_nest
 from xrelay.passes.loop.merge_kernels import add_sources

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from xdsl.dialects import arith, func, memref, scf
 from xdsl.ir import Block, Operation, SSAValue
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop import PartOp
 from xrelay.dialects.loop.signature import output_arguments
+from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.buffer_size import expected_bytes
 from xrelay.passes.loop.lifetimes import GIVERS, roots_of

@@ -13,10 +13,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, MemRefType
 from xdsl.ir import BlockArgument, SSAValue, Use
 from xdsl.ir.affine import AffineDimExpr
 
-from xrelay.dialects.attribute_names import DIM
 from xrelay.dialects.loop import PartOp, ValueMap
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.part_op import strides_of
+from xrelay.dialects.shared.attribute_names import DIM
 from xrelay.index_algebra.affine_bounds import linear_form
 from xrelay.index_algebra.affine_products import factors_of, times
 from xrelay.index_algebra.linear_form import LinearForm

@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.loop import LOCAL, BlockOp, ForOp, IterKind, IterVar, LoadOp, LoopKind, StoreOp, ValueMap
 from xrelay.dialects.loop.schedule import PartialSums
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.passes.loop.compute_at import LOCAL_BYTES

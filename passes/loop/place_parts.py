@@ -22,12 +22,12 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import COPIED, LOOP_KERNEL, VERSION
 from xrelay.dialects.loop import PartOp, ValueMap
 from xrelay.dialects.loop.extents import MAX_EXTENT, extents_of
 from xrelay.dialects.loop.signature import output_arguments
 from xrelay.dialects.loop.versions import versions_by_kernel
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import COPIED, LOOP_KERNEL, VERSION
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.passes.loop.index_arith import IndexArith
 from xrelay.passes.loop.moves import Move, moves_of
 from xrelay.passes.loop.nest_queries import kernels_of

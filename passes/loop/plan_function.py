@@ -20,9 +20,9 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, MemRefType,
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
-from xrelay.dialects.attribute_names import DIM, LOOP_DIMS
 from xrelay.dialects.loop.signature import PLAN, dim_arguments, dim_names, output_arguments
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.shared.attribute_names import DIM, LOOP_DIMS
+from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.dialects.upstream.arith_extras import IndexCastOp, SIToFPOp
 from xrelay.index_algebra.dim_expressions import as_dim, terms_of
 from xrelay.index_algebra.dims import Dim, DimExpr

@@ -25,9 +25,9 @@ from xdsl.ir import BlockArgument, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import ARENA, LOOP_KERNEL, TAKES_SCRATCH
 from xrelay.dialects.loop.signature import dim_names
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import ARENA, LOOP_KERNEL, TAKES_SCRATCH
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import PassError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.arena import Lifetime, assign_offsets

@@ -22,8 +22,8 @@ from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.loop import ForOp, LoopKind, ValueMap
-from xrelay.dialects.op_lists import all_ops, ops_of
-from xrelay.dialects.op_making import copies, copy, make
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_making import copies, copy, make
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.index_algebra.affine_bounds import Interval, LinearForm, bounds, linear_form
 from xrelay.passes.loop.index_questions import Limits, affine, answer_of, limits_of, told

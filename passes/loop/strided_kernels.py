@@ -7,9 +7,9 @@ from xdsl.dialects.builtin import FunctionType, MemRefType, StringAttr, SymbolRe
 from xdsl.ir import Attribute, BlockArgument, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, RESHAPE_ONLY, VERSION
 from xrelay.dialects.loop import BlockOp, LoadOp, StoreOp
 from xrelay.dialects.loop.versions import version_of
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, RESHAPE_ONLY, VERSION
 from xrelay.passes.infra.fresh_names import fresh_name
 
 

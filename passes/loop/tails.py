@@ -21,10 +21,10 @@ from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.loop import BlockOp, ForOp, IterKind, LoadOp, LoopKind, StoreOp, Tail, ValueMap
-from xrelay.dialects.op_lists import ops_of
-from xrelay.dialects.op_making import copy
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.op_lists import ops_of
+from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import ScheduleError
 from xrelay.index_algebra.affine_bounds import LinearForm, bounds, linear_form

@@ -9,7 +9,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, LoopKind, RowOp, StoreO
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.ranges import in_loop_indices, interval_of
 from xrelay.dialects.loop.schedule import Vectorize
-from xrelay.dialects.op_lists import is_kind, ops_in
+from xrelay.dialects.shared.op_lists import is_kind, ops_in
 from xrelay.index_algebra.affine_bounds import stride
 from xrelay.passes.loop.nest_queries import blocks_inside, reduces_over, structure_of
 from xrelay.passes.loop.primitives.legality import find_loop, refusal, static_extent

@@ -23,10 +23,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import PARTITIONED_FROM
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
+from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import erase_op

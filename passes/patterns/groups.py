@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic
 
-from xrelay.dialects.attribute_names import PARTITIONED_FROM
+from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
 from xrelay.passes.patterns.graph import NodeGraph, below
 from xrelay.passes.patterns.inputs import inputs_of, parts_of
 from xrelay.passes.patterns.matcher import Matcher

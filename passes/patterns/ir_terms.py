@@ -13,17 +13,17 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 
-from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.core.python_values import to_python
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.dialects.shared.attribute_names import VALUE_NAME
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.patterns.same_program import is_made_as
 from xrelay.passes.patterns.terms import (

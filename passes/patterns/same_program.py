@@ -8,9 +8,9 @@ from typing import Protocol, runtime_checkable
 
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
-from xrelay.dialects.attribute_names import BINDS, REQUIRES
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.attribute_names import BINDS, REQUIRES
 
 
 @runtime_checkable

@@ -10,14 +10,14 @@ from dataclasses import replace
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
 from xrelay.dialects.relay.ops.nn_adaptive_pool import AdaptivePoolOp
 from xrelay.dialects.relay.ops.nn_pool import AvgPool2DOp, AvgPoolOp, GlobalPoolOp
 from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.qnn.integer_movement import require_order
 from xrelay.passes.qnn.integer_rules import Result, integer_rule
 from xrelay.passes.qnn.quantized import (

@@ -8,12 +8,12 @@ import numpy as np
 from xdsl.dialects.builtin import TupleType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.algorithm_sort import TopKOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.qnn.integer_rules import Result, integer_rule
 from xrelay.passes.qnn.quantized import (
     IntegerWriter,

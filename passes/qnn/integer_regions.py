@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import Replacements, erase_op

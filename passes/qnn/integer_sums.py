@@ -10,9 +10,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.element_constraints import NARROW
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.rewriting import constant_of, per_channel
 from xrelay.passes.qnn.integer_movement import require_order
 from xrelay.passes.qnn.integer_rules import Result, integer_rule

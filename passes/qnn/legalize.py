@@ -29,12 +29,12 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.op_lists import derived
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import element_type_of, tensor_type
 from xrelay.dialects.relay.ops.qnn_unary import QnnFunctionOp, QnnSoftmaxOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.op_lists import derived
+from xrelay.dialects.shared.types import element_type_of, tensor_type
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, rewrite
 from xrelay.passes.qnn.tables import look_up

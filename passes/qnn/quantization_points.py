@@ -15,15 +15,15 @@ from functools import cache
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, is_complete
 from xrelay.dialects.relay.ops.nn_conv import FilterOp
 from xrelay.dialects.relay.ops.nn_matmul import MatrixProductOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_complete
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.qnn.integer_products import axis_of_filters, count_of_products
 from xrelay.passes.qnn.integer_rules import Result, integer_rules

@@ -39,12 +39,12 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.attribute_names import CALIBRATED, SIMULATED
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.attribute_names import CALIBRATED, SIMULATED
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
 from xrelay.passes.infra.conversion import describe_place

@@ -35,11 +35,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.attribute_names import SIMULATED
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp, RequantizeOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.attribute_names import SIMULATED
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.remarks import report

@@ -16,13 +16,13 @@ from xdsl.dialects.builtin import TensorType, i32
 from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.rewriting import constant_of
 

@@ -8,15 +8,15 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, ReinterpretOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import can_evaluate, evaluate_op
 from xrelay.passes.graph.rewriting import Emitter

@@ -27,7 +27,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import LocationAttr, ModuleOp, NameLoc, StringAttr, UnknownLoc
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.locations import fuse_locations, location_of, source_names
+from xrelay.dialects.shared.locations import fuse_locations, location_of, source_names
 from xrelay.errors import PassError
 from xrelay.passes.graph.attribute_parts import AttributeFold, count
 from xrelay.passes.infra.printing import print_module

@@ -42,16 +42,16 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPILER_PRIMITIVE, FORM, IO_USED_MEMORY, PRIMITIVE, USED_MEMORY
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import COMPILER_PRIMITIVE, FORM, IO_USED_MEMORY, PRIMITIVE, USED_MEMORY
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.graph.value_uses import ValueUses, block_of

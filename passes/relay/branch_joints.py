@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp
 from xrelay.dialects.relay.ops.tensor_fill import StackOp
@@ -17,6 +16,7 @@ from xrelay.dialects.relay.ops.tensor_movement import RepeatOp, StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, SqueezeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.rewriting import Emitter, owner_of
 from xrelay.passes.relay.branch_levels import Joint, Level

@@ -19,11 +19,11 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp, CastOp, UnaryElementwiseOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.rewriting import Emitter
 

@@ -36,10 +36,10 @@ from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.locations import format_location
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import ops_run_on_demand, pure_functions, side_effect_free_ops
 from xrelay.passes.graph.scopes import Scopes

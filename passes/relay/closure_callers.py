@@ -15,12 +15,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import VALUE_NAME
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.core.types import IncompleteType, dims_in
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.shared.attribute_names import VALUE_NAME
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import IncompleteType, dims_in
 from xrelay.errors import PassError
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
 from xrelay.passes.infra.fresh_names import fresh_name

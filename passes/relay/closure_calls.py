@@ -10,10 +10,7 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import BINDS
 from xrelay.dialects.relay.core.attribute_values import int_attribute
-from xrelay.dialects.relay.core.container_types import ClosureType
-from xrelay.dialects.relay.core.types import IncompleteType, dims_in, with_dims
 from xrelay.dialects.relay.ops.tensor_compare import LessOp
 from xrelay.dialects.relay.structure.call import NamedCallOp
 from xrelay.dialects.relay.structure.closures import ClosureCapturedOp, ClosureConstructOp, ClosureNumberOp
@@ -22,6 +19,9 @@ from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.loop import COUNT
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import BINDS
+from xrelay.dialects.shared.container_types import ClosureType
+from xrelay.dialects.shared.types import IncompleteType, dims_in, with_dims
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild, take_apart
 from xrelay.passes.relay.closure_types import data_type

@@ -15,12 +15,12 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, OpResult, SSAValue
 
-from xrelay.dialects.defined_values import defined_values, region_arguments
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import dims_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
+from xrelay.dialects.shared.defined_values import defined_values, region_arguments
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import dims_in
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import solved_for, symbol
 from xrelay.passes.graph.dim_substitution import dim_names_in

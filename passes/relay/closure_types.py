@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.defined_values import defined_values
-from xrelay.dialects.relay.core.container_types import ClosureType
-from xrelay.dialects.relay.core.types import tuple_type
+from xrelay.dialects.shared.container_types import ClosureType
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.types import tuple_type
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops
 

@@ -33,8 +33,8 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay.branch_joints import SideBySide
 from xrelay.passes.relay.branch_levels import Joint

@@ -49,15 +49,15 @@ from xdsl.dialects.builtin import TensorType, TupleType, i1
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import INLINE_LIMIT, ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp, outside_closures
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_static, shape_of, tuple_type
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.scopes import enclosing_op

@@ -22,11 +22,11 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import FORM
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp
 from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.shared.attribute_names import FORM
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import with_dims
 from xrelay.index_algebra.dims import AnyDim, Dim, symbol
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.fresh_names import fresh_name

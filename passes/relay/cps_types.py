@@ -9,7 +9,7 @@ from __future__ import annotations
 from xdsl.dialects.builtin import FunctionType, TupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.types import tuple_type
+from xrelay.dialects.shared.types import tuple_type
 
 
 def continuation_type(given: Attribute, answer: Attribute) -> FunctionType:

@@ -15,16 +15,16 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.attribute_names import FORM, VALUE_NAME
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import tuple_type
 from xrelay.errors import PassError
 from xrelay.passes.graph.dim_substitution import dim_names_in
 from xrelay.passes.infra.verify import walk_ops

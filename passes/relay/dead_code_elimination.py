@@ -33,8 +33,8 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.attribute_names import FORM
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import FORM
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.name_uses import NameUses
 from xrelay.passes.graph.replacements import erase_op

@@ -31,13 +31,10 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import record_requirements
 from xrelay.dialects.relay.core.reshape_codes import codes_of
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -51,6 +48,9 @@ from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.recorded_requirements import record_requirements
+from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Requirement

@@ -29,7 +29,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.passes.graph.effects import is_pure
 from xrelay.passes.graph.op_keys import OpKeys
 from xrelay.passes.graph.op_kinds import is_computation, is_constant

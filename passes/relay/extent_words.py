@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -15,6 +14,7 @@ from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.extents import ExtentWords
+from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.types.dim_names import single_name
 

@@ -6,7 +6,6 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, f64, i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp, GreaterEqualOp, GreaterOp, LessOp
 from xrelay.dialects.relay.ops.tensor_elementwise import (
     AddOp,
@@ -20,6 +19,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
 from xrelay.dialects.relay.ops.tensor_logic import LogicalAndOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_rounding import CeilOp
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.dims import MAX_EXTENT
 from xrelay.passes.relay.extents_of_slices import FAR, number_of_steps
 from xrelay.passes.relay.shape_code import ShapeCode

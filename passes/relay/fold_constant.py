@@ -41,12 +41,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents, requirements_of
-from xrelay.dialects.relay.core.types import is_static, shape_of, tuple_type
 from xrelay.dialects.relay.ops.qnn_op import QnnOp
 from xrelay.dialects.relay.ops.shape_values import ShapeValueOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
@@ -56,6 +51,11 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.recorded_requirements import made_extents, requirements_of
+from xrelay.dialects.shared.types import is_static, shape_of, tuple_type
 from xrelay.errors import InterpreterError, XRelayError
 from xrelay.index_algebra.dims import Dim
 from xrelay.interpreters.relay import Value, can_evaluate, evaluate_op

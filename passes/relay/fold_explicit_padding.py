@@ -34,8 +34,6 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import ints
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.nn_pool import (
     AvgPool1DOp,
@@ -49,6 +47,8 @@ from xrelay.dialects.relay.ops.nn_pool import (
 )
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.windows import each

@@ -26,13 +26,13 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp, TensorType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import BINDS, REQUIRES
-from xrelay.dialects.defined_values import defined_values
-from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.relay.core.types import IncompleteType
 from xrelay.dialects.relay.structure.call import NamedCallOp, names_in
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.optionals import OptionalConstructOp, OptionalGetElementOp
+from xrelay.dialects.shared.attribute_names import BINDS, REQUIRES
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.types import IncompleteType
 from xrelay.index_algebra.dims import names_of
 from xrelay.passes.graph.dim_substitution import DimNamesOfOps
 from xrelay.passes.graph.replacements import retype

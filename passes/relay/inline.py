@@ -75,11 +75,11 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import COMPILER, INLINE, PRIMITIVE
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import COMPILER, INLINE, PRIMITIVE
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.calls import recursive_functions

@@ -10,13 +10,13 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, OpResult, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.dim_substitution import DimSubstitution, dim_names_in

@@ -8,10 +8,10 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.relay.core.recorded_requirements import requirements_of
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.call import instantiated
+from xrelay.dialects.shared.recorded_requirements import requirements_of
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Requirement
 

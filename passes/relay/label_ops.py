@@ -32,10 +32,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import HASH
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.shared.attribute_names import HASH
 from xrelay.passes.graph.body_digest import body_digest
 from xrelay.passes.infra.verify import walk_ops
 

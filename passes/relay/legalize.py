@@ -31,7 +31,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.legalize_hooks import LEGALIZE, LegalizeHook, ask_hook, legalize_hooks
 

@@ -56,13 +56,13 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import FORM, INLINE
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import names_in
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.dialects.shared.attribute_names import FORM, INLINE
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.calls import callees_first, calls_in
 from xrelay.passes.graph.replacements import erase_op

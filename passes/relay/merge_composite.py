@@ -38,7 +38,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPILER, COMPOSITE, PRIMITIVE, SKIP_OPTIMIZATION
+from xrelay.dialects.shared.attribute_names import COMPILER, COMPOSITE, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.patterns.chains import chain_row
 from xrelay.passes.patterns.composites import partition_function

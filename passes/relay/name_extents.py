@@ -37,10 +37,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -49,6 +46,9 @@ from xrelay.dialects.relay.ops.image_resize import DynResizeOp
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.extents_of_ranges import name_arange

@@ -8,12 +8,12 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType, i8, i32
 from xdsl.ir import OpResult, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, TransposeOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.interpreters.relay import evaluate_op
 from xrelay.passes.graph.rewriting import Emitter, constant_of, owner_of
 

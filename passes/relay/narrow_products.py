@@ -40,8 +40,6 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
@@ -51,6 +49,8 @@ from xrelay.dialects.relay.ops.tensor_reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter, rewrite_once
 from xrelay.passes.relay.narrow_factors import Bytes, WideError, broadcasts_over_last, data_bytes, weight_bytes

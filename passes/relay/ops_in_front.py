@@ -8,8 +8,8 @@ from collections.abc import Set as AbstractSet
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_static
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.types import is_static
 from xrelay.passes.graph.value_uses import depth_first
 
 MOST_MOVED = 64

@@ -18,9 +18,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.infra.verify import walk_ops

@@ -56,8 +56,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Region
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.dialects.shared.attribute_names import COMPILER, FORM, PRIMITIVE, SKIP_OPTIMIZATION
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph
 from xrelay.passes.infra.verify import walk_ops

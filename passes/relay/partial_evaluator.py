@@ -17,7 +17,6 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.ops.qnn_op import QnnOp
 from xrelay.dialects.relay.structure.call import callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
@@ -27,6 +26,7 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.errors import InterpreterError
 from xrelay.interpreters.relay import Value, evaluate_op
 from xrelay.passes.graph.dim_substitution import dim_names_in

@@ -13,10 +13,10 @@ import numpy as np
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 from xdsl.traits import IsTerminator
 
-from xrelay.dialects.relay.core.types import tuple_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.types import tuple_type
 from xrelay.passes.graph.effects import is_pure, may_fail_or_not_end
 from xrelay.passes.relay.partial_values import Partial
 

@@ -10,16 +10,16 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type, tuple_type
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type, tuple_type
 from xrelay.errors import ConstraintError
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.infra.verify import walk_ops

@@ -18,8 +18,6 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.attribute_names import RECURSION
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type, tuple_type
 from xrelay.dialects.relay.ops.tensor_elementwise import SubtractOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.structure.call import AnyCall
@@ -28,6 +26,8 @@ from xrelay.dialects.relay.structure.loop import COUNT, LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import RECURSION
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type, tuple_type
 from xrelay.index_algebra.dims import ANY
 
 Values = dict[SSAValue, SSAValue]

@@ -56,10 +56,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import FORM, PRIMITIVE
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.scope import IfOp
+from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.infra.verify import walk_ops

@@ -8,7 +8,6 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
@@ -16,6 +15,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, Multip
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.graph.float_range import float_range
 from xrelay.passes.graph.replacements import erase_op

@@ -10,13 +10,9 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType, Signedness, i64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.facts import Elements
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp, MinimumOp
 from xrelay.dialects.relay.ops.tensor_gather import TakeOp
@@ -25,6 +21,10 @@ from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.extents import ExtentsOp, ExtentWords
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim
 from xrelay.passes.graph.rewriting import Emitter

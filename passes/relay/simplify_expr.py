@@ -33,7 +33,7 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.rewriting import rewrite
 from xrelay.passes.relay.simplify_numbers import NUMBER_PATTERNS
 from xrelay.passes.relay.simplify_shapes import SHAPE_PATTERNS

@@ -31,9 +31,9 @@ from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.tensor_transform import TransposeOp
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.graph.parameters import Parameters, free_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import owner_of

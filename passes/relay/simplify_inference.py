@@ -21,8 +21,6 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import require_axis
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, MultiplyOp
@@ -31,6 +29,8 @@ from xrelay.dialects.relay.ops.tensor_unary import NegativeOp, RsqrtOp
 from xrelay.dialects.relay.structure.composite import Expansion
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_complete, is_static, shape_of
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.graph.kept_demands import keep_demands
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite

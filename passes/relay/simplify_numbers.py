@@ -10,9 +10,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp
 from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp
@@ -21,6 +19,8 @@ from xrelay.dialects.relay.ops.tensor_fill import FullOp, OnesLikeOp, OnesOp, Ze
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp, RsqrtOp, SqrtOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.float_range import float_range
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
 from xrelay.passes.relay.simplify_binomials import FactorBinomial

@@ -9,8 +9,6 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import element_type_of, is_static, shape_of
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, FullOp, OnesLikeOp, OnesOp, ZerosLikeOp, ZerosOp
@@ -26,6 +24,8 @@ from xrelay.dialects.relay.ops.tensor_shape import (
     SqueezeOp,
 )
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp, TransposeOp
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import element_type_of, is_static, shape_of
 from xrelay.passes.graph.rewriting import Emitter, constant_of, plain_owner_of
 from xrelay.passes.relay.simplify_inference import static_shape
 

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.parameters import Parameters, free_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report

@@ -36,9 +36,6 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
 from xrelay.dialects.relay.structure.call import (
     NamedCallOp,
     callee_name,
@@ -46,6 +43,9 @@ from xrelay.dialects.relay.structure.call import (
     made_names,
     parameter_names,
 )
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.calls import calls_in, recursive_functions
 from xrelay.passes.graph.dim_substitution import DimSubstitution

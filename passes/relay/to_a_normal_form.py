@@ -35,7 +35,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import FORM, PRIMITIVE
+from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import fusable_blocks, is_graph
 from xrelay.passes.relay.let_bindings import bind_values

@@ -55,9 +55,9 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import COMPILER, PRIMITIVE, SKIP_OPTIMIZATION
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE, SKIP_OPTIMIZATION
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.effects import pure_functions
 from xrelay.passes.graph.functions import is_graph

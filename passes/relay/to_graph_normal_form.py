@@ -27,8 +27,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import FORM, PRIMITIVE
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import FORM, PRIMITIVE
 from xrelay.passes.graph.functions import fusable_blocks
 from xrelay.passes.graph.replacements import Replacements
 from xrelay.passes.relay.to_a_normal_form import ANF

@@ -43,8 +43,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.symbols import mentioned_symbols

@@ -15,7 +15,7 @@ from typing import Protocol, runtime_checkable
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import LOOP_KERNEL, PRIMITIVE
+from xrelay.dialects.shared.attribute_names import LOOP_KERNEL, PRIMITIVE
 from xrelay.errors import PassError, XRelayError
 from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.infra.config import IMMUTABLE, VERIFY

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Region
 
-from xrelay.dialects.attribute_names import COMPILER, EXTERN, SKIP_OPTIMIZATION
+from xrelay.dialects.shared.attribute_names import COMPILER, EXTERN, SKIP_OPTIMIZATION
 
 SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER, EXTERN)
 """Attributes of functions that are nobody's business in function passes."""

@@ -12,11 +12,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
 from xrelay.dialects.loop.versions import KernelVersion
-from xrelay.dialects.relay.core.recorded_requirements import demands_of
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
 from xrelay.dialects.relay.structure.call import names_in
+from xrelay.dialects.shared.attribute_names import EXPANDED_FROM, PRIMITIVE, VERSION
+from xrelay.dialects.shared.recorded_requirements import demands_of
 from xrelay.dialects.topi.compute import ComputeOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.matmul import MatmulOp

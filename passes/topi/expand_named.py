@@ -8,8 +8,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnknownLoc
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.attribute_names import EXPANDED_FROM
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import EXPANDED_FROM
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi import ComputeOp, NamedOp
 
 

@@ -12,8 +12,8 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from xdsl.ir.affine import AffineDimExpr
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.levels import level_of
-from xrelay.dialects.locations import fuse_locations
+from xrelay.dialects.shared.levels import level_of
+from xrelay.dialects.shared.locations import fuse_locations
 from xrelay.dialects.topi import CheckedIndexOp, ComputeOp, GuardOp, InBoundsOp, IndexOp, ReadOp, ScatterOp, YieldOp
 from xrelay.dialects.topi.index_map import IndexMap, Place, box_of, extent_of, stored
 from xrelay.dialects.topi.index_space import BodyOp, compute_around

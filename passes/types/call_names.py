@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.types import dim_pairs
+from xrelay.dialects.shared.types import dim_pairs
 from xrelay.index_algebra.dims import AnyDim, Dim, DimExpr, certainly_differ, solved_for
 
 

@@ -13,11 +13,11 @@ from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, BlockArgument
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.dim_bindings_attr import DimBindingsAttr
-from xrelay.dialects.relay.core.types import dims_in, has_open_functions, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, names_in
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.dim_bindings_attr import DimBindingsAttr
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import dims_in, has_open_functions, is_complete, with_dims
 from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, symbol
 from xrelay.passes.types.call_names import CallNames

@@ -11,10 +11,10 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.defined_values import defined_values
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import NamedCallOp
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.type_solver import describe

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.types import dim_pairs, joined_types
+from xrelay.dialects.shared.types import dim_pairs, joined_types
 from xrelay.index_algebra.dims import AnyDim, Dim, Symbol, names_of, single_atom
 
 

@@ -40,10 +40,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.defined_values import defined_values
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError
 from xrelay.passes.graph.replacements import retype
 from xrelay.passes.infra.verify import walk_ops

@@ -13,10 +13,10 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import FunctionType
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import instantiated, names_in
 from xrelay.dialects.relay.structure.function import InvokeOp
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import IncompleteType, is_complete, with_dims
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, symbol
 from xrelay.passes.types.call_names import CallNames

@@ -12,8 +12,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.requirements_attr import NewExtent
-from xrelay.dialects.relay.core.types import (
+from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, most_iterations, own_names, without_names
+from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.types import (
     IncompleteType,
     dim_pairs,
     dims_in,
@@ -24,8 +26,6 @@ from xrelay.dialects.relay.core.types import (
     tuple_type,
     with_dims,
 )
-from xrelay.dialects.relay.structure.loop import CONDITION, COUNT, LoopOp, most_iterations, own_names, without_names
-from xrelay.dialects.relay.structure.yields import yielded
 from xrelay.index_algebra.dims import AnyDim, Dim, symbol
 from xrelay.index_algebra.requirement import Equal, Requirement
 from xrelay.passes.types.dim_names import single_name

@@ -10,10 +10,7 @@ from xdsl.dialects.builtin import FunctionType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.requirements_attr import NewExtent
-from xrelay.dialects.relay.core.types import dim_pairs, dims_in, is_complete
 from xrelay.dialects.relay.ops.require import RequireOp
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
 from xrelay.dialects.relay.structure.extents import ExtentsOp
@@ -21,6 +18,9 @@ from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.types import dim_pairs, dims_in, is_complete
 from xrelay.errors import DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import AnyDim, Dim, substitute
 from xrelay.index_algebra.requirement import AtLeast, Equal, Requirement

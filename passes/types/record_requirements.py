@@ -22,11 +22,11 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, OpResult
 
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.recorded_requirements import record_extents, record_requirements
-from xrelay.dialects.relay.core.requirements_attr import NewExtent
 from xrelay.dialects.relay.core.size_hints import size_hints
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call, names_in
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import record_extents, record_requirements
+from xrelay.dialects.shared.requirements_attr import NewExtent
 from xrelay.errors import ContradictionError, TypeInferenceError
 from xrelay.index_algebra.dims import names_of
 from xrelay.index_algebra.requirement import Requirement

@@ -8,8 +8,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents, record_extents
-from xrelay.dialects.relay.core.types import dim_pairs, is_complete
+from xrelay.dialects.shared.recorded_requirements import made_extents, record_extents
+from xrelay.dialects.shared.types import dim_pairs, is_complete
 from xrelay.index_algebra.dims import ANY, Dim, names_of, substitute
 from xrelay.passes.graph.dim_substitution import DimSubstitution
 from xrelay.passes.types.dim_names import single_name

@@ -11,17 +11,17 @@ from xdsl.dialects.builtin import FunctionType, TensorType, i1
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import dims_in, is_complete, with_dims
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import yielded
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import dims_in, is_complete, with_dims
 from xrelay.errors import ConstraintError, DimensionError, TypeInferenceError
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.graph.op_kinds import is_relay_op

@@ -15,13 +15,13 @@ from typing import TypeAlias
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, dims_in, has_open_functions, merge_types
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.known_elements import KnownElements
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import IncompleteType, dims_in, has_open_functions, merge_types
 from xrelay.errors import TypeInferenceError
 from xrelay.index_algebra.dims import ANY, Dim
 from xrelay.passes.graph.dim_substitution import DimSubstitution

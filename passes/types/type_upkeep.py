@@ -15,11 +15,11 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.defined_values import defined_values
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, instantiated, is_call, names_in
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.defined_values import defined_values
+from xrelay.dialects.shared.types import is_complete
 from xrelay.index_algebra.dims import ANY
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.infer_type import infer_types

@@ -22,8 +22,8 @@ from fuzz.finding import Finding, check_message
 from fuzz.mlir_texts import corpus, mutate
 from fuzz.special_values import Array, is_float
 from fuzz.time_limit import time_limit
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import DimensionError, ParseError, TypeInferenceError, XRelayError
 from xrelay.index_algebra.dims import ANY, Dim, evaluate
 from xrelay.interpreters.relay import run_relay

@@ -18,7 +18,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 from fuzz.onnx_ops import domain_and_type, needed_schema, version_of
 from fuzz.special_values import Array, random_array
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.errors import TypeInferenceError
 
 EXTENTS = (1, 2, 3, 4, 5, 7, 8, 13, 17)

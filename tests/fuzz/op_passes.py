@@ -24,11 +24,11 @@ from fuzz.finding import Finding, check_message
 from fuzz.relay_instances import is_small, random_arguments, random_instance
 from fuzz.relay_ops import LARGEST, TRIES, argument_domains, disturbed_run, interpreted, module_files, rounded_run
 from fuzz.special_values import Array, is_float, random_array
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import IncompleteType, element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_of
 from xrelay.errors import XRelayError
 from xrelay.passes.infra.verify import verification_errors
 from xrelay.passes.types.infer_type import infer_types

@@ -34,11 +34,11 @@ from xdsl.utils.exceptions import VerifyException
 
 from fuzz.special_values import Array, random_array
 from xrelay.dialects.relay.core.attribute_values import float_array, int_array
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.errors import XRelayError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.graph.replacements import retype

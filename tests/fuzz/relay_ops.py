@@ -14,14 +14,14 @@ from fuzz.finding import Finding
 from fuzz.relay_instances import is_small, random_arguments, random_instance
 from fuzz.rounded_runs import run_rounded
 from fuzz.special_values import Array, is_float
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.image_resize import ResizingOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
 from xrelay.dialects.relay.ops.tensor_like import CastLikeOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ExecutionError, InterpreterError, LoweringError
 from xrelay.interpreters.relay import run_relay
 

@@ -1,4 +1,4 @@
-"""Names of discardable attributes are written in `dialects/attribute_names.py` alone, each with its meaning."""
+"""Names of discardable attributes are written in `dialects/shared/attribute_names.py` alone, each with its meaning."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import TypeGuard
 
 from tests.meta.test_sizes import sources
 
-from xrelay.dialects import attribute_names
+from xrelay.dialects.shared import attribute_names
 
 ROOT = Path(__file__).parents[2]
 NAMES = {value: name for name, value in vars(attribute_names).items() if name.isupper()}
 
 
 def test_every_name_has_a_line_on_its_meaning() -> None:
-    body = ast.parse((ROOT / "dialects/attribute_names.py").read_text()).body
+    body = ast.parse((ROOT / "dialects/shared/attribute_names.py").read_text()).body
     for statement, following in pairwise(body):
         if isinstance(statement, ast.AnnAssign):
             assert isinstance(following, ast.Expr), ast.unparse(statement)

@@ -30,7 +30,7 @@ LAZY: dict[str, str] = {
     "src/xrelay/api/sources.py": "onnx is imported for models of onnx alone",
     "src/xrelay/errors.py": "difflib is needed where something is misspelt",
     "dialects/relay/structure/weights.py": "files are read where weights lie in them, and numpy comes with arrays",
-    "dialects/relay/core/dtypes.py": "a process that helps to compile does without numpy",
+    "dialects/shared/dtypes.py": "a process that helps to compile does without numpy",
     "dialects/relay/core/attribute_values.py": "a process that helps to compile does without numpy",
     "lowering/to_llvm/convert_arith_to_llvm.py": "a process that helps to compile does without numpy",
     "runtime/cache.py": "the user's folder is asked for where none is given",

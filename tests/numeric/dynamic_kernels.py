@@ -14,8 +14,8 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop.extents import extents_of, index_arguments
+from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 
 sys.path.insert(0, str(Path(__file__).parent))

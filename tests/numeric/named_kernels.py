@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import evaluate, names_of
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types

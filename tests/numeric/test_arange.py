@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from xrelay.api.compile import compile
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import symbol
 from xrelay.interpreters.relay import apply_op, run_relay

@@ -9,7 +9,7 @@ from xdsl.dialects.func import FuncOp
 
 import xrelay
 from xrelay import relay
-from xrelay.dialects.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.interpreters.relay import run_relay
 
 

@@ -14,8 +14,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import is_static, shape_of
 from xrelay.dialects.relay.structure.composite import CompositeOp
+from xrelay.dialects.shared.types import is_static, shape_of
 from xrelay.passes.infra.verify import verify_module
 
 OPERATORS = relay_ops()

@@ -16,7 +16,7 @@ from xdsl.dialects import arith, memref
 from xdsl.dialects.builtin import ModuleOp, f32, i64
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.topi import ComputeOp, ScanOp
 from xrelay.dialects.topi.build import Body, compute, scan, variables
 from xrelay.interpreters.topi import run_topi_module

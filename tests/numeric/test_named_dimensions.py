@@ -18,8 +18,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ConstraintError, InterpreterError, TypeInferenceError
 from xrelay.index_algebra.dims import DimExpr, evaluate
 from xrelay.interpreters.relay import run_relay

@@ -20,7 +20,7 @@ from xdsl.dialects.builtin import ModuleOp, i8, i32
 
 import xrelay
 from xrelay import relay, transform
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.infra.verify import walk_ops
 
 Array = NDArray[Any]

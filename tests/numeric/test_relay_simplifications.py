@@ -10,7 +10,7 @@ from support.pass_checks import apply
 from support.random_programs import dtype_of, extents, random_array
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.relay.core.types import is_static
+from xrelay.dialects.shared.types import is_static
 from xrelay.interpreters.relay import run_relay
 from xrelay.passes.infra.source import full_context, parse_module
 

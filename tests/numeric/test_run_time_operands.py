@@ -17,8 +17,8 @@ from support.native_kernels import NativeKernel
 from xdsl.dialects.builtin import StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import BINDS, PRIMITIVE
 from xrelay.dialects.loop.signature import kernel_dims
+from xrelay.dialects.shared.attribute_names import BINDS, PRIMITIVE
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import evaluate
 from xrelay.interpreters.loop import run_kernel

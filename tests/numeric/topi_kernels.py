@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 import xrelay
-from xrelay.dialects.attribute_names import PRIMITIVE
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.errors import ExecutionError, InterpreterError
 from xrelay.passes.infra.verify import verify_module
 

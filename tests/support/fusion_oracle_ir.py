@@ -15,13 +15,13 @@ from xdsl.ir import Attribute, Block, OpResult, SSAValue
 
 from support.fusion_oracle import BROADCAST, ELEM_WISE, INJECTIVE, OPAQUE, TUPLE, Node, OracleGraph
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import shape_of
 
 SIMPLE_CONSTANTS = ("i1", "i32", "i64", "f32", "f64")
 

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import ModuleOp, TupleType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.types import tensor_type
 
 
 @dataclass(frozen=True)

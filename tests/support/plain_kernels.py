@@ -11,8 +11,8 @@ from xrelay.api import build_artifact
 from xrelay.api.compile import compile
 from xrelay.api.model import CompiledModel
 from xrelay.api.stage_runner import StageRunner
-from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.loop import ScheduleAttr
+from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.passes.loop.nest_queries import kernels_of
 

@@ -10,7 +10,6 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from support.choices import Choices
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.tensor_compare import LessOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp
@@ -21,6 +20,7 @@ from xrelay.dialects.relay.structure.loop import COUNT, LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import tensor_type
 
 
 class Writer:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from xdsl.dialects.builtin import f32
 
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, symbol
 
 UNKNOWN = "!relay.incomplete"

@@ -20,8 +20,8 @@ from support.random_dim_closures import taker_type
 from support.random_dim_functions import Called
 from support.random_dim_lists import tensor_of
 from support.random_dim_parts import UNKNOWN, Body, Part, Value, flat, functions_of, needed, numbered, text_of
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, evaluate, symbol
 
 NAMES = ("n", "m", "h")

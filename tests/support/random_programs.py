@@ -19,10 +19,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from support.choices import Choices, Seeded
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.types import shape_of, tensor_type
 
 T = TypeVar("T")
 Array = NDArray[Any]

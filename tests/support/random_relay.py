@@ -18,12 +18,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xrelay import relay as _relay
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import ANY
 

@@ -28,7 +28,6 @@ from support.random_programs import (
     is_float,
 )
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, tensor_type
 from xrelay.dialects.relay.ops import annotation, nn_activation, nn_conv, nn_dense, nn_lrn, nn_norm, nn_pool
 from xrelay.dialects.relay.ops import tensor_compare as compare
 from xrelay.dialects.relay.ops import tensor_elementwise as elementwise
@@ -43,6 +42,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import element_type_of, tensor_type
 
 Build = Callable[[Program, SSAValue], SSAValue]
 Fits = Callable[[Program, SSAValue], bool]

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, TensorType, TupleType
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.passes.infra.locating_parser import LocatingParser
 from xrelay.passes.infra.source import full_context
 

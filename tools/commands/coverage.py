@@ -10,9 +10,9 @@ from pathlib import Path
 from xdsl.ir import SSAValue
 
 from xrelay.api.interface import container_spec
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.importer import ModelImport
 from xrelay.frontend.onnx.problems import DependentNodeError
 

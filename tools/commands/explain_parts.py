@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from xrelay.dialects.attribute_names import COPIED, LOOP_KERNEL, SOURCES
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.shared.attribute_names import COPIED, LOOP_KERNEL, SOURCES
+from xrelay.dialects.shared.is_attribute import is_attribute
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

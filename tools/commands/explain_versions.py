@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from xrelay.dialects.attribute_names import PART_OF_KERNEL
 from xrelay.dialects.loop.signature import dim_arguments, kernel_dims
 from xrelay.dialects.loop.versions import versions_by_kernel
+from xrelay.dialects.shared.attribute_names import PART_OF_KERNEL
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp

@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.defined_values import region_arguments
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.shared.defined_values import region_arguments
 from xrelay.errors import InputError
 from xrelay.passes.fusion.explain import is_answer
 from xrelay.passes.infra.pass_info import PassInfo

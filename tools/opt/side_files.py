@@ -6,7 +6,7 @@ from pathlib import Path
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
-from xrelay.dialects.attribute_names import WEIGHTS_FILE
+from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import ArtifactError, InputError
 from xrelay.tools.opt.chunks import Chunk
 from xrelay.tools.opt.diagnostics import Diagnostic, warning_diagnostic

@@ -15,10 +15,10 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
+from xrelay.dialects.shared.types import IncompleteType, is_complete, tensor_type
 
 
 class AlongAxisOp(RelayOp):

@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.errors import ConstraintError
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from xrelay.dialects.relay.core.attribute_values import (
 )
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.shared.types import shape_of, tensor_type
 
 Properties: TypeAlias = Mapping[str, Attribute]
 """An op's properties by name; optional ones may be missing."""

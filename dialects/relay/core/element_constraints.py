@@ -10,9 +10,9 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.axes import require_axes
 from xrelay.dialects.relay.core.constraints import Constraint, Properties, Use, element_of, numbers, with_element
-from xrelay.dialects.relay.core.dtypes import element_type
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Shape
 
 QUANTIZED: tuple[Attribute, ...] = (i8, element_type("uint8"), i16, element_type("uint16"), i32)

@@ -14,9 +14,9 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dim_intervals import interval_of
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, greatest, is_nonnegative, is_positive, least
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.constraints import Constraint, Properties, Use, element_of, numbers
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
 
 

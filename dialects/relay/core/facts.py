@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
-from xrelay.dialects.relay.core.types import AnyTensorType, element_type_of, joined_types, shape_of
+from xrelay.dialects.shared.types import AnyTensorType, element_type_of, joined_types, shape_of
 from xrelay.errors import ConstraintError, TensorTypeError, TypeInferenceError
 from xrelay.index_algebra.dims import AnyDim, Dim, Shape, certainly_differ, maximum, minimum, shape_text, symbol
 from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Equal, Requirement

@@ -9,8 +9,8 @@ from functools import cached_property
 from xdsl.ir import Attribute
 
 from xrelay.dialects.relay.core.facts import Facts, MadeExtent
-from xrelay.dialects.relay.core.requirements_attr import NewExtent
-from xrelay.dialects.relay.core.types import with_dims
+from xrelay.dialects.shared.requirements_attr import NewExtent
+from xrelay.dialects.shared.types import with_dims
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, symbol
 from xrelay.index_algebra.requirement import Requirement
 

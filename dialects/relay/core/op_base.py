@@ -24,19 +24,19 @@ from xrelay.dialects.relay.core.attribute_values import AttributeValue, normaliz
 from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
-from xrelay.dialects.relay.core.identity_memo import IdentityMemo
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.recorded_requirements import PureOnItsValue, record_requirements, requirements_of
-from xrelay.dialects.relay.core.types import (
+from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
+from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.identity_memo import IdentityMemo
+from xrelay.dialects.shared.recorded_requirements import PureOnItsValue, record_requirements, requirements_of
+from xrelay.dialects.shared.types import (
     IncompleteType,
     function_type,
     is_complete,
     shape_of,
 )
-from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
-from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.errors import ConstraintError, ContradictionError, XRelayError, did_you_mean
 from xrelay.index_algebra.dims import Shape
 from xrelay.index_algebra.requirement import Requirement
@@ -47,7 +47,7 @@ class RelayOp(IRDLOperation):
     """Base of the Relay operators: one call node with one result (a tuple if Relay's operator has several)."""
 
     LEVEL: ClassVar[str] = "relay"
-    """The level of the op, regardless of the dialect in its name (`xrelay.dialects.levels`)."""
+    """The level of the op, regardless of the dialect in its name (`xrelay.dialects.shared.levels`)."""
 
     PATTERN: ClassVar[OpPatternKind]
     """The fusion pattern of the op."""

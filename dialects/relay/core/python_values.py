@@ -17,7 +17,7 @@ from xdsl.ir import Attribute, TypeAttribute
 from xdsl.utils.hints import isa
 
 from xrelay.dialects.relay.core.attribute_values import IntArrayAttr
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 
 
 def to_python(attribute: Attribute | None) -> object:

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import DenseArrayBase, DictionaryAttr, IntegerType, i64
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import SIZES
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.attribute_names import SIZES
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import MAX_EXTENT, symbol
 from xrelay.index_algebra.requirement import AtLeast

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.types import tensor_type
 
 Relation: TypeAlias = Callable[[Facts], Attribute]
 """Returns the result type for the operands' types; it may raise `ConstraintError`."""

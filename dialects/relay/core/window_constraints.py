@@ -11,10 +11,10 @@ from xdsl.ir import Attribute, TypeAttribute
 
 from xrelay.dialects.relay.core.attribute_values import int_array, int_attribute, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraint, Properties, SameElements, Use, element_of, numbers
-from xrelay.dialects.relay.core.dtypes import holds_products, may_multiply
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.layouts import extents_in, parse_layout, require_blocks
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.shared.dtypes import holds_products, may_multiply
+from xrelay.dialects.shared.types import shape_of, tensor_type
 
 LARGEST_NUMBER: Final = 2**40
 """The limit of strides, paddings and windows, greater than any memory; products with extents fit 64 bits."""

@@ -16,11 +16,11 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, int_property, string_property
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import ANY, Shape
 
 RET_TYPES = ("both", "values", "indices")

@@ -11,10 +11,10 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
 from xrelay.dialects.relay.ops.tensor_elementwise import DivisionOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.shared.types import element_type_of
 
 
 @register_relay_op

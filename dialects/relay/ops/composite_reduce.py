@@ -9,13 +9,13 @@ from xdsl.ir import SSAValue
 from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints, FloatElements
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 
 
 @register_relay_op

@@ -17,9 +17,9 @@ from xdsl.irdl import irdl_op_definition
 from xrelay.dialects.relay.core.along_axis import AlongAxisOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.ops.composite_activation import ElementwiseCompositeOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.shared.types import element_type_of
 
 EXP_BOUND = 88.3762626647949
 """`2^n` with n the rounded quotient by ln 2 is an f32 that is not infinite up to here."""

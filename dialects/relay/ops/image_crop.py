@@ -21,8 +21,8 @@ from xrelay.dialects.relay.core.properties import (
     without_empty_dtype,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import ElementType
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import shape_text
 
 

@@ -27,13 +27,13 @@ from xrelay.dialects.relay.core.properties import (
     required_ints_property,
     string_property,
 )
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import ElementType, InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.sliding_window import ImageOp
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, maximum
 
 METHODS = ("nearest_neighbor", "linear", "cubic")

@@ -21,12 +21,12 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
+from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}

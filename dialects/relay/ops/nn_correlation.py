@@ -21,8 +21,8 @@ from xrelay.dialects.relay.core.properties import (
     with_both_sides,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import Numbers
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, shape_text
 
 

@@ -26,8 +26,8 @@ from xrelay.dialects.relay.core.properties import (
     without_empty_dtype,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
 from xrelay.dialects.relay.core.window_constraints import HoldsProducts, Numbers
+from xrelay.dialects.shared.types import IncompleteType, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, quotient
 
 

@@ -17,10 +17,10 @@ from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
 from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import IncompleteType, tensor_type
 from xrelay.index_algebra.dims import Dim
 
 

@@ -15,10 +15,10 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import require_factors, require_holds_products
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import tensor_type
 
 
 def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = False) -> Layout:

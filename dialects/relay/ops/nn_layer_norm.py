@@ -18,11 +18,11 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.structure.composite import CompositeOp, Expansion, Parts
+from xrelay.dialects.shared.types import shape_of
 
 FLOATS_ALONG_AN_AXIS: Constraints = {
     "C1": AxisOf(),

@@ -19,8 +19,8 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import shape_text
 
 REDUCTIONS = ("mean", "sum", "none")

@@ -17,9 +17,9 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import AnyTensorType, IncompleteType, is_complete, shape_of, tensor_type
 
 VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
 """The operands after the data, in order."""

@@ -14,11 +14,11 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.core.window_constraints import InLayouts, Layouts, Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp, SpatialOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import each
 

@@ -14,10 +14,10 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, ints_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
 from xrelay.dialects.relay.core.window_constraints import Layouts, Numbers
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
+from xrelay.dialects.shared.types import IncompleteType, tensor_type
 from xrelay.index_algebra.dims import Shape, shape_text
 from xrelay.index_algebra.windows import each
 

@@ -13,10 +13,10 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool import WindowPoolOp
+from xrelay.dialects.shared.types import shape_of, tensor_type
 
 
 class MaxPoolIndicesOp(WindowPoolOp):

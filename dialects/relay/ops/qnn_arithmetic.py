@@ -23,7 +23,6 @@ from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.qnn_op import (
@@ -42,6 +41,7 @@ from xrelay.dialects.relay.ops.qnn_op import (
 from xrelay.dialects.relay.ops.tensor_join import ConcatenatingOp
 from xrelay.dialects.relay.structure.composite import Parts
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 
 
 class QnnBinaryOp(QnnOp):

@@ -11,7 +11,6 @@ from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.constraints import Constraints, OneOf
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.element_constraints import (
     QUANTIZED,
     ElementsIn,
@@ -23,7 +22,6 @@ from xrelay.dialects.relay.core.element_constraints import (
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.qnn_op import (
@@ -39,6 +37,8 @@ from xrelay.dialects.relay.ops.qnn_op import (
     shifted,
 )
 from xrelay.dialects.relay.structure.composite import Parts
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.types import shape_of, tensor_type
 
 _FLOATS = tuple(element_type(name) for name in ("float16", "bfloat16", "float32", "float64"))
 

@@ -23,7 +23,7 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim
 
 WORD = IntegerType(64, Signedness.UNSIGNED)

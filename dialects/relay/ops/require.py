@@ -7,8 +7,8 @@ from xdsl.irdl import irdl_op_definition, opt_prop_def
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.requirements_attr import RequirementsAttr
 from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 
 
 @register_relay_op

@@ -8,14 +8,14 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.element_rules import wrapped
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product
 
 

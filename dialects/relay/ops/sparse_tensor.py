@@ -18,11 +18,11 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import required_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped_to
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
 from xrelay.dialects.relay.ops.tensor_gather import IndexingOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import ANY, Shape
 
 ONE_PLACE: Shape = (1,)

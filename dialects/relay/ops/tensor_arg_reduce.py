@@ -14,11 +14,11 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.properties import bool_property, optional_ints_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import positions
 from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
+from xrelay.dialects.shared.types import tensor_type
 
 
 class ArgReduceOp(ReduceOp):

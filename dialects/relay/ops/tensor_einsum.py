@@ -15,10 +15,10 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.einsum_equation import Equation
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import Dim, Shape
 

@@ -17,9 +17,9 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, optional_int, optional_int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
 
 ALONG_AXIS: Constraints = {"C1": IntegerElements(1), "C2": AxisOf()}

@@ -20,9 +20,9 @@ from xrelay.dialects.relay.core.op_base import RelayOp, known_shape
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import AnyTensorType, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import AnyTensorType, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, merge_dims
 
 _MAX_PARTS: Final = 2**16

@@ -19,12 +19,12 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property, ints_property, optional_int_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_movement import require_broadcast
 from xrelay.dialects.relay.ops.tensor_shape import ReshapingOp
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
+from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product, shape_text
 
 

@@ -26,9 +26,9 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.slice_extents import places_of_slice, within_reach
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 
 FAR = 1 << 62

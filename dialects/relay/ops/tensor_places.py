@@ -15,11 +15,11 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import bool_property, float_property, int_property, string_property
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
 from xrelay.dialects.relay.ops.tensor_movement import MovementOp
 from xrelay.dialects.relay.ops.tensor_shape import MOST_AXES
 from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
 
 

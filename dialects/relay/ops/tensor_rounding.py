@@ -10,8 +10,8 @@ from xdsl.irdl import irdl_op_definition
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.tensor_elementwise import UnaryElementwiseOp
+from xrelay.dialects.shared.types import tensor_type
 
 
 @register_relay_op

@@ -22,10 +22,10 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.reshape_codes import reshaped
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.rank_changes import keeps_order, positions, with_new_axes, without_axes
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product
 
 MOST_AXES: Final = 64

@@ -22,10 +22,10 @@ from xrelay.dialects.relay.core.properties import (
     with_flat,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError, transform_shape
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 
 PAD_MODES = ("constant", "edge", "reflect")

@@ -22,7 +22,7 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import shape_text
 
 ROI_MODES = ("avg", "max", "max_of_terms")

@@ -10,11 +10,11 @@ from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.graph_op import GraphOp
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.types import tensor_type
 
 CAPTURED_TYPES = (TensorType, SequenceType, OptionalType, ClosureType)
 """The kinds of values that a closure may capture."""

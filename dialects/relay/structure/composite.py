@@ -12,13 +12,13 @@ from xdsl.dialects.builtin import TensorType, f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
 
 

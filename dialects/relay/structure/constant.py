@@ -23,10 +23,10 @@ from xdsl.traits import ConstantLike, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.facts import Elements
-from xrelay.dialects.relay.core.types import AnyTensorType, is_static, shape_of, tensor_type
 from xrelay.dialects.relay.structure.weights import Array, WeightAttr
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.types import AnyTensorType, is_static, shape_of, tensor_type
 
 INLINE_LIMIT = 16
 """The number of elements up to which constants are printed inline; larger ones are weights."""

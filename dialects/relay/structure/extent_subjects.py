@@ -11,11 +11,11 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType, TupleType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.locations import sources_or_place
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.extents import CutOp, ExtentsOp
 from xrelay.dialects.relay.structure.loop import LoopOp
+from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import shape_of
 from xrelay.index_algebra.dims import Dim, Symbol, single_atom, symbol
 from xrelay.index_algebra.requirement import Requirement
 

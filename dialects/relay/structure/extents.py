@@ -13,16 +13,16 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.attribute_names import BINDS, EXTENT_WORDS
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.relay.core.constraints import AxisOf, Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import int_property
-from xrelay.dialects.relay.core.recorded_requirements import made_extents
-from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
+from xrelay.dialects.shared.attribute_names import BINDS, EXTENT_WORDS
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.recorded_requirements import made_extents
+from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type
 
 MOST_EXTENTS = 64
 """The maximum number of extents that an op binds, equal to the limit of known elements (`known_elements.LIMIT`)."""

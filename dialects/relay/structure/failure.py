@@ -8,11 +8,11 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, prop_def
 
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import string_property
-from xrelay.dialects.relay.core.types import joined_types
 from xrelay.dialects.relay.structure.graph_op import GraphOp
+from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.types import joined_types
 from xrelay.index_algebra.dims import AnyDim, Dim
 
 

@@ -23,8 +23,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete, with_dims
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
+from xrelay.dialects.shared.types import IncompleteType, is_complete, with_dims
 from xrelay.index_algebra.dims import ANY
 
 

@@ -24,8 +24,8 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
+from xrelay.dialects.shared.types import is_complete
 
 _PATTERNS = {kind.relay_name: kind for kind in OpPatternKind}
 

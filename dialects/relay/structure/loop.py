@@ -23,8 +23,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core import assembly_format
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.core.types import dims_in, is_complete, shape_of, tensor_type, with_dims
 from xrelay.dialects.relay.structure.yields import EndsInYield, YieldOp
+from xrelay.dialects.shared.types import dims_in, is_complete, shape_of, tensor_type, with_dims
 from xrelay.index_algebra.dims import ANY, Dim, is_nonnegative, maximum
 
 COUNT, CONDITION = TensorType(i64, []), TensorType(i1, [])

@@ -6,10 +6,10 @@ from xdsl.dialects.builtin import UnrankedTensorType, i1
 from xdsl.ir import Attribute, TypeAttribute
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def, var_operand_def
 
-from xrelay.dialects.relay.core.container_types import OptionalType
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.types import common_type, tensor_type
 from xrelay.dialects.relay.structure.graph_op import GraphOp
+from xrelay.dialects.shared.container_types import OptionalType
+from xrelay.dialects.shared.types import common_type, tensor_type
 
 
 class OptionalOp(GraphOp):

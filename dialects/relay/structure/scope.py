@@ -35,10 +35,10 @@ from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.properties import string_property
-from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.structure.yields import EndsInYield, verify_yield
+from xrelay.dialects.shared.types import is_complete, shape_of
 
 FORMS = ("dataflow", "bbnf", "anf")
 """The values of `relay.form`. A function without it is in dataflow form."""

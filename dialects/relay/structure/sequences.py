@@ -13,11 +13,11 @@ from xdsl.ir import Attribute
 from xdsl.irdl import irdl_op_definition, operand_def, prop_def, var_operand_def
 
 from xrelay.dialects.relay.core.axes import require_axis
-from xrelay.dialects.relay.core.container_types import SequenceType
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.properties import bool_property, int_property
-from xrelay.dialects.relay.core.types import common_element, tensor_type
 from xrelay.dialects.relay.structure.graph_op import GraphOp
+from xrelay.dialects.shared.container_types import SequenceType
+from xrelay.dialects.shared.types import common_element, tensor_type
 from xrelay.index_algebra.dims import ANY, Dim
 
 

@@ -21,9 +21,9 @@ from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 
-from xrelay.dialects.attribute_names import WEIGHTS, WEIGHTS_FILE
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.attribute_names import WEIGHTS, WEIGHTS_FILE
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.is_attribute import is_attribute
 from xrelay.errors import ArtifactError, InputError, XRelayError
 from xrelay.runtime.json_fields import is_extent, is_list, is_object
 

@@ -8,7 +8,7 @@ from xdsl.traits import IsTerminator, OpTrait, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.shared.types import is_complete
 
 
 class EndsInYield(OpTrait):

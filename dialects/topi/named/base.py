@@ -49,7 +49,7 @@ class NamedOp(IRDLOperation, ABC):
     """
 
     LEVEL: ClassVar[str] = "topi"
-    """The level of the op, whatever the dialect that its name says (`xrelay.dialects.levels`)."""
+    """The level of the op, whatever the dialect that its name says (`xrelay.dialects.shared.levels`)."""
 
     @abstractmethod
     def expand(self) -> Expansion:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.frontend.onnx.converters.single_precision import rounded_once
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

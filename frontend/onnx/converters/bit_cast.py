@@ -6,7 +6,7 @@ import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

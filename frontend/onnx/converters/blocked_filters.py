@@ -15,7 +15,7 @@ import onnx
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import printable
 from xrelay.frontend.onnx.graph import GraphBuilder
 from xrelay.frontend.onnx.node import NodeView

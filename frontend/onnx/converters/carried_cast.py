@@ -13,8 +13,8 @@ import onnx
 from ml_dtypes import finfo, iinfo
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.node import NodeView
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import MAX_AXES, shape_of
+from xrelay.dialects.shared.types import MAX_AXES, shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.converters.single_precision import rounded_once

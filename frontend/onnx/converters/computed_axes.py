@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import MAX_AXES
+from xrelay.dialects.shared.types import MAX_AXES
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import shape_text
 

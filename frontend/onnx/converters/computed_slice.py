@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.cut import slice_between
 from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.node import NodeView

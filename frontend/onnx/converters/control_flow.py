@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import i1, i64
 from xdsl.ir import Attribute, Block, SSAValue
 
-from xrelay.dialects.relay.core.types import common_element, element_type_of, shape_of
+from xrelay.dialects.shared.types import common_element, element_type_of, shape_of
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
 from xrelay.frontend.onnx.branches import Branch, emit_if, joined_type
 from xrelay.frontend.onnx.converters.extents import extent_value, known_axis

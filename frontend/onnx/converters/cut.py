@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.core.slice_extents import kept_by_slice
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.tensor_movement import FAR
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView
 
 Bounds = tuple[int, int, int]

@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts

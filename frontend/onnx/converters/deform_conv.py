@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Numbers

@@ -9,8 +9,8 @@ import numpy as np
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.converters.carried_cast import carried_cast, carried_dtype

@@ -7,7 +7,7 @@ from math import prod
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.index_algebra.dims import Shape, shape_text
 

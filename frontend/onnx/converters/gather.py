@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.cut import cut
 from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axis
 from xrelay.frontend.onnx.node import NodeView

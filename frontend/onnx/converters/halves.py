@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.dtypes import is_half
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.frontend.onnx.node import NodeView
 
 

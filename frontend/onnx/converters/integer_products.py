@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.convolution import convolution
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.quantization import converted, one_number, quantized

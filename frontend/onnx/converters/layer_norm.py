@@ -8,8 +8,8 @@ from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute, covers, joined_axes, known_extent
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.single_precision import rounded_once

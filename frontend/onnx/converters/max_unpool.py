@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

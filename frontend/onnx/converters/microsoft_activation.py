@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.activation import ACTIVATIONS
 from xrelay.frontend.onnx.converters.convolution import convolution
 from xrelay.frontend.onnx.converters.linear import gemm

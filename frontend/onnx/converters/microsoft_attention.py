@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.converters.integer_products import distances
 from xrelay.frontend.onnx.converters.linear import matrix_product

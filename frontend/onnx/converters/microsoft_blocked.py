@@ -10,7 +10,7 @@ import onnx
 from onnx import helper
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.blocked_filters import NCHWC, block_of, in_order
 from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.microsoft_activation import fused_convolution

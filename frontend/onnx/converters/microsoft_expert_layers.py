@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.converters.microsoft_blocks import (
     dequantized,

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
 from xrelay.frontend.onnx.converters.microsoft_blocks import float32
 from xrelay.frontend.onnx.converters.microsoft_expert_layers import ExpertLayer, GatedLayer, byte_layer, float_layer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.halves import in_f32
 from xrelay.frontend.onnx.converters.microsoft_rotary import angles, rotated

@@ -6,7 +6,7 @@ import onnx
 from onnx import helper
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.convolution import transposed_convolution
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.converters.numbers import Numbers

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.microsoft_quantization import dequantised_by
 from xrelay.frontend.onnx.converters.numbers import Numbers

@@ -6,7 +6,7 @@ from math import log
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.numbers import Number, Numbers

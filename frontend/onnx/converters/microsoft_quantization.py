@@ -10,8 +10,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import axis_attribute, known_axes
 from xrelay.frontend.onnx.converters.pooling import average_pool
 from xrelay.frontend.onnx.converters.quantization import (

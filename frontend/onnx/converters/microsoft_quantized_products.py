@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.integer_products import beside_matrix, distances
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.microsoft_quantization import FLOAT32, INT32, number

@@ -5,7 +5,7 @@ from __future__ import annotations
 import onnx
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.conversion import call_definition
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import MICROSOFT, converts

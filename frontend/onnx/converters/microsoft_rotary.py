@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import shape_of
 from xrelay.frontend.onnx.converters.extents import extent_value
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.node import NodeView

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.linear import matrix_product
 from xrelay.frontend.onnx.converters.quantization import converted
 from xrelay.frontend.onnx.node import NodeView

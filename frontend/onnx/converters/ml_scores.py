@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.dialects.builtin import f32, f64
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.node import NodeView
 
 TRANSFORMS: Final = ("NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT")

@@ -13,9 +13,9 @@ from typing import Final
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx.converters.extents import known_extent
 from xrelay.frontend.onnx.converters.ml_scores import (

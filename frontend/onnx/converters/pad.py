@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import is_static
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import is_static
 from xrelay.frontend.onnx.converters.computed_pad import padded_at_run_time
 from xrelay.frontend.onnx.converters.cut import LAST, Bounds, cut, cut_open
 from xrelay.frontend.onnx.converters.extents import known_axis, static_shape

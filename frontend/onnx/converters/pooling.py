@@ -9,8 +9,8 @@ from math import prod
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.ceil_mode import rounds_up, without_empty_windows
 from xrelay.frontend.onnx.converters.numbers import Numbers
 from xrelay.frontend.onnx.converters.open_padding import padded_to_keep, padding_is_computed, without_padding

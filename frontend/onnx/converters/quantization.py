@@ -17,8 +17,8 @@ from onnx import TensorProto
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.carried import carrier_of
 from xrelay.frontend.onnx.converters.carried_cast import carried_cast, carried_dtype
 from xrelay.frontend.onnx.converters.cut import cut_open

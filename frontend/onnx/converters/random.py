@@ -23,8 +23,8 @@ from xdsl.dialects.builtin import AnyFloat, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.arguments import checked_integer
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.ops.random import key_words
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView

@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.frontend.onnx.bodies import Iteration, emit_loop
 from xrelay.frontend.onnx.converters.extents import extent_value, static_shape
 from xrelay.frontend.onnx.converters.recurrent_cells import (

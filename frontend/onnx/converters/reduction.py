@@ -9,8 +9,8 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of
 from xrelay.frontend.onnx.converters.computed_axes import axes_are_computed, axis_count
 from xrelay.frontend.onnx.converters.computed_reduction import reduced_at_run_time
 from xrelay.frontend.onnx.node import NodeView

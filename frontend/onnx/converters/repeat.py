@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import is_static, shape_of
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import is_static, shape_of
 from xrelay.frontend.onnx.converters.extents import static_shape
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import converts

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.types import is_static
+from xrelay.dialects.shared.types import is_static
 from xrelay.frontend.onnx.converters.computed_axes import (
     axes_are_computed,
     squeezed_at_run_time,

@@ -9,7 +9,7 @@ from math import isfinite
 import numpy as np
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.frontend.onnx.converters.extents import known_axes
 from xrelay.frontend.onnx.converters.resize_rule import ResizeRule, inner_rule, rule_of
 from xrelay.frontend.onnx.node import NodeView

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.container_types import SequenceType
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.sequences import (
     SequenceAtOp,
     SequenceConstructOp,
@@ -16,6 +14,8 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceInsertOp,
     SequenceLengthOp,
 )
+from xrelay.dialects.shared.container_types import SequenceType
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.frontend.onnx.bodies import Iteration, convert_body, emit_loop
 from xrelay.frontend.onnx.known_containers import values_of_sequence
 from xrelay.frontend.onnx.node import NodeView

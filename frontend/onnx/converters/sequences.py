@@ -9,9 +9,6 @@ import numpy as np
 import onnx
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.container_types import SequenceType
-from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.dialects.relay.core.types import is_static, shape_of, tensor_type
 from xrelay.dialects.relay.structure.sequences import (
     ConcatFromSequenceOp,
     SequenceAtOp,
@@ -22,6 +19,9 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceLengthOp,
     SplitToSequenceOp,
 )
+from xrelay.dialects.shared.container_types import SequenceType
+from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.types import is_static, shape_of, tensor_type
 from xrelay.frontend.onnx.converters.asked_dtype import asked_dtype
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.known_containers import MOST_VALUES, values_of_sequence

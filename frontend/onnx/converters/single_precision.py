@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import is_half, numpy_dtype
+from xrelay.dialects.shared.dtypes import is_half, numpy_dtype
 from xrelay.frontend.onnx.node import NodeView
 from xrelay.frontend.onnx.registry import ConvertFunction
 

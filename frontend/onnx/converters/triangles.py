@@ -6,7 +6,7 @@ import numpy as np
 from onnx import TensorProto, helper
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import TypeInferenceError
 from xrelay.frontend.onnx.converters.extents import known_axis
 from xrelay.frontend.onnx.converters.numbers import Numbers

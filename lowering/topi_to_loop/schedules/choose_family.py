@@ -9,7 +9,7 @@ from typing import Final, Literal
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import ScheduleAttr
-from xrelay.dialects.op_making import copy
+from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.batch_matmul import schedule_batch_matmul
 from xrelay.lowering.topi_to_loop.schedules.conv2d_nchw import schedule_conv2d_nchw

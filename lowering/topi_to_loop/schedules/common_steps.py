@@ -8,7 +8,7 @@ from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.for_op import MAX_LANES
 from xrelay.dialects.loop.schedule import Fuse, Parallelize, Reorder, Split, Unroll, Vectorize
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import (
     folded_loops,
     loop_of_variable,

@@ -12,10 +12,10 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, SSAValue
 
-from xrelay.dialects.attribute_names import SIZE
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop.block_op import DYNAMIC, Extent
 from xrelay.dialects.loop.extents import expression_of, extents_of
+from xrelay.dialects.shared.attribute_names import SIZE
+from xrelay.dialects.shared.is_attribute import is_attribute
 
 USUAL_EXTENT = 256
 """The expected size of an extent of which nothing is known: a few tiles of any kernel."""

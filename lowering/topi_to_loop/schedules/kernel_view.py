@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import MemRefType, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
-from xrelay.dialects.attribute_names import BLOCK_SOURCE
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp, RowOp, ValueMap
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import BLOCK_SOURCE
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.base import NamedOp
 from xrelay.dialects.topi.named.batch_matmul import BatchMatmulOp
 from xrelay.dialects.topi.named.conv import Conv1dNcwOp, Conv2dNchwcOp, Conv2dNchwOp, Conv3dNcdhwOp

@@ -6,7 +6,7 @@ from math import prod
 
 from xrelay.dialects.loop import BlockOp, IterKind, StoreOp
 from xrelay.dialects.loop.schedule import Reorder, Split
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import (

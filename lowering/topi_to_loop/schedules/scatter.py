@@ -6,7 +6,7 @@ from xdsl.ir import OpResult
 
 from xrelay.dialects.loop import BlockOp, IterKind, StoreOp
 from xrelay.dialects.loop.schedule import Reorder
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.lowering.topi_to_loop.schedules.common_steps import MIN_LANES, parallelize_outer, vectorize_row
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loops_of_kind, points
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft

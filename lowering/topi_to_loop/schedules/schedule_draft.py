@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import IndexType
 
 from xrelay.dialects.loop import BlockOp, LoopKind, SchedulePrimitive
 from xrelay.dialects.loop.schedule import Vectorize
-from xrelay.dialects.op_making import copy
+from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected, least

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, IterKind, LoadOp
 from xrelay.dialects.loop.schedule import ComputeAt
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.topi.named.softmax import SoftmaxOp
 from xrelay.lowering.topi_to_loop.schedules.common_steps import (
     parallelize_outer,

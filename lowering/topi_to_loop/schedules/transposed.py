@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xrelay.dialects.loop import BlockOp, LoadOp
 from xrelay.dialects.loop.schedule import Reorder, Split, Unroll
-from xrelay.dialects.op_lists import all_ops, ops_in
+from xrelay.dialects.shared.op_lists import all_ops, ops_in
 from xrelay.lowering.topi_to_loop.schedules.expected_sizes import expected_shape
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft

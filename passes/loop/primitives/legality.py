@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import DenseArrayBase, IntegerType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr
 
-from xrelay.dialects.attribute_names import IN_PLACE
-from xrelay.dialects.is_attribute import is_attribute
 from xrelay.dialects.loop import DYNAMIC, BlockOp, ForOp, IterKind, SchedulePrimitive, StoreOp, Tail
 from xrelay.dialects.loop.extents import expression_of
 from xrelay.dialects.loop.ranges import interval_of
 from xrelay.dialects.loop.schedule import primitive_text
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import IN_PLACE
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import ScheduleError, did_you_mean
 from xrelay.index_algebra.affine_bounds import Interval, bounds, stride
 from xrelay.index_algebra.value_map import ValueMap

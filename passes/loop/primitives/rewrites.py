@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from xdsl.dialects import func
 
 from xrelay.dialects.loop import SchedulePrimitive, Tail
-from xrelay.dialects.op_making import copy
+from xrelay.dialects.shared.op_making import copy
 from xrelay.errors import ScheduleError
 from xrelay.passes.loop.primitives.legality import check_tails, has_overlap
 from xrelay.plugins import load_plugins

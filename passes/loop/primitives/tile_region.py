@@ -12,7 +12,7 @@ from xrelay.dialects.loop import BlockOp, ForOp, LoadOp, SchedulePrimitive, Valu
 from xrelay.dialects.loop.block_op import Extent
 from xrelay.dialects.loop.extents import extents_of
 from xrelay.dialects.loop.ranges import exact_interval_of, in_loop_indices, interval_of, loop_of_index
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.index_algebra.affine_bounds import Interval, Span, join, span
 from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import is_made_outside

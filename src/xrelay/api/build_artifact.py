@@ -21,7 +21,7 @@ from xrelay.api.stage_runner import Progress, StageRunner
 from xrelay.api.streaming import kernel_stream
 from xrelay.api.timing import CompileTiming, KernelCounts
 from xrelay.arguments import MAX_OPT_LEVEL
-from xrelay.dialects.attribute_names import COMPILER, PRIMITIVE
+from xrelay.dialects.shared.attribute_names import COMPILER, PRIMITIVE
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.pipelines import compile_stages
 from xrelay.passes.graph.functions import is_graph

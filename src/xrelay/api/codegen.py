@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import IntegerType, ModuleOp, StringAttr, SymbolRefAt
 from xdsl.ir import Attribute, Block, Operation
 
 from xrelay.dialects.loop.signature import PLAN
-from xrelay.dialects.op_lists import all_ops, ops_of
+from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.lowering.emit_llvm import emit_llvm_ir
 from xrelay.lowering.loop_to_scf.checked_index import NOTE_INDEX
 from xrelay.lowering.to_llvm.always_inline import is_always_inline

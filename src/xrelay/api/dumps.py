@@ -7,8 +7,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 
 from xrelay.api.sources import write_text
-from xrelay.dialects.attribute_names import WEIGHTS_FILE
 from xrelay.dialects.relay.structure.weights import Weight, add_by_key, weights_of
+from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.errors import InputError
 from xrelay.passes.infra.printing import print_module
 from xrelay.runtime.safetensors_file import write_safetensors

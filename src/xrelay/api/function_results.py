@@ -12,8 +12,8 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from xrelay.api.stage_runner import Progress
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.function import FnOp
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import LoweringError
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import leaf_types

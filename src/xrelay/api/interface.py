@@ -11,13 +11,13 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import VALUE_NAME
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import dims_in, element_of_any_rank, shape_of
 from xrelay.dialects.relay.structure.constant import array_of
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.attribute_names import VALUE_NAME
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.locations import location_of
+from xrelay.dialects.shared.types import dims_in, element_of_any_rank, shape_of
 from xrelay.errors import InputError, LoweringError
 from xrelay.index_algebra.dims import AnyDim, Dim, names_of, symbol
 from xrelay.index_algebra.requirement import LHS, RHS

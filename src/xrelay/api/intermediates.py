@@ -11,9 +11,9 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from xrelay.dialects.attribute_names import VALUE_NAME
-from xrelay.dialects.locations import format_location
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp
+from xrelay.dialects.shared.attribute_names import VALUE_NAME
+from xrelay.dialects.shared.locations import format_location
 from xrelay.errors import InputError, did_you_mean
 from xrelay.passes.infra.module_level import module_level
 

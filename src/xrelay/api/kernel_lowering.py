@@ -13,8 +13,8 @@ from xdsl.passes import ModulePass
 from xrelay import environment
 from xrelay.api.codegen import llvm_texts, rename_symbols
 from xrelay.api.kernel_records import KernelFacts
-from xrelay.dialects.attribute_names import HEAP, NUM_SCRATCH
-from xrelay.dialects.op_lists import ops_of
+from xrelay.dialects.shared.attribute_names import HEAP, NUM_SCRATCH
+from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
 from xrelay.lowering.external_symbols import check_external_symbols
 from xrelay.lowering.kernel_units import KERNEL, declaration_of, kernel_of

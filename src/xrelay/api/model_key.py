@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from xrelay.api.code_stamp import code_stamp
 from xrelay.arguments import checked_shapes
-from xrelay.dialects.attribute_names import WEIGHTS_FILE
+from xrelay.dialects.shared.attribute_names import WEIGHTS_FILE
 from xrelay.environment import call_limit
 from xrelay.errors import XRelayError
 from xrelay.runtime.digests import Source as Content

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from xrelay.api.arrays import as_array
 from xrelay.api.tensor import Tensor
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import ArtifactError, InputError, TypeInferenceError, with_article
 
 _LIST_MARK: Final = 0xF7E58D4F05049CB7

@@ -33,12 +33,12 @@ from xdsl.utils.hints import isa
 from xrelay.api.interface import container_spec
 from xrelay.api.model import CompiledModel, load
 from xrelay.api.sources import Shapes, Source, load_source, with_known_sizes
-from xrelay.dialects.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
 from xrelay.dialects.loop.signature import dim_arguments, input_arguments, scratch_count
-from xrelay.dialects.relay.core.container_types import ClosureType, OptionalType, SequenceType
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import is_complete, shape_of, tensor_type
+from xrelay.dialects.shared.attribute_names import CONTAINER, LOOP_DIMS, NUM_OUTPUTS, OUTPUT_PLACE, VALUE_NAME
+from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import is_complete, shape_of, tensor_type
 from xrelay.errors import InputError, TypeInferenceError
 from xrelay.index_algebra.dim_syntax import parse_dim
 from xrelay.index_algebra.dims import Shape

@@ -16,8 +16,8 @@ from xrelay.api.kernel_workers import KernelWorkers
 from xrelay.api.request import shapes_compilation
 from xrelay.api.stage_runner import StageRunner
 from xrelay.api.worker_messages import code_identity
-from xrelay.dialects.levels import level_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.levels import level_of
 from xrelay.lowering.pipelines import Stage, all_passes
 from xrelay.lowering.remaining_stages import remaining_stages
 from xrelay.passes.catalogue.extensions import registered_passes

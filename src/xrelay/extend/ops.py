@@ -23,9 +23,9 @@ from xrelay.dialects.relay.core.properties import (
     string_property,
 )
 from xrelay.dialects.relay.core.registry import get_relay_op, register_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, shape_of, tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
 
 __all__ = [

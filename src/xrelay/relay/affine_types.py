@@ -12,9 +12,9 @@ from typing import TypeAlias
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import OpResult, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
-from xrelay.dialects.relay.core.types import element_type_of, is_complete, shape_of
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.index_algebra.dims import Shape
 from xrelay.passes.infra.conversion import describe_place

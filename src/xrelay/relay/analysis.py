@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, Operation
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import did_you_mean
 from xrelay.relay.expr import Expr, Var, view
 from xrelay.relay.features import Feature, detect_feature

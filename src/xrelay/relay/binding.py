@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
 
 from xrelay.api.arrays import arrays_by_name
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InputError, with_article
 from xrelay.relay.analysis import free_vars
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, const, view

@@ -22,9 +22,9 @@ from xrelay.api.context import decide
 from xrelay.api.interface import main_function
 from xrelay.api.request import chosen_level, chosen_target
 from xrelay.api.stage_runner import StageRunner
-from xrelay.dialects.attribute_names import VALUE_NAME, VARIABLE
-from xrelay.dialects.relay.core.types import merge_types
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.attribute_names import VALUE_NAME, VARIABLE
+from xrelay.dialects.shared.types import merge_types
 from xrelay.errors import InputError, with_article
 from xrelay.lowering.pipelines import Phase, compile_stages
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs

@@ -15,9 +15,9 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xrelay.api.arrays import arrays_by_name
 from xrelay.api.compile import compile
 from xrelay.api.tensor import Tensor
-from xrelay.dialects.attribute_names import COMPILER
-from xrelay.dialects.locations import location_of
 from xrelay.dialects.relay.structure.call import AnyCall, callee_name, is_call
+from xrelay.dialects.shared.attribute_names import COMPILER
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InputError
 from xrelay.passes.graph.tuple_leaves import leaf_types, take_apart
 from xrelay.passes.infra.verify import walk_ops

@@ -17,7 +17,6 @@ from xdsl.irdl import VarOperandDef
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, listed
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import UnknownOpError, get_relay_op, relay_ops
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
@@ -27,6 +26,7 @@ from xrelay.dialects.relay.ops.tensor_reduce import MeanOp
 from xrelay.dialects.relay.ops.tensor_shape import ReverseReshapeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import ConstraintError, XRelayError, did_you_mean
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import PassError
 from xrelay.passes.infra.pass_context import PassContext
 from xrelay.passes.infra.pass_info import PassInfo

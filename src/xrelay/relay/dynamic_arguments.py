@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import IntegerType
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import element_type_of, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp, TopKOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -34,6 +33,7 @@ from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
+from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_axes import expand_dims_at, squeeze_axes
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const

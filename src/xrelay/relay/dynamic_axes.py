@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from typing import Final, cast
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.types import shape_of
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.dyn_shapes import DynReshapeOp
 from xrelay.dialects.relay.ops.shape_values import ShapeOfOp
@@ -24,6 +23,7 @@ from xrelay.dialects.relay.ops.tensor_movement import StridedSliceOp
 from xrelay.dialects.relay.ops.tensor_reduce import SumOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const
 

@@ -20,8 +20,8 @@ from xrelay.api.arrays import as_array
 from xrelay.api.compile import compile
 from xrelay.api.interface import main_function
 from xrelay.api.tensor import Tensor
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
 from xrelay.dialects.relay.structure.call import callee_name, is_call
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InputError, did_you_mean
 from xrelay.interpreters.relay.run import run_relay_values
 from xrelay.passes.infra.fresh_names import fresh_name

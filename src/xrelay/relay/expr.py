@@ -20,9 +20,7 @@ from xdsl.ir import Attribute, Block, Operation, OpResult, Region, SSAValue
 
 from xrelay.api.arrays import as_numpy, in_32_bits
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete, shape_of
 from xrelay.dialects.relay.ops.tensor_compare import GreaterEqualOp, GreaterOp, LessEqualOp, LessOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, DivideOp, MultiplyOp, PowerOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_unary import AbsOp, NegativeOp
@@ -30,6 +28,8 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp, field_count
 from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.types import IncompleteType, is_complete, shape_of
 from xrelay.errors import InputError, with_article
 from xrelay.index_algebra.dims import Shape
 from xrelay.relay.copies import copy_into

@@ -14,7 +14,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.types import element_type_of, shape_of, tensor_type
+from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.passes.relay_api.named_passes import create_pass

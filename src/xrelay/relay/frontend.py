@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from xdsl.dialects.builtin import FunctionType, StringAttr
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import VALUE_NAME
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.attribute_names import VALUE_NAME
 from xrelay.errors import InputError
 from xrelay.frontend.onnx.importer import ModelImport
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs

@@ -10,7 +10,13 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, OpResult, Region, SSAValue
 from xdsl.rewriter import Rewriter
 
-from xrelay.dialects.attribute_names import (
+from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
+from xrelay.dialects.relay.core.python_values import to_python
+from xrelay.dialects.relay.structure.function import FnOp
+from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.attribute_names import (
     COMPILER,
     COMPILER_INLINE,
     FORM,
@@ -19,13 +25,7 @@ from xrelay.dialects.attribute_names import (
     VALUE_NAME,
     VARIABLE,
 )
-from xrelay.dialects.relay.core.attribute_values import AttributeValue, to_attribute
-from xrelay.dialects.relay.core.python_values import to_python
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete
-from xrelay.dialects.relay.structure.function import FnOp
-from xrelay.dialects.relay.structure.fused import FusedOp
-from xrelay.dialects.relay.structure.tuples import TupleOp
-from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError
 from xrelay.relay.copies import copy_into
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, block_for, invoke, tuple_of, view, views

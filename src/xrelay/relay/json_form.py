@@ -22,10 +22,10 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError as XdslParseError
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.structure.weights import Array, arrays_by_key, weights_of
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError, ParseError, with_article
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.relay.analysis import free_vars

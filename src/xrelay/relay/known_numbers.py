@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.structure.known_elements import KnownElements
+from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.passes.graph.value_uses import depth_first
 
 MOST_OPS = 64

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp
 from xrelay.dialects.relay.ops.image_resize import Resize2DOp
@@ -28,6 +27,7 @@ from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, Sque
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_unary import SqrtOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
+from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import InputError
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of, view

@@ -8,12 +8,12 @@ from typing import Final
 import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType, i32
 
-from xrelay.dialects.relay.core.dtypes import may_multiply, numpy_dtype
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp
+from xrelay.dialects.shared.dtypes import may_multiply, numpy_dtype
 from xrelay.relay.expr import ExprLike, as_value, call
 
 PRODUCTS: Final[tuple[type[RelayOp], ...]] = (Conv1DOp, Conv2DOp, Conv3DOp, DenseOp, MatmulOp, BatchMatmulOp)

@@ -19,9 +19,9 @@ from xdsl.rewriter import Rewriter
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.python_values import to_python
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.call import callee_name, is_call
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.analysis import free_vars

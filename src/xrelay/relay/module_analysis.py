@@ -7,12 +7,12 @@ from collections import Counter
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import PRIMITIVE
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import relay_ops
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.errors import InputError
 from xrelay.passes.fusion.fuse_ops import RelayFuseOpsPass
 from xrelay.passes.fusion.outline_fused import RelayOutlineFusedPass

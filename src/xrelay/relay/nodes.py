@@ -12,13 +12,13 @@ from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 
 from xrelay.api.tensor import Tensor
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, dims_in, is_complete
 from xrelay.dialects.relay.structure.call import NamedCallOp, callee_name
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.function import InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.types import IncompleteType, dims_in, is_complete
 from xrelay.errors import InputError
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, call, const, tuple_of, view, views

@@ -7,12 +7,12 @@ from typing import TypeVar, cast
 
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
 from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay.precision_hooks import Precision

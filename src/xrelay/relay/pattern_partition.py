@@ -8,8 +8,8 @@ from typing import cast
 
 from xdsl.dialects.func import FuncOp
 
-from xrelay.dialects.attribute_names import PARTITIONED_FROM
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.shared.attribute_names import PARTITIONED_FROM
 from xrelay.passes.patterns.graph import NodeGraph
 from xrelay.passes.patterns.groups import Group, groups_of
 from xrelay.passes.patterns.nodes import DFPattern, FunctionPattern

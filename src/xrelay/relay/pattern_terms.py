@@ -7,8 +7,8 @@ from typing import TypeAlias
 
 from xdsl.ir import Attribute, OpResult
 
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.structure.fused import FusedOp
+from xrelay.dialects.shared.types import is_complete
 from xrelay.passes.patterns.ir_terms import op_attribute, operator_attribute
 from xrelay.passes.patterns.same_program import is_made_as
 from xrelay.passes.patterns.terms import (

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import FunctionType, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, BlockArgument, OpResult, Region, SSAValue
 
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import TypeInferenceError, XRelayError
 from xrelay.passes.types.infer_type import infer_types
 from xrelay.relay.copies import copy_into

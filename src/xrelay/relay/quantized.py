@@ -17,7 +17,6 @@ import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.axes import axis_index
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.ops.qnn_quantize import RequantizeOp
 from xrelay.dialects.relay.ops.tensor_compare import EqualOp
 from xrelay.dialects.relay.ops.tensor_elementwise import (
@@ -32,6 +31,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
 from xrelay.dialects.relay.ops.tensor_rounding import RoundOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import InputError, did_you_mean
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view
 

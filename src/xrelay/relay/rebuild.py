@@ -9,10 +9,10 @@ from xdsl.dialects.func import CallOp
 from xdsl.ir import Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import IncompleteType, is_complete
 from xrelay.dialects.relay.structure.call import NamedCallOp, is_call
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr, view

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import AnyFloat, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.passes.relay_api.named_passes import create_pass
 from xrelay.relay.analysis import free_vars
 from xrelay.relay.binding import bind

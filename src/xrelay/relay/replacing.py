@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete
+from xrelay.dialects.shared.types import is_complete
 from xrelay.errors import InputError
 from xrelay.relay.branch_scopes import scopes_of_inner_lets
 from xrelay.relay.expr import Expr, view

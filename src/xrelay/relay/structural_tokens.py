@@ -14,8 +14,6 @@ from xdsl.dialects.builtin import FloatAttr, ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Operation, OpResult, SSAValue
 
-from xrelay.dialects.attribute_names import BINDS, COMPILER_PRIMITIVE, REQUIRES
-from xrelay.dialects.defined_values import region_arguments
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.structure.call import is_call
@@ -24,6 +22,8 @@ from xrelay.dialects.relay.structure.function import FnOp, InvokeOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.attribute_names import BINDS, COMPILER_PRIMITIVE, REQUIRES
+from xrelay.dialects.shared.defined_values import region_arguments
 from xrelay.relay.attrs import Attrs
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function

@@ -14,7 +14,7 @@ from xdsl.dialects.builtin import TensorType as BuiltinTensorType
 from xdsl.dialects.builtin import TupleType as BuiltinTupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.types import IncompleteType, function_type, tuple_type
+from xrelay.dialects.shared.types import IncompleteType, function_type, tuple_type
 from xrelay.errors import InputError
 from xrelay.relay.type_views import FuncTypeView, TupleTypeView, TypeView, as_plain, type_view
 

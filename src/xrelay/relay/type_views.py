@@ -11,8 +11,8 @@ from collections.abc import Callable
 from xdsl.dialects.builtin import FunctionType, TensorType, TupleType
 from xdsl.ir import Attribute
 
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
-from xrelay.dialects.relay.core.types import shape_of, tuple_type
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import shape_of, tuple_type
 from xrelay.errors import TensorTypeError
 from xrelay.index_algebra.dims import Shape
 

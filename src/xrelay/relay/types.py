@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import TensorType as BuiltinTensorType
 from xdsl.dialects.builtin import TupleType as BuiltinTupleType
 from xdsl.ir import Attribute, TypeAttribute
 
-from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.dialects.relay.core.types import IncompleteType as BuiltinIncompleteType
-from xrelay.dialects.relay.core.types import tensor_type
+from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.types import IncompleteType as BuiltinIncompleteType
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InputError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, is_dim_name, symbol
 from xrelay.relay.type_views import FuncTypeView, TensorTypeView, TupleTypeView, TypeView, as_plain, plain_type

@@ -15,7 +15,6 @@ from math import isfinite
 from typing import TypeAlias, cast
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
-from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.image_resize import Resize2DOp, Resize3DOp
 from xrelay.dialects.relay.ops.nn_upsampling import (
     Upsampling2DOp,
@@ -30,6 +29,7 @@ from xrelay.dialects.relay.ops.tensor_gather import TakeOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.ops.tensor_rounding import FloorOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp
+from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_arguments import apply_operator, known_attribute
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, tuple_of

@@ -15,7 +15,6 @@ from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.core.types import is_complete, shape_of
 from xrelay.dialects.relay.ops.nn_upsampling import Upsampling2DOp, Upsampling3DOp
 from xrelay.dialects.relay.ops.qnn_unary import QnnLeakyReluOp
 from xrelay.dialects.relay.ops.random import ThreefryGenerateOp
@@ -30,6 +29,7 @@ from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
 from xrelay.dialects.relay.ops.vision_boxes import NonMaxSuppressionOp
 from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
+from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import ConstraintError
 from xrelay.relay.dynamic_arguments import apply_operator
 from xrelay.relay.expr import Expr, ExprLike, as_value, call, const, view

@@ -10,7 +10,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
 from xrelay.dialects import topi
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.topi.build import Body, compute, is_unsigned
 from xrelay.errors import InputError
 from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range

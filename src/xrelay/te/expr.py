@@ -15,7 +15,7 @@ from numpy.typing import DTypeLike
 from xdsl.dialects import math
 from xdsl.ir import Operation, SSAValue
 
-from xrelay.dialects.relay.core.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError, XRelayError
 
 INDEX = "int32"

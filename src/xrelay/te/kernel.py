@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import IntegerAttr, MemRefType
 from xdsl.ir import SSAValue
 
-from xrelay.dialects.attribute_names import NUM_OUTPUTS
 from xrelay.dialects.loop import DYNAMIC, BlockOp, IterKind
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS
+from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import ScheduleError
 from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft

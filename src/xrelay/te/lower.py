@@ -10,9 +10,9 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from xrelay.dialects import topi
-from xrelay.dialects.attribute_names import PRIMITIVE, SCHEDULE, VALUE_NAME
 from xrelay.dialects.loop import ScheduleAttr
-from xrelay.dialects.relay.core.dtypes import element_type
+from xrelay.dialects.shared.attribute_names import PRIMITIVE, SCHEDULE, VALUE_NAME
+from xrelay.dialects.shared.dtypes import element_type
 from xrelay.errors import InputError, one_line
 from xrelay.lowering.topi_to_loop.convert_topi_to_loop import ConvertTopiToLoopPass
 from xrelay.passes.infra.source import full_context

@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, StringAttr, i32
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from xrelay.dialects.attribute_names import FUSE_WITH
+from xrelay.dialects.shared.attribute_names import FUSE_WITH
 from xrelay.passes.fusion.explain import ExplainedBlock, explain_fusion
 from xrelay.passes.fusion.explain_story import hint_effect
 from xrelay.passes.fusion.op_patterns import forward_graph

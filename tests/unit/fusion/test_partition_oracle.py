@@ -16,12 +16,12 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
-from xrelay.dialects.attribute_names import RESHAPE_ONLY
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.structure.function import FnOp
 from xrelay.dialects.relay.structure.fused import FusedOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.attribute_names import RESHAPE_ONLY
 from xrelay.passes.fusion.defuse_ops import defuse
 from xrelay.passes.fusion.fuse_ops import FunctionFusion, analyse_module, fuse_module
 from xrelay.passes.fusion.op_patterns import forward_graph

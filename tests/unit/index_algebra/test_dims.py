@@ -19,8 +19,8 @@ from xdsl.parser import Parser
 from xdsl.utils.exceptions import ParseError
 
 from xrelay.dialects.relay.core.broadcast import broadcast_requirements, broadcast_shapes
-from xrelay.dialects.relay.core.types import merge_types, shape_of, tensor_type
 from xrelay.dialects.relay.dialect import RELAY
+from xrelay.dialects.shared.types import merge_types, shape_of, tensor_type
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dim_expressions import is_nonnegative
 from xrelay.index_algebra.dims import (

@@ -24,7 +24,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.hints import isa
 
-from xrelay.dialects.is_attribute import is_attribute
+from xrelay.dialects.shared.is_attribute import is_attribute
 
 KINDS: list[type[Attribute]] = [
     ArrayAttr[StringAttr],

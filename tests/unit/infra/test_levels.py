@@ -11,11 +11,11 @@ from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from xrelay.dialects.levels import level_of_class
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
+from xrelay.dialects.shared.levels import level_of_class
 from xrelay.dialects.topi.named.base import Expansion, NamedOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.relay_to_topi.convert_relay_to_topi import ConvertRelayToTopiPass

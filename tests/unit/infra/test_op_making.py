@@ -7,7 +7,7 @@ from xdsl.dialects import arith, llvm
 from xdsl.dialects.builtin import FloatAttr, IndexType, IntegerAttr, ModuleOp, UnknownLoc, f32, i64
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from xrelay.dialects.op_making import copies, copy, make
+from xrelay.dialects.shared.op_making import copies, copy, make
 from xrelay.passes.infra.printing import print_module
 from xrelay.passes.infra.source import full_context, parse_module
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.examples import examples
 from support.work import executed_lines
 
-from xrelay.dialects.locations import location_of
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import ParseError, VerificationError
 from xrelay.passes.infra.source import full_context, parse_module, read_module
 from xrelay.passes.infra.verify import verification_errors, verify_module, walk_ops

@@ -12,7 +12,6 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op, relay_ops
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenaming
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
@@ -21,6 +20,7 @@ from xrelay.dialects.relay.ops.nn_conv import FilterOp
 from xrelay.dialects.relay.ops.sliding_window import ImageOp, SlidingWindowOp, SpatialOp
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.passes.layout.alter_op_layout import SIMPLER
 
 PAGE = Path(__file__).parents[3] / "docs" / "layouts.md"

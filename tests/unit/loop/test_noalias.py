@@ -12,8 +12,8 @@ from xdsl.dialects import arith, func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IndexType, IntegerAttr, MemRefType, ModuleOp, f32
 from xdsl.ir import Block, Region, SSAValue
 
-from xrelay.dialects.attribute_names import NOALIAS
 from xrelay.dialects.loop import PartOp
+from xrelay.dialects.shared.attribute_names import NOALIAS
 from xrelay.passes.loop.noalias import mark_noalias
 from xrelay.passes.loop.signature import argument_attrs
 

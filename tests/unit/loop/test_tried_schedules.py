@@ -9,9 +9,9 @@ import pytest
 from support.work import executed_lines
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.attribute_names import SCHEDULE
 from xrelay.dialects.loop import LoadOp, ScheduleAttr
 from xrelay.dialects.loop.schedule import Split
+from xrelay.dialects.shared.attribute_names import SCHEDULE
 from xrelay.lowering.registry import pass_thunks
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.pipeline_text import parse_passes

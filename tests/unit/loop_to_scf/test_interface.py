@@ -6,7 +6,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay.api.interface import tables_of
-from xrelay.dialects.attribute_names import INPUTS
+from xrelay.dialects.shared.attribute_names import INPUTS
 from xrelay.errors import InputError, LoweringError
 from xrelay.lowering.interface import has_interface, read_interface
 from xrelay.lowering.loop_to_scf.convert_loop_to_scf import ConvertLoopToScfPass

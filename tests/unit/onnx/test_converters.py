@@ -10,7 +10,7 @@ from onnx import helper, shape_inference
 from support.onnx_models import conv_model, model, value
 
 from xrelay.api.compile import compile
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ExecutionError, ModelImportError
 from xrelay.frontend.onnx import import_onnx
 

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import NameLoc, StringAttr
 from xdsl.dialects.func import FuncOp
 
 from xrelay.dialects.relay.core.size_hints import SizeHint, size_hints
-from xrelay.dialects.relay.core.types import shape_of
+from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import ModelImportError
 from xrelay.frontend.onnx import import_onnx, load
 

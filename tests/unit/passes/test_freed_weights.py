@@ -13,11 +13,11 @@ from xdsl.dialects.builtin import ModuleOp, f32
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp, MultiplyOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.lowering.registry import load_pass
 from xrelay.passes.infra.source import full_context
 from xrelay.runtime.arena import aligned

@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import ModuleOp, TupleType, f32, i1
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops import tensor_join
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, ExpOp
@@ -23,6 +22,7 @@ from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import symbol
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.infra.pipeline_text import parse_passes

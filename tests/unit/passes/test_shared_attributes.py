@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Modul
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.scope import LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import PassError
 from xrelay.lowering.registry import ALL_PASSES, load_pass
 from xrelay.passes.graph.op_keys import OpKeys

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.relay.core.dtypes import element_type
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import WeightAttr
+from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.types import tensor_type
 
 
 @pytest.mark.parametrize("array", [np.zeros((3, 2), np.float32), np.zeros((2, 3), np.float64)])

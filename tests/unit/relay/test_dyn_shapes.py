@@ -11,7 +11,7 @@ from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.core.reshape_codes import codes_of
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError, InterpreterError
 from xrelay.index_algebra.dims import ANY, Dim, Shape, symbol
 from xrelay.interpreters.relay import apply_op

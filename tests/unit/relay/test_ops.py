@@ -21,9 +21,9 @@ from xrelay.dialects.relay.core.inference import Inference
 from xrelay.dialects.relay.core.op_base import INCOMPLETE, RelayOp
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.core.registry import relay_ops
-from xrelay.dialects.relay.core.types import is_complete
 from xrelay.dialects.relay.dialect import LANGUAGE, RELAY
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.types import is_complete
 from xrelay.interpreters.relay.registry import _EVALUATORS
 
 OPERATORS = relay_ops()

@@ -10,9 +10,9 @@ from xdsl.ir import Attribute
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import tensor_type, with_dims
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.types import tensor_type, with_dims
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import ANY, Dim, symbol
 

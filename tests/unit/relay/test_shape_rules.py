@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import TensorType, TupleType, f32
 from xdsl.ir import Block
 
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import shape_of, tensor_type
+from xrelay.dialects.shared.types import shape_of, tensor_type
 from xrelay.errors import ConstraintError
 from xrelay.index_algebra.dims import substitute, symbol
 

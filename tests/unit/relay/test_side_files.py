@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp, f32
 
 from xrelay import relay
 from xrelay.api.sources import load_source, save_module
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.weights import UnresolvedWeightError, Weight, WeightAttr, weights_of
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.errors import InputError
 from xrelay.relay import Expr
 from xrelay.runtime.arena import aligned

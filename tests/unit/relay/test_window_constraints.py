@@ -11,7 +11,7 @@ from xdsl.ir import Block, SSAValue
 
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.dialects.relay.core.types import IncompleteType, tensor_type
+from xrelay.dialects.shared.types import IncompleteType, tensor_type
 from xrelay.errors import ConstraintError
 
 NUMBERS = {1: "one positive number", 2: "one or two positive numbers", 3: "one or three positive numbers"}

@@ -8,9 +8,9 @@ from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
 from xrelay import relay, transform
-from xrelay.dialects.relay.core.types import tensor_type
 from xrelay.dialects.relay.ops.tensor_unary import NegativeOp
 from xrelay.dialects.relay.structure.scope import LetOp
+from xrelay.dialects.shared.types import tensor_type
 from xrelay.passes.infra.verify import verify_module, walk_ops
 from xrelay.passes.relay.partial_eval import partially_evaluate
 from xrelay.passes.relay.to_cps import to_cps

@@ -8,9 +8,9 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 from xrelay import relay, transform
-from xrelay.dialects.attribute_names import USED_MEMORY
 from xrelay.dialects.relay.core.python_values import to_python
 from xrelay.dialects.relay.structure.function import FnOp
+from xrelay.dialects.shared.attribute_names import USED_MEMORY
 from xrelay.errors import PassError
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function

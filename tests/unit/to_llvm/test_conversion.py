@@ -23,7 +23,7 @@ from xdsl.dialects.func import Func
 from xdsl.ir import Attribute, Block, Operation
 from xdsl.parser import Parser
 
-from xrelay.dialects.locations import format_location, fuse_locations
+from xrelay.dialects.shared.locations import format_location, fuse_locations
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.conversion import (
     ConversionPattern,

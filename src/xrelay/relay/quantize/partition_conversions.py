@@ -13,8 +13,8 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from xrelay.dialects.locations import location_of
-from xrelay.dialects.relay.core.dtypes import numpy_dtype
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import InputError
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.infra.verify import walk_ops

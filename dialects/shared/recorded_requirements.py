@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import EffectInstance, MemoryEffectKind, Pure
 
-from xrelay.dialects.attribute_names import BINDS, DEMANDS, REQUIRES
-from xrelay.dialects.is_attribute import is_attribute
-from xrelay.dialects.relay.core.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
+from xrelay.dialects.shared.attribute_names import BINDS, DEMANDS, REQUIRES
+from xrelay.dialects.shared.is_attribute import is_attribute
+from xrelay.dialects.shared.requirements_attr import BoundsAttr, NewExtent, RequirementsAttr
 from xrelay.index_algebra.requirement import Requirement
 
 

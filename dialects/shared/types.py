@@ -10,9 +10,9 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, FunctionType, NoneAttr, TensorT
 from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 
-from xrelay.dialects.relay.core.container_types import OptionalType, SequenceType
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
-from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.dialects.shared.container_types import OptionalType, SequenceType
+from xrelay.dialects.shared.dims_attr import DimsAttr
+from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.errors import TensorTypeError
 from xrelay.index_algebra.dims import ANY, Dim, DimExpr, Shape, merge_dims
 

@@ -15,7 +15,7 @@ from xdsl.printer import Printer
 from xdsl.traits import EffectInstance, MemoryEffect, MemoryEffectKind
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.extents import ExtentsAttr, extent_attr, extent_in, negative, parse_extent
+from xrelay.dialects.shared.extents import ExtentsAttr, extent_attr, extent_in, negative, parse_extent
 from xrelay.errors import DimensionError
 from xrelay.index_algebra.dims import Dim, evaluate, substitute
 

@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.utils.exceptions import VerifyException
 
-from xrelay.dialects.relay.core.dims_attr import DimsAttr
+from xrelay.dialects.shared.dims_attr import DimsAttr
 
 
 @irdl_attr_definition

@@ -22,7 +22,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, TypeAttribute
 
-from xrelay.dialects.relay.core.identity_memo import IdentityMemo
+from xrelay.dialects.shared.identity_memo import IdentityMemo
 from xrelay.errors import TypeInferenceError
 
 if TYPE_CHECKING:
