@@ -1,1 +1,1 @@
-"""From one level to the next; `pipelines` is the table of contents of the compiler."""
+"""Lowering passes from each level to the next; `pipelines` lists them in order."""

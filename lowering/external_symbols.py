@@ -1,7 +1,8 @@
-"""Functions of the process that native code may call.
+"""External functions that native code may call.
 
-The JIT linker looks up what an object leaves undefined among all symbols of the process, so a text could declare and
-call any function of the C library. Only the functions below, and those that a package has registered, may be declared.
+The JIT linker resolves undefined symbols of an object among all symbols of the process, so a module could declare and
+call any function of the C library. Modules may declare only the functions below and those that packages have
+registered.
 """
 
 from __future__ import annotations
@@ -31,20 +32,21 @@ _registered: set[str] = set()
 
 
 def add_external_symbol(name: str) -> None:
-    """Lets native code call the function `name` of the process."""
+    """Allows native code to call the external function `name`."""
     _registered.add(name)
 
 
 def registered_symbols() -> frozenset[str]:
-    """Returns the functions that packages have registered."""
+    """Returns the names of the functions that packages have registered."""
     load_plugins("symbols")
     return frozenset(_registered)
 
 
 def check_external_symbols(module: ModuleOp, known: Collection[str]) -> None:
-    """Raises `LoweringError` for a function or variable of the process that a module in the llvm dialect may not use.
+    """Raises `LoweringError` if a module in the llvm dialect declares a function or variable that it may not use.
 
-    `known` are the symbols of other object files of the model. Pointers made of constants are refused as well.
+    `known` are the symbols that other object files of the model define. Pointers made from constants are refused as
+    well.
     """
     for op in module.ops:
         if isinstance(op, llvm.FuncOp | llvm.GlobalOp) and _is_external(op) and not _is_allowed(op, known):
@@ -60,7 +62,7 @@ def check_external_symbols(module: ModuleOp, known: Collection[str]) -> None:
 
 
 def _is_constant(value: SSAValue) -> bool:
-    """Whether a value is computed from constants alone."""
+    """Whether a value is computed from constants only."""
     pending, seen = [value], set[SSAValue]()
     while pending:
         if (each := pending.pop()) in seen:
@@ -76,7 +78,7 @@ def _is_constant(value: SSAValue) -> bool:
 
 
 def _is_external(op: llvm.FuncOp | llvm.GlobalOp) -> bool:
-    """Whether the linker looks up a symbol elsewhere."""
+    """Whether the linker resolves the symbol to a definition outside of this module."""
     linkage = op.linkage.linkage.data
     if isinstance(op, llvm.FuncOp):
         return linkage in _NOT_OWN or not op.body.blocks

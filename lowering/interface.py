@@ -11,29 +11,34 @@ builtin.module attributes {
 } {…}
 ```
 
-`xrelay.calls` has the calls of kernels that may fail, if they are for other nodes than those that the kernel names.
+`xrelay.calls` lists the calls of kernels that may fail, if their source nodes differ from those of the kernel.
 
-The arguments of `@main` are the inputs, the outputs, the weights and the arena, then the sizes of named dimensions. A
-weight has its name and key here; its bytes stay in memory or in a side file.
+The arguments of `@main` are the inputs, the outputs, the weights and the arena, then the sizes of named dimensions. The
+attribute holds the name and key of a weight; its bytes stay in memory or in a side file.
 
-With named dimensions types have their names (`tensor<?x8xf32, #relay.dims<n>>`), and two attributes more are there:
+With named dimensions, types contain their names (`tensor<?x8xf32, #relay.dims<n>>`), and there are two more attributes:
 
 ```
   xrelay.dims = ["n"],
   xrelay.checks = [{text = "n >= 1", requires = #relay.requirements<n >= 1>, sources = ["reshape1"]}]
 ```
 
-The arena's size is 0 then: `@main_plan` computes it.
+The arena's size is then 0: `@main_plan` computes it.
 
-What a run needs beside the arena stands in `xrelay.memory = {boxes = 128 : i64, kernels = 0 : i64, each_thread = 0 :
-i64, uncounted = ["sequences, optionals and closures"]}`, where it is anything: bytes as far as they are known when
-compiling, and in words what is not among them.
+If a run needs memory beside the arena, `xrelay.memory` holds the bytes that are known at compile time, and descriptions
+of the memory that is not counted:
 
-An output whose type has a name that is not in `xrelay.dims` is one that `@main` returns: a run makes its extents. So
-are sequences, optionals and closures (`type = !relay.sequence<tensor<?xf32>>`). They are no arguments; the others are
-in order.
-With `xrelay.polls` runs can be ended: in loops, or between kernels. With `xrelay.straight`, too, `@main` is kernels in
-a row, so that runs of the same sizes take about as long as each other.
+```
+  xrelay.memory = {boxes = 128 : i64, kernels = 0 : i64, each_thread = 0 : i64,
+                   uncounted = ["sequences, optionals and closures"]}
+```
+
+An output whose type has a dimension that is not in `xrelay.dims` is no argument: `@main` returns it, since its extents
+are known only during the run. Sequences, optionals and closures (`type = !relay.sequence<tensor<?xf32>>`) are returned
+too. The other outputs are arguments, in order.
+
+With `xrelay.polls`, a run can be cancelled, in loops or between kernels. With `xrelay.straight` in addition, `@main` is
+a straight sequence of kernel calls, so runs with the same sizes take about the same time.
 """
 
 from __future__ import annotations
@@ -93,12 +98,12 @@ from xrelay.passes.loop.signature import argument_attrs
 
 NONE = ArrayAttr[Attribute]([])
 _CHECK_FIELDS = {"requires": REQUIRES, "sources": SOURCES}
-"""The fields of a check, by the attributes of the assertion."""
+"""Key of a check → attribute of the assertion."""
 
 
 @dataclass(frozen=True)
 class TensorEntry:
-    """An input, an output or a weight: its name and type, and the value of a weight."""
+    """Name and type of an input, an output or a weight, and the value of a weight."""
 
     name: str
     type: TensorType[Attribute] | SequenceType | OptionalType | ClosureType
@@ -107,7 +112,7 @@ class TensorEntry:
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A kernel's symbol and the names of the model's nodes that it, or one call of it, computes."""
+    """The symbol of a kernel, and the names of the model's nodes that the kernel, or one call of it, computes."""
 
     name: str
     sources: tuple[str, ...] = ()
@@ -115,7 +120,7 @@ class KernelEntry:
 
 @dataclass(frozen=True)
 class CheckEntry:
-    """What must hold of named dimensions: as text, as a requirement where it is one, and for which nodes."""
+    """A condition on named dimensions: its text, its requirement if it has that form, and the nodes that need it."""
 
     text: str
     requirement: Requirement | None = None
@@ -124,7 +129,7 @@ class CheckEntry:
 
 @dataclass(frozen=True)
 class ModuleInterface:
-    """What the attributes of a module say."""
+    """The contents of a module's interface attributes."""
 
     inputs: tuple[TensorEntry, ...]
     outputs: tuple[TensorEntry, ...]
@@ -135,18 +140,18 @@ class ModuleInterface:
     dims: tuple[str, ...] = ()
     checks: tuple[CheckEntry, ...] = ()
     polls: bool = False
-    """Whether runs can be ended."""
+    """Whether runs can be cancelled."""
     straight: bool = False
-    """Whether runs of the same sizes take about as long as each other."""
+    """Whether runs with the same sizes take about the same time."""
     memory: MemoryEntry = field(default_factory=MemoryEntry)
 
 
 def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribute]]) -> None:
-    """Writes the attributes of a module whose `@main`, at the loop level, still has inputs, outputs and arena alone.
+    """Writes the interface of a module at the loop level, whose `@main` takes only inputs, outputs and the arena.
 
-    Buffers that `@main` returns are outputs too: number `loop.place` of all, or behind those that are arguments.
-    `weights` are the values and the buffer types of the arguments that the weights of `@main` become. A module without
-    `@main`, or whose `@main` does not count its outputs, has no interface.
+    Buffers that `@main` returns are outputs too; `loop.place` is their number among all outputs, by default after those
+    that are arguments. `weights` are the values and the buffer types of the arguments that the weights of `@main`
+    become. A module without `@main`, or whose `@main` has no number of outputs, has no interface.
     """
     main = next((op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == "main"), None)
     if main is None or not main.body.blocks or NUM_OUTPUTS not in main.attributes:
@@ -174,7 +179,7 @@ def write_interface(module: ModuleOp, weights: Sequence[tuple[Attribute, Attribu
 
 
 def write_kernels(module: ModuleOp, key: str, kernels: Iterable[tuple[str, Attribute | None]]) -> None:
-    """Writes a list of kernels, or of calls: the symbol and the sources of each, in the order of their numbers."""
+    """Writes a list of kernels or calls: the symbol and the sources of each, in the order of their numbers."""
     entries = [
         DictionaryAttr({"name": StringAttr(name)} | ({"sources": sources} if sources is not None else {}))
         for name, sources in kernels
@@ -184,7 +189,10 @@ def write_kernels(module: ModuleOp, key: str, kernels: Iterable[tuple[str, Attri
 
 
 def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf.AssertOp, int]:
-    """Writes the list of what assertions of graph functions say; gives the number of each, equal ones one number."""
+    """Writes the conditions of the assertions of graph functions as checks; returns the number of each assertion.
+
+    Equal checks share a number.
+    """
     rows: dict[DictionaryAttr, int] = {}
     numbers: dict[cf.AssertOp, int] = {}
     for op in assertions:
@@ -196,7 +204,7 @@ def write_checks(module: ModuleOp, assertions: Iterable[cf.AssertOp]) -> dict[cf
 
 
 def add_checks(module: ModuleOp, texts: Sequence[str]) -> list[int]:
-    """Writes rows of these texts behind those of the list of checks; gives their numbers."""
+    """Appends checks with these texts; returns their numbers."""
     rows = module.attributes.get(CHECKS, NONE)
     known = list(rows.data) if is_attribute(rows, ArrayAttr[DictionaryAttr]) else []
     module.attributes[CHECKS] = ArrayAttr([*known, *(DictionaryAttr({"text": StringAttr(text)}) for text in texts)])
@@ -204,12 +212,12 @@ def add_checks(module: ModuleOp, texts: Sequence[str]) -> list[int]:
 
 
 def has_interface(module: ModuleOp) -> bool:
-    """Whether a module says what its inputs are."""
+    """Whether a module has interface attributes."""
     return INPUTS in module.attributes
 
 
 def read_interface(module: ModuleOp) -> ModuleInterface:
-    """Reads the attributes of a module; raises `LoweringError` where one is absent or not as it is written here."""
+    """Reads the interface attributes of a module; raises `LoweringError` if one is absent or malformed."""
     size = module.attributes.get(ARENA_SIZE)
     if not isinstance(size, IntegerAttr):
         raise _malformed(module, ARENA_SIZE)
@@ -238,7 +246,7 @@ def _given_name(attributes: dict[str, Attribute]) -> str | None:
 
 @dataclass(frozen=True)
 class _Output:
-    """The name that an output was given, its tensor, and where a buffer that is returned says so its number."""
+    """The name of an output, its tensor type, and its number if it is a returned buffer that has one."""
 
     name: str | None
     tensor: Attribute
@@ -246,7 +254,7 @@ class _Output:
 
 
 def _returned(main: func.FuncOp) -> list[_Output]:
-    """The buffers that `main` returns."""
+    """Returns the outputs that `main` returns as buffers or lists."""
     types = main.function_type.outputs.data
     attributes = main.res_attrs.data if main.res_attrs is not None else [DictionaryAttr({})] * len(types)
     found: list[_Output] = []
@@ -259,7 +267,7 @@ def _returned(main: func.FuncOp) -> list[_Output]:
 
 
 def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) -> None:
-    """`LoweringError` unless the outputs whose names `main` does not bind are those that it returns."""
+    """Raises `LoweringError` unless `main` returns exactly the outputs with dimensions that it does not bind."""
     names = set(dim_names(main))
     for number, output in enumerate(outputs):
         dims = output.tensor.encoding if isa(output.tensor, TensorType) else None
@@ -272,7 +280,7 @@ def _check_kinds(outputs: Sequence[_Output], arguments: int, main: func.FuncOp) 
 
 
 def _numbers(outputs: Sequence[_Output], main: func.FuncOp) -> list[int]:
-    """The number of each output among all: those that do not say theirs have what is left, in order."""
+    """Returns the number of each output; outputs without an explicit number get the free numbers in order."""
     placed = [output.place for output in outputs if output.place is not None]
     left = iter(number for number in range(len(outputs)) if number not in placed)
     numbers = [next(left, -1) if output.place is None else output.place for output in outputs]
@@ -287,12 +295,12 @@ def _first_known(*names: str | None) -> str:
 
 
 def _arena_bytes(type: Attribute) -> int:
-    """The bytes of the arena; 0 where the sizes of names decide them."""
+    """Returns the arena's size in bytes, or 0 if it depends on named dimensions."""
     return max(type.get_shape()[0], 0) if isinstance(type, MemRefType) else 0
 
 
 def _named_tensor(type: Attribute, attributes: dict[str, Attribute]) -> Attribute:
-    """The tensor that an argument holds, with the names of its open extents; what a list is."""
+    """Returns the tensor type of a buffer, with the names of its dynamic extents; for a list, its container type."""
     if isinstance(type, ListType):
         return attributes.get(CONTAINER, type)
     dims = attributes.get(LOOP_DIMS)
@@ -306,7 +314,7 @@ def _tensors(entries: Iterable[tuple[str, Attribute]]) -> ArrayAttr[DictionaryAt
 
 
 def _tensor(type: Attribute) -> Attribute:
-    """The tensor that a buffer holds."""
+    """Returns the tensor type of a buffer."""
     return TensorType(type.element_type, type.get_shape()) if isa(type, MemRefType) else type
 
 

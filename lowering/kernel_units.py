@@ -1,4 +1,4 @@
-"""Kernels in modules of their own: taken out of a module at the loop level, each with its versions.
+"""Kernel units: kernels moved out of a module at the loop level, each with its versions into a module of its own.
 
 ```
 func.func @main(…) {…  func.call @relu_3(%x, %y) …}        func.func @main(…) {…  func.call @relu_3(%x, %y) …}
@@ -10,9 +10,9 @@ func.func private @relu_3(%p: T, %r: T)               →    func.func private @
                                                                loop.takes_scratch} {…}
 ```
 
-What its callers let a kernel rely on stands in its own module: which arguments overlap no other, and whether it is
-given the memory that it works in. So the text of the module says all that decides the kernel's code, whatever the
-kernel is called and whoever calls it. It goes through the same stages as a whole module.
+The unit's module also holds the guarantees of the kernel's callers: which arguments overlap no other, and whether the
+caller passes scratch memory. So the text of the module determines the kernel's code, independently of its name and its
+callers. The module goes through the same stages as a whole program.
 """
 
 from __future__ import annotations
@@ -49,11 +49,13 @@ from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.noalias import mark_noalias
 
 KERNEL = "kernel"
-"""The symbol of every kernel in its own module; other functions there have names that begin with it."""
+"""The symbol of the kernel in every unit; the names of other functions in the unit begin with it."""
 _PRIVATE = StringAttr("private")
 _NOT_OF_ITS_CODE = (SOURCES, STRATEGIES, KERNEL_ANCHOR, SCHEDULE_REASON, LOOP_DIMS)
-"""Attributes of a kernel that name its model, its ops and the reasons for its form. Registered schedules, which read
-them, have been assigned."""
+"""Attributes of a kernel that do not affect its code: they name its model, its ops and the reasons for its form.
+
+Registered schedules read some of them, but have been assigned by then.
+"""
 
 
 @dataclass
@@ -61,23 +63,23 @@ class KernelUnit:
     """A kernel in a module of its own."""
 
     name: str
-    """Its symbol in the module that it was taken from."""
+    """The kernel's symbol in the original module."""
     module: ModuleOp
     declaration: func.FuncOp
-    """What stands in that module."""
+    """The declaration that replaces the kernel in the original module."""
     calls: Sequence[func.CallOp]
 
     @property
     def sources(self) -> tuple[str, ...]:
-        """The names of the model's nodes that it computes."""
+        """Returns the names of the model's nodes that the kernel computes."""
         sources = self.declaration.attributes.get(SOURCES)
         return tuple(each.data for each in sources) if is_attribute(sources, ArrayAttr[StringAttr]) else ()
 
 
 def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
-    """Takes the private kernels out of a module, those that take extents or have versions only `with_extents`.
+    """Moves the private kernels of a module into units; those with extents or versions only if `with_extents`.
 
-    Left are kernels that call functions or refer to globals. `declare_lowered` tells the module what comes of them.
+    Kernels that call functions or refer to globals stay. `declare_lowered` updates the declaration after lowering.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
     versions = versions_by_kernel(kernels_of(module))
@@ -105,9 +107,9 @@ def take_units(module: ModuleOp, *, with_extents: bool) -> list[KernelUnit]:
 
 
 def declare_lowered(unit: KernelUnit, kernel: func.FuncOp | None, *, may_fail: bool) -> None:
-    """Lets the declaration of a unit, and calls of it, give it memory to work in, as the declaration `kernel` says.
+    """Updates the declaration and the calls of a unit so that they match the lowered kernel's declaration.
 
-    What the kernel allocates for itself stands there too.
+    They pass scratch memory if the kernel takes it; the declaration also gets the kernel's own heap allocations.
     """
     declaration = unit.declaration
     if kernel is not None and NUM_SCRATCH in kernel.attributes:
@@ -122,12 +124,12 @@ def declare_lowered(unit: KernelUnit, kernel: func.FuncOp | None, *, may_fail: b
 
 
 def kernel_of(module: ModuleOp) -> func.FuncOp:
-    """The kernel of a unit's module, while it is in the func dialect."""
+    """Returns the kernel of a unit's module, which must still be in the func dialect."""
     return next(op for op in module.ops if isinstance(op, func.FuncOp) and op.sym_name.data == KERNEL)
 
 
 def declaration_of(kernel: func.FuncOp) -> func.FuncOp:
-    """A declaration of a kernel as it is now, which says what callers have to know."""
+    """Returns a declaration of a kernel with its current type and the attributes that callers need."""
     declaration = func.FuncOp(
         kernel.sym_name.data, kernel.function_type, Region(), "private", arg_attrs=kernel.arg_attrs
     )
@@ -139,7 +141,7 @@ def declaration_of(kernel: func.FuncOp) -> func.FuncOp:
 def _take(
     kernel: func.FuncOp, versions: Sequence[tuple[func.FuncOp, KernelVersion]], calls: Sequence[func.CallOp]
 ) -> KernelUnit:
-    """A kernel with its versions in a module of its own; a declaration in its place."""
+    """Moves a kernel with its versions into a module of its own, and leaves a declaration."""
     name, declaration = kernel.sym_name.data, declaration_of(kernel)
     declaration.location = kernel.location
     Rewriter.insert_op(declaration, InsertPoint.before(kernel))
@@ -165,7 +167,7 @@ def _take(
 
 
 def _forget_names(function: func.FuncOp) -> None:
-    """Removes the names of values, which differ between models, and of schedules, which have been assigned."""
+    """Removes names of values, which differ between models, and names of schedules, which have been assigned."""
     for op in all_ops(function):
         op.attributes.pop(TE_SCHEDULE, None)
         for result in op.results:
@@ -184,7 +186,7 @@ def _stands_alone(kernel: func.FuncOp) -> bool:
 
 
 def _calls(module: ModuleOp) -> dict[str, list[func.CallOp]]:
-    """The calls of each function."""
+    """Returns the calls of each function."""
     calls: defaultdict[str, list[func.CallOp]] = defaultdict(list)
     for op in ops_of(module, func.CallOp):
         calls[op.callee.string_value()].append(op)

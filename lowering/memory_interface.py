@@ -1,4 +1,4 @@
-"""What a module below the loop level says of the memory of a run: its attribute `xrelay.memory`."""
+"""The attribute `xrelay.memory`: the memory that a run of a module below the loop level needs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NONE: Final = ArrayAttr[Attribute]([])
 
 @dataclass(frozen=True)
 class MemoryEntry:
-    """The most bytes that a run needs beside the arena, as far as they are known, and what is not among them."""
+    """An upper bound of the bytes that a run needs beside the arena, as far as known, and descriptions of the rest."""
 
     boxes: int = 0
     kernels: int = 0
@@ -25,7 +25,7 @@ class MemoryEntry:
 
 
 def read_memory(needs: Attribute) -> MemoryEntry | None:
-    """What an attribute says that `loop-plan-memory` wrote; `None` where it is none."""
+    """Reads an attribute that `loop-plan-memory` wrote; returns None if it is malformed."""
     if not isinstance(needs, DictionaryAttr):
         return None
     told = [needs.data.get(name, IntegerAttr(0, i64)) for name in _SIZES]

@@ -1,8 +1,8 @@
-"""The table of contents of the compiler: from a relay module to the llvm dialect, stage by stage.
+"""The stages of the compiler, from a relay module to the llvm dialect.
 
-A stage is a level of the program and the passes that bring the program there from the stage before. `xrelay-opt -p
-NAME` runs a stage alone on its text, `--dump-stages` writes the program after each, and `xrelay.compile` runs them all.
-Names of passes are those of `xrelay.lowering.registry`.
+A stage is a level of the program with the passes that lower the previous stage to it. `xrelay-opt -p NAME` runs one
+stage on a text, `--dump-stages` writes the program after each, and `xrelay.compile` runs them all. Pass names are those
+of `xrelay.lowering.registry`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xrelay.passes.catalogue.points import PipelineWeaver
 
 
 class Phase(Enum):
-    """The stages in order, each with one line on what the program is afterwards."""
+    """The stages in order, each with a description of the program after it."""
 
     TYPED = "relay with every type known"
     OPTIMIZED = "relay after the graph optimiser: inference forms, folded constants, layouts"
@@ -34,14 +34,14 @@ class Phase(Enum):
 
 @dataclass(frozen=True)
 class Stage:
-    """One phase and the pipeline (in xDSL's syntax) that leads to it from the one before."""
+    """A phase, and the pipeline (in xDSL's syntax) that lowers the previous phase to it."""
 
     phase: Phase
     passes: tuple[str, ...]
 
     @property
     def name(self) -> str:
-        """The phase's name in lower case, as files and flags write it."""
+        """Returns the phase's name in lower case, as in file names and flags."""
         return self.phase.name.lower()
 
 
@@ -54,14 +54,14 @@ def compile_stages(
     dot_products: tuple[str, int] | None = None,
     decide: Decide | None = None,
 ) -> list[Stage]:
-    """The stages of a compilation.
+    """Returns the stages of a compilation.
 
-    `vector_lanes` is how many f32 the target's vectors hold; `schedule_target` is the target in the form that
-    `loop-assign-schedules{target=…}` takes, empty for the generic one; `converts_f16` is whether the target has
-    instructions between f16 and f32; `dot_products` is its instruction for sums of products of bytes, with
-    the bits of its longest vectors. Raises `InputError` for an opt_level that is not between 0 and 3. `decide` may
-    name passes of the optimiser that run, or do not, whatever their level; without `relay-fuse-ops` every op is a
-    kernel of its own.
+    `vector_lanes` is the number of f32 elements in a vector register of the target. `schedule_target` is the target in
+    the form of `loop-assign-schedules{target=…}`, empty for the generic target. `converts_f16` is whether the target
+    has conversion instructions between f16 and f32. `dot_products` is the name of the target's instruction for sums of
+    products of bytes, with the width in bits of its longest vectors. `decide` enables or disables passes of the
+    optimiser regardless of their level; without `relay-fuse-ops` every op is a kernel of its own. Raises `InputError`
+    if `opt_level` is not between 0 and 3.
     """
     if not 0 <= opt_level <= MAX_OPT_LEVEL:
         raise InputError(f"opt_level must be between 0 and {MAX_OPT_LEVEL}, found {opt_level}")
@@ -78,14 +78,14 @@ def compile_stages(
 
 
 def extension_points() -> list[str]:
-    """Returns the points of the pipeline at which passes of other packages may run, in its order."""
+    """Returns the names of the points at which passes of other packages may run, in pipeline order."""
     weaver = PipelineWeaver()
     _woven(weaver, "relay-fuse-ops", "loop-assign-schedules")
     return weaver.points
 
 
 def graph_rows() -> list[PipelineRow]:
-    """Returns the rows of the graph pipeline up to fusion, those of other packages among them."""
+    """Returns the rows of the graph pipeline up to fusion, including those of other packages."""
     woven = dict(_woven(PipelineWeaver(), "relay-fuse-ops", "loop-assign-schedules"))
     fused = woven[Phase.FUSED]
     outlining = next(number for number, row in enumerate(fused) if row.pass_name == "relay-outline-fused")
@@ -95,7 +95,7 @@ def graph_rows() -> list[PipelineRow]:
 def _woven(
     weaver: PipelineWeaver, fuse: str, assign: str, llvm: tuple[str, ...] = LLVM_PIPELINE
 ) -> list[tuple[Phase, list[PipelineRow]]]:
-    """The rows of each stage, in order."""
+    """Returns the rows of each stage, in order."""
     to_loops = (
         "topi-add-versions",
         "convert-topi-to-loop",
@@ -105,7 +105,7 @@ def _woven(
         "loop-merge-kernels",
     )
     lowerings: dict[Phase, tuple[str, ...]] = {
-        # Lower levels run what stands before what they run, so no option of the optimiser leaves this out.
+        # Basic block normal form is here, not in the optimiser, so that no optimiser option disables it.
         Phase.FUSED: ("relay-to-basic-block-normal-form", fuse, "relay-outline-fused"),
         Phase.TOPI: ("convert-relay-to-topi", "topi-inline-injective", "dce"),
         Phase.LOOP: ("topi-expand-named", "topi-inline-injective", "dce", *to_loops),
@@ -124,7 +124,7 @@ def _woven(
 def _chosen(
     phase: Phase, rows: Sequence[PipelineRow], opt_level: int, vector_lanes: int, decide: Decide | None
 ) -> list[str]:
-    """The passes of a stage that run: nobody decides about those that lower."""
+    """Returns the passes of a stage that run; `decide` applies to the optimiser and to passes of other packages."""
     optional = registered_passes()
 
     def decide_here(name: str) -> bool | None:
@@ -135,5 +135,5 @@ def _chosen(
 
 
 def all_passes(stages: Iterable[Stage]) -> list[str]:
-    """The passes of several stages in a row."""
+    """Returns the passes of several stages as one list."""
     return [name for stage in stages for name in stage.passes]

@@ -1,7 +1,7 @@
-"""Where every pass is found: those of `passes/` and, here, those that lead from one level to the next.
+"""The registry of all passes: those of `passes/`, and the lowerings listed here.
 
-`xrelay-opt --list-passes` prints `ALL_PASSES` in its order, xDSL's plugin entry point offers it to `xdsl-opt`, and
-`xrelay.lowering.pipelines` names its entries. A class is imported when its pass is used.
+`xrelay-opt --list-passes` prints `ALL_PASSES` in order, xDSL's plugin entry point makes it available to `xdsl-opt`, and
+`xrelay.lowering.pipelines` refers to its names. A class is imported on first use.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ ALL_PASSES: dict[str, str] = {**{name: target_of(name) for name in FOLDERS}, **L
 
 
 def load_pass(name: str) -> type[ModulePass]:
-    """The class of the pass called `name`; raises `PassError` for an unknown name."""
+    """Returns the class of the pass called `name`; raises `PassError` for an unknown name."""
     added = registered_passes().get(name)
     if added is not None:
         return added.load()
@@ -59,7 +59,7 @@ def load_pass(name: str) -> type[ModulePass]:
 
 
 def pass_thunks() -> dict[str, Callable[[], type[ModulePass]]]:
-    """The table in the shape that xDSL's `Universe` and tools take, with the passes of other packages."""
+    """Returns the registry, with the passes of other packages, in the form that xDSL's `Universe` and tools expect."""
     return {**_THUNKS, **{name: partial(load_pass, name) for name in registered_passes()}}
 
 

@@ -1,4 +1,4 @@
-"""Which stages of the compiler a module has yet to go through."""
+"""Selects the stages that a module still has to go through."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from xrelay.lowering.pipelines import Phase, Stage
 from xrelay.passes.infra.module_level import module_level
 
 _CHECKS: Final = {Phase.SCHEDULED: ("loop-check-accesses",)}
-"""Passes at the ends of phases of a module that was not lowered from relay."""
+"""Passes appended to a phase for modules that were not lowered from relay."""
 
 
 def remaining_stages(stages: Sequence[Stage], module: ModuleOp) -> list[Stage]:
-    """The stages that `module` has yet to go through, by the ops it holds: all of them for relay.
+    """Returns the stages that `module` still has to go through, by the level of its ops; all of them for relay.
 
-    At the loop level a module is as its author wants it: `loop.schedule`s that it has are applied, none is assigned.
-    Accesses of a module from the topi or the loop level are checked, as its author may have written any.
-    Raises `InputError` for a module below the loop level that does not say what running it needs.
+    In a module at the loop level, existing `loop.schedule` attributes are applied and none is assigned. Modules that
+    enter at the topi or the loop level have their memory accesses checked, since they may be hand-written. Raises
+    `InputError` for a module below the loop level without interface attributes.
     """
     reached = _phase_of(module)
     phases = list(Phase)
@@ -34,7 +34,7 @@ def remaining_stages(stages: Sequence[Stage], module: ModuleOp) -> list[Stage]:
 
 
 def _phase_of(module: ModuleOp) -> Phase | None:
-    """The phase that a module is in; None for relay, which any of three may be."""
+    """Returns the phase of a module; None for relay, which covers three phases."""
     if has_interface(module):
         return Phase.LLVM if any(isinstance(op, llvm.FuncOp) for op in module.ops) else Phase.SCF
     try:
