@@ -1,5 +1,5 @@
-"""Analytical schedules, one family a file: tiles follow from registers and caches of the target.
+"""Analytical schedules, one family per file: tile sizes follow from the target's registers and caches.
 
-A family reads the kernel through `kernel_view.py`, takes the steps of `common_steps.py`, and tries and records
-primitives in a `ScheduleDraft`; `assign.py` asks the families in order.
+A family reads the kernel through `kernel_view.py`, uses the steps of `common_steps.py`, and tries and records
+primitives in a `ScheduleDraft`. `choose_family.py` tries the families in order.
 """

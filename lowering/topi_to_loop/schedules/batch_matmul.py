@@ -1,4 +1,4 @@
-"""Products of matrices that are both computed at run time: register tiles, and copies of what lies awkwardly."""
+"""Products of two matrices computed at run time: register tiles, and copies of operands with an unfavourable layout."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from xrelay.lowering.topi_to_loop.schedules.reduction import consumer_of, fold_a
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 MIN_ROWS_TRANSPOSED = 16
-"""From how many rows on it pays to turn a transposed right operand round; with fewer, lanes are the terms of a sum."""
+"""Minimum number of rows for which copying a transposed right operand pays; below, lanes are terms of a sum."""
 
 MIN_ROWS_PACKED = 64
-"""From how many rows on it pays to copy columns of a large right operand, whose rows lie far apart, side by side."""
+"""Minimum number of rows for which copying the columns of a large right operand side by side pays."""
 
 LARGE_MATRIX = 512 * 1024
-"""The bytes of a matrix of which a few columns occupy more pages than the processor remembers addresses of."""
+"""Minimum size in bytes of a matrix for which a few columns span more pages than the TLB has entries."""
 
 FAR_APART = 1024
-"""From how many bytes on the rows of a matrix are far apart: neighbours share neither a page nor a prefetch."""
+"""Minimum size in bytes of a row for which neighbouring rows share neither a page nor a prefetch."""
 
 SAME_PLACE = 4096
-"""Lines a multiple of so many bytes apart compete for the same few places, of the first cache and of the second."""
+"""Cache lines whose distance in bytes is a multiple of this compete for the same sets of the L1 and L2 caches."""
 
 MANY_LINES = 256
-"""How many of such lines the second cache cannot hold."""
+"""Number of such lines that the L2 cache cannot hold."""
 
 MIN_COLUMNS_STRAIGHTENED = 32
-"""From how many columns on it pays to copy the left operand."""
+"""Minimum number of columns for which copying the left operand pays."""
 
 
 def schedule_batch_matmul(draft: ScheduleDraft) -> bool:
-    """Takes kernels with one product of run-time matrices, with or without epilogue.
+    """Schedules kernels with one product of run-time matrices, with or without an epilogue.
 
     ```
     for b, i, j: for k: t += A[b, i, k] * B[b, j, k]   →   parallel for b, j_o:
@@ -51,8 +51,8 @@ def schedule_batch_matmul(draft: ScheduleDraft) -> bool:
                                                                epilogue on the tile, stored
     ```
 
-    The copy P is made where the columns of the right operand do not lie side by side, or where its rows lie so far
-    apart that a tile's columns are spread over many pages, and enough rows use it to pay for that.
+    The copy P is made if the columns of the right operand are not contiguous, or if its rows are so far apart that a
+    tile's columns span many pages, and if enough rows use the copy to pay for it.
     """
     product = ProductView.only(draft.blocks(), BatchMatmulOp)
     if product is None:
@@ -92,7 +92,7 @@ def schedule_plain_product(draft: ScheduleDraft, product: ProductView) -> None:
 
 
 def _straighten_left(draft: ScheduleDraft, product: ProductView) -> None:
-    """Copies a transposed left operand, row by row, where the lines of one row compete for places in the caches."""
+    """Copies a transposed left operand, row by row, if the cache lines of one row compete for the same sets."""
     if product.extent(Role.DEPTH) < MANY_LINES or product.extent(Role.COLUMNS) < MIN_COLUMNS_STRAIGHTENED:
         return
     found = _only_read(product, Role.ROWS, Role.DEPTH)
@@ -109,19 +109,19 @@ def _straighten_left(draft: ScheduleDraft, product: ProductView) -> None:
 
 
 def _copied(draft: ScheduleDraft, product: ProductView, load: LoadOp, last: int) -> str:
-    """Lets the product read a copy whose innermost dimension is `last`; gives the block that copies."""
+    """Makes the product read a copy whose innermost dimension is `last`; returns the name of the block that copies."""
     number = product.factors().index(load)
     draft.do(CacheRead(product.name, number, last=last))
     return f"{product.name}_read{number}"
 
 
 def _right(product: ProductView) -> tuple[LoadOp, int] | None:
-    """The one read that depends on the column, and the dimension that is the column itself; None for other forms."""
+    """Returns the one load that depends on the column, and the dimension indexed by it; None for other forms."""
     return _only_read(product, Role.COLUMNS, Role.COLUMNS)
 
 
 def _only_read(product: ProductView, depends: Role, along: Role) -> tuple[LoadOp, int] | None:
-    """The one factor that depends on an axis, and the dimension whose index is the axis `along` and nothing else."""
+    """Returns the only factor that depends on axis `depends`, and the dimension indexed by `along` alone; or None."""
     if depends not in product.positions or along not in product.positions:
         return None
     loads = product.factors_along(depends)
@@ -136,7 +136,7 @@ def _only_read(product: ProductView, depends: Role, along: Role) -> tuple[LoadOp
 
 
 def shared_stacks(product: ProductView, right: LoadOp) -> list[int]:
-    """The positions of the stack variables on which the right operand does not depend."""
+    """Returns the positions of the stack variables on which the right operand does not depend."""
     block = product.block
     matrix = product.positions.get(Role.ROWS), product.positions[Role.COLUMNS]
     stacks = [position for position in block.spatial if position not in matrix]
@@ -144,7 +144,7 @@ def shared_stacks(product: ProductView, right: LoadOp) -> list[int]:
 
 
 def _lies_far_apart(draft: ScheduleDraft, product: ProductView, right: LoadOp, lanes: int) -> bool:
-    """Whether the columns of a tile occupy many pages, and there are tiles enough for every thread to copy its own."""
+    """Whether the columns of a tile span many pages, and there are enough tiles for every thread to copy its own."""
     row = product.extent(Role.COLUMNS) * _bytes(right)
     large = row >= FAR_APART and row * product.extent(Role.DEPTH) >= LARGE_MATRIX
     return (
@@ -153,5 +153,5 @@ def _lies_far_apart(draft: ScheduleDraft, product: ProductView, right: LoadOp, l
 
 
 def _bytes(load: LoadOp) -> int:
-    """The size of an element of what is read."""
+    """Returns the size in bytes of an element of the loaded buffer."""
     return -(-bit_width(load.buffer_type.element_type) // 8)

@@ -1,4 +1,4 @@
-"""Choosing the schedule of a kernel: the first family that takes it makes it, with its reasons."""
+"""Selects the schedule of a kernel: the first family that accepts the kernel schedules it and records its reasons."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ from xrelay.registrations import note_caller, note_registration
 from xrelay.target import Target
 
 Family = Callable[[ScheduleDraft], bool]
-"""Schedules the kernel of a draft and says True, or says False where the kernel is none of its own.
+"""Schedules the kernel of a draft and returns True, or returns False if the family does not apply.
 
-It changes the kernel by primitives of the draft alone: what they made of the copy is compiled."""
+A family changes the kernel only through primitives of the draft: the resulting copy is compiled.
+"""
 
 FAMILIES: dict[str, Family] = {
     "conv2d_nchwc": schedule_conv2d_nchwc,
@@ -40,20 +41,20 @@ FAMILIES: dict[str, Family] = {
     "reduction": schedule_reductions,
     "injective": schedule_injective,
 }
-"""xrelay's own families, in the order in which they are tried."""
+"""The built-in families, in the order in which they are tried."""
 
 REGISTERED: dict[str, Family] = {}
-"""The families of other packages and of programs, the latest first; `register_family` adds one."""
+"""The families of other packages and of programs, latest first; `register_family` adds one."""
 
 NO_FAMILY: Final = "none"
-"""The family of a kernel that none takes."""
+"""The family name of a kernel that no family accepts."""
 
 Origin = Literal["all", "registered", "own"]
-"""Which families are tried."""
+"""The set of families to try."""
 
 
 def register_family(name: str, family: Family) -> None:
-    """Tries `family` before all others; for schedules of other packages. A name that is taken is replaced."""
+    """Registers a family of another package; it is tried before all others, and replaces a family of the same name."""
     others = {other: known for other, known in REGISTERED.items() if other != name}
     REGISTERED.clear()
     REGISTERED.update({name: family, **others})
@@ -64,7 +65,7 @@ def register_family(name: str, family: Family) -> None:
 def families_of(origin: Origin) -> dict[str, Family]:
     """Returns the families of an origin by name, in the order in which they are tried.
 
-    A registered family hides the own one of its name. Loads the installed plug-ins.
+    A registered family hides the built-in one of its name. Loads the installed plug-ins.
     """
     load_plugins("schedules")
     registered = dict(REGISTERED) if origin != "own" else {}
@@ -74,21 +75,21 @@ def families_of(origin: Origin) -> dict[str, Family]:
 
 @dataclass(frozen=True)
 class KernelSchedule:
-    """The primitives for a kernel, the family that chose them, why, and a copy of the kernel with them applied."""
+    """The primitives for a kernel, the family that chose them, the reason, and a scheduled copy of the kernel."""
 
     family: str
-    """`NO_FAMILY` if none takes the kernel."""
+    """`NO_FAMILY` if no family accepts the kernel."""
     schedule: ScheduleAttr
     reason: str
     scheduled: func.FuncOp
     refused: Mapping[str, str]
-    """Why the schedules of other families are not legal, by family."""
+    """Reasons why the schedules of other families are not legal, by family."""
 
 
 def schedule_kernel(kernel: func.FuncOp, target: Target, origin: Origin = "all") -> KernelSchedule:
-    """Returns the schedule of a kernel on a target, of the first family that takes it. The kernel is not changed.
+    """Returns the schedule of a kernel on a target, from the first family that accepts it. Does not change the kernel.
 
-    A family whose schedule is not legal is passed over, and the reason names it.
+    Families whose schedule is not legal are skipped, and named in the reason.
     """
     refused: dict[str, str] = {}
     draft = ScheduleDraft(kernel, target)

@@ -1,4 +1,4 @@
-"""Scheduling steps common to families: outer loops are spread over threads, the innermost one becomes lanes."""
+"""Scheduling steps common to families: outer loops run on threads, the innermost loop is vectorised."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ from xrelay.lowering.topi_to_loop.schedules.transposed import TRANSPOSED_ROW, ti
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 MIN_LANES = 4
-"""A loop of fewer iterations is left to LLVM."""
+"""Loops with fewer iterations are left to LLVM."""
 
 MAX_UNROLLED_VECTORS = 4
-"""How many vectors of a row are kept in registers while a reduction runs over them."""
+"""The number of vectors of a row that stay in registers while a reduction runs over them."""
 
 
 def parallelize_outer(
     draft: ScheduleDraft, loops: Sequence[str], work: int, *, pieces: Sequence[str] = ()
 ) -> str | None:
-    """Fuses the first of `loops`, a perfect nest, as far as threads need iterations, and makes them parallel.
+    """Fuses the outermost of `loops`, a perfect nest, until threads have enough iterations; makes the result parallel.
 
-    `work` is the number of element operations inside of all, `pieces` are loops over pieces of one row, which threads
-    share only where there is nothing else. Gives the parallel loop; None where one thread does.
+    `work` is the number of element operations inside all loops. `pieces` are loops over pieces of one row, which are
+    distributed over threads only if there is no other loop. Returns the parallel loop, or None if one thread suffices.
     """
     threads = draft.target.threads
     if threads < 2 or not loops or (work < MIN_PARALLEL_WORK and not any(map(draft.is_dynamic, loops))):
@@ -61,14 +61,14 @@ def parallelize_outer(
 
 
 def _may_be_short(draft: ScheduleDraft, loop: str, inner: str, wanted: int) -> bool:
-    """Whether a loop, such as that of a batch, may have few iterations where the one inside has a known number."""
+    """Whether a dynamic loop, such as a batch, may have few iterations and the next inner loop has a static extent."""
     return draft.is_dynamic(loop) and not draft.is_dynamic(inner) and draft.least(loop) < wanted
 
 
 def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
-    """Makes the innermost loop of a nest lanes, split by the vector width where it is longer.
+    """Vectorises the innermost loop of a nest, split by the vector width if it is longer.
 
-    Gives the loops that stand for it now, the outermost first; says why where lanes are not possible.
+    Returns the loops that replace it, the outermost first; records the reason if vectorising is not possible.
     """
     extent = draft.extent(loop)
     if extent < MIN_LANES:
@@ -88,9 +88,9 @@ def vectorize_row(draft: ScheduleDraft, loop: str, lanes: int) -> list[str]:
 
 
 def why_no_lanes(draft: ScheduleDraft, loop: str, lanes: int) -> str | None:
-    """The reason why neither the loop nor pieces of it can be lanes; None where they can.
+    """Returns the reason why neither the loop nor pieces of it can be vectorised; None if one of them can.
 
-    A piece may be where all of it may not: `c mod 16` moves regularly within a block.
+    A piece may be vectorised even if the whole may not: `c mod 16` is linear within a block.
     """
     refused = None if draft.is_dynamic(loop) else draft.why_not_vectorized(loop)
     if not draft.is_longer(loop, lanes) or (refused is None and not draft.is_dynamic(loop)):
@@ -103,7 +103,7 @@ def why_no_lanes(draft: ScheduleDraft, loop: str, lanes: int) -> str | None:
 
 
 def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
-    """Schedules the nest of a block without reduction that stands alone: lanes inside, threads outside."""
+    """Schedules the nest of a block without reduction that is computed on its own: lanes inside, threads outside."""
     block = draft.block(name)
     loops = loops_of_kind(block, IterKind.SPATIAL)
     if not loops:
@@ -111,7 +111,7 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
         return
     work = points(block) * max(1, sum(steps_of(op) for op in all_ops(block)))
     if any(isinstance(op, RowOp) for op in block.body.block.ops):
-        # A row is no element: it has no lanes, and every loop may be the one that threads share.
+        # A row op is not elementwise: it has no lanes, and every loop around it may be parallel.
         parallelize_outer(draft, loops, work)
         return
     rows = vectorize_row(draft, loops[-1], draft.lanes(block))
@@ -122,9 +122,9 @@ def schedule_elementwise(draft: ScheduleDraft, name: str) -> None:
 
 
 def schedule_fold(draft: ScheduleDraft, name: str) -> None:
-    """Schedules the nest of a reduction that stands alone and accumulates in memory.
+    """Schedules the nest of a reduction that is computed on its own and accumulates in memory.
 
-    Where its innermost spatial loop can be lanes, the reduction moves around it, so that each step adds a vector.
+    If its innermost spatial loop can be vectorised, it moves inside the reduction, so that each step adds a vector.
     """
     block = draft.block(name)
     spatial, reduction = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block)
@@ -138,9 +138,9 @@ def schedule_fold(draft: ScheduleDraft, name: str) -> None:
 
 
 def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> list[str]:
-    """Cuts a row that is longer than lanes may be into pieces of a few vectors, where such a piece can be lanes.
+    """Splits a row longer than the maximum of lanes into pieces of a few vectors, if a piece can be vectorised.
 
-    Gives the loops that stand for `spatial` now.
+    Returns the loops that replace `spatial`.
     """
     *outer, row = spatial
     pieces = Split(row, draft.lanes(draft.block(name)) * MAX_UNROLLED_VECTORS, names=(f"{row}_o", f"{row}_i"))
@@ -152,10 +152,10 @@ def _piece_of_row(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduc
 
 
 def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], reduction: Sequence[str]) -> bool:
-    """Brings the innermost spatial loop of a reduction inside of the reduction and makes it lanes, if that is legal.
+    """Moves the innermost spatial loop inside the reduction and vectorises it, if that is legal.
 
-    Rows longer than a vector become up to four vectors, unrolled. Otherwise the nest stays as it is, the reduction
-    innermost, and LLVM may use lanes for the terms of one sum.
+    Rows longer than a vector become up to four unrolled vectors. Otherwise the nest keeps its order, the reduction
+    innermost, and LLVM may vectorise the terms of one sum.
     """
     row = spatial[-1]
     if draft.extent(row) < MIN_LANES:
@@ -179,9 +179,9 @@ def vectorize_fold(draft: ScheduleDraft, name: str, spatial: Sequence[str], redu
 
 
 def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> None:
-    """Makes one loop of those over terms that lie side by side in memory.
+    """Fuses the reduction loops over terms that are contiguous in memory.
 
-    LLVM makes lanes of the terms; its partial vector then comes once, not once a row.
+    LLVM vectorises the terms; with one loop it reduces its partial vector once, not once per row.
     """
     row = reduction[-1]
     for loop in reversed(reduction[:-1]):
@@ -195,7 +195,7 @@ def _fuse_terms(draft: ScheduleDraft, name: str, reduction: Sequence[str]) -> No
 
 
 def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
-    """Whether all that is read along both loops lies in memory as one row."""
+    """Whether all loads along both loops read memory as one contiguous row."""
     positions = {loop_of_variable(block, position): position for position in range(len(block.kinds))}
     if outer not in positions or inner not in positions:
         return False
@@ -211,7 +211,7 @@ def _side_by_side(block: BlockOp, outer: str, inner: str) -> bool:
 
 
 def schedule_remaining(draft: ScheduleDraft) -> None:
-    """Schedules every nest that no family has claimed, each by itself."""
+    """Schedules every nest that no family has claimed, each on its own."""
     for block in draft.blocks():
         if draft.is_done(block.block_name):
             continue

@@ -1,4 +1,4 @@
-"""Convolution on plain channels: rows of columns in lanes, several filters in registers."""
+"""Convolution on plain channels: columns in lanes, several filters in registers."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.lowering.topi_to_loop.schedules.tiles import choose_filters
 
 MIN_PRODUCTS = 4
-"""Of so few filters and channels the scalar sums are unrolled whole, which beats lanes that are gathered."""
+"""With fewer filters and channels, scalar sums are unrolled completely, which is faster than gathered lanes."""
 
 
 def schedule_conv2d_nchw(draft: ScheduleDraft) -> bool:
-    """Takes kernels with one convolution on plain images: N×C×H×W, N×C×W or N×C×D×H×W.
+    """Schedules kernels with one convolution on plain images: N×C×H×W, N×C×W or N×C×D×H×W.
 
     ```
     for n, c, h, w: for k, y, x: …    →    parallel for n_c_o_h: for w_o:
                                              for k, y, x: for c in 8: for w in lanes: acc += image * weight
     ```
 
-    Lanes run along the columns. Where their stride is not 1 they are gathered, for all filters of a tile at once; the
-    sums of few products stay scalar. The filters of a tile are of one group, since they share the image's vectors.
+    Lanes run along the columns. If their stride is not 1, they are gathered once for all filters of a tile; sums of few
+    products stay scalar. The filters of a tile belong to one group, since they share the vectors of the image.
     """
     plain = (Conv2dNchwOp, Conv1dNcwOp, Conv3dNcdhwOp)
     found = ((op, ProductView.only(draft.blocks(), op)) for op in plain)

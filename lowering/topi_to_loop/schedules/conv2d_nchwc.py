@@ -1,4 +1,4 @@
-"""Convolution on blocked channels: output columns × channel blocks in registers, everything else around them."""
+"""Convolution on blocked channels: output columns × channel blocks in registers, all other loops around them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.lowering.topi_to_loop.schedules.tiles import choose_tile
 
 
 def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
-    """Takes kernels with one convolution on blocked channels, with or without padding before and epilogue after it.
+    """Schedules kernels with one convolution on blocked channels, with or without padding and an epilogue.
 
     ```
     pad                                            parallel for n_c_h: pad a row, in lanes
@@ -28,9 +28,9 @@ def schedule_conv2d_nchwc(draft: ScheduleDraft) -> bool:
                                                        epilogue on the tile, stored
     ```
 
-    Rows, columns and blocks of a tile follow from the registers (`tiles.choose_tile`): where a row of the image is
-    short, several of them share the weights. The padded image is a nest before. Where terms lie together, the products
-    of four bytes are added up in each lane at once.
+    The rows, columns and blocks of a tile follow from the number of registers (`tiles.choose_tile`): if a row of the
+    image is short, several rows share the weights. The padded image is computed in a nest before. If terms are
+    contiguous, each lane adds up the products of four bytes at once.
     """
     product = ProductView.only(draft.blocks(), Conv2dNchwcOp, Conv2dNchwcTermsOp)
     if product is None or len(product.block.spatial) != 5:

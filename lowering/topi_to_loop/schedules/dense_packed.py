@@ -1,4 +1,4 @@
-"""Matrix products: rows × vectors of columns in registers, the packed weight read a panel at a time."""
+"""Matrix products: rows × vectors of columns in registers, with the packed weight read one panel at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.lowering.topi_to_loop.schedules.tiles import largest_divisor
 
 
 def schedule_dense(draft: ScheduleDraft) -> bool:
-    """Takes kernels with one matrix product, with or without epilogue.
+    """Schedules kernels with one matrix product, with or without an epilogue.
 
     ```
     for i, j: for k: t += A[i, k] * B[j / 16, k, j % 16]  →  parallel for j_o:
@@ -23,8 +23,8 @@ def schedule_dense(draft: ScheduleDraft) -> bool:
                                                                  epilogue on the tile, stored
     ```
 
-    Columns are outside, so that a panel of the weight stays in the cache while the rows pass. A weight that is
-    not packed is a transposed right operand like any other (`schedule_plain_product`).
+    The loop over columns is outside, so that a panel of the weight stays in the cache for all rows. An unpacked weight
+    is scheduled like any transposed right operand (`schedule_plain_product`).
     """
     product = ProductView.only(draft.blocks(), MatmulOp)
     if product is None:
@@ -44,7 +44,7 @@ def schedule_dense(draft: ScheduleDraft) -> bool:
 
 
 def _lanes(draft: ScheduleDraft, product: ProductView) -> int | None:
-    """How many neighbouring columns make a vector: they divide the block of the packed weight."""
+    """Returns the number of columns in a vector: a divisor of the block of the packed weight, or None."""
     packed = product.packed_columns
     if packed is None:
         return None

@@ -1,6 +1,6 @@
-"""What schedules expect of extents that only a run tells: the one place where a size is guessed.
+"""Expected values of dynamic extents, for schedules. All guesses of sizes are made here.
 
-A guess decides what pays (how large a tile is, whether threads are worth waking), never what is legal.
+A guess affects performance only (the size of a tile, the use of threads), never legality.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from xrelay.dialects.shared.attribute_names import SIZE
 from xrelay.dialects.shared.is_attribute import is_attribute
 
 USUAL_EXTENT = 256
-"""The expected size of an extent of which nothing is known: a few tiles of any kernel."""
+"""The expected size of an unknown extent: a few tiles of any kernel."""
 
 _NOTHING = (-1, -1, -1)
 
 
 def expected(extent: Extent | None) -> int:
-    """How large an extent is expected to be: a number is itself, what is computed from others follows from theirs.
+    """Returns the expected value of an extent; static extents are exact, computed ones are evaluated.
 
-    An argument of which `loop.size` says what is usual is that.
+    An argument has the usual value of its `loop.size`, if there is one.
     """
     if extent is None or extent == DYNAMIC:
         return USUAL_EXTENT
@@ -34,17 +34,17 @@ def expected(extent: Extent | None) -> int:
 
 
 def least(extent: Extent) -> int:
-    """An extent where every argument is the least that is known of it, but 1 at least."""
+    """Returns an extent with every argument at its known minimum, or at 1 if that is less or unknown."""
     return _with_arguments(extent, lambda argument: max(1, _said(argument)[0]))
 
 
 def expected_product(extents: Iterable[Extent | None]) -> int:
-    """The expected number of points of a space."""
+    """Returns the expected number of points of an index space."""
     return prod(map(expected, extents))
 
 
 def expected_shape(buffer: SSAValue) -> list[int]:
-    """The expected sizes of a buffer."""
+    """Returns the expected sizes of a buffer."""
     return [expected(extent) for extent in extents_of(buffer)]
 
 
@@ -61,7 +61,7 @@ def _usual(argument: SSAValue) -> int:
 
 
 def _said(argument: SSAValue) -> tuple[int, ...]:
-    """The least, the greatest and the usual value of an argument; -1 for what nobody says."""
+    """Returns the minimum, maximum and usual value of an argument; -1 for each that is unknown."""
     if not isinstance(argument, BlockArgument):
         return _NOTHING
     function = argument.block.parent_op()

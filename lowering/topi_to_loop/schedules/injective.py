@@ -1,4 +1,4 @@
-"""Kernels without reduction: lanes along the innermost axis, threads over the others."""
+"""Kernels without reduction: the innermost axis in lanes, the others on threads."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
 def schedule_injective(draft: ScheduleDraft) -> bool:
-    """Takes kernels in which nothing is reduced. Each result has a nest of its own.
+    """Schedules kernels without reductions. Each result has a nest of its own.
 
     ```
     for n, c, h, w:  →  parallel for n_c_h:

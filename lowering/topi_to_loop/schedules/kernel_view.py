@@ -1,4 +1,4 @@
-"""A view of a kernel for schedules: its blocks, what they came from, and the axes of sums of products by role."""
+"""A view of a kernel for schedules: its blocks, their origins, and the axes of sums of products by role."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Role(Enum):
     """The role of an axis in a sum of products."""
 
     BATCH = auto()
-    """Numbers independent problems."""
+    """Index of independent problems."""
     CHANNELS = auto()
-    """Filters, or blocks of filters: the axis of a convolution's weight alone."""
+    """Filters, or blocks of filters: the axis that only a convolution's weight has."""
     PLANES = auto()
     """Planes of a volume."""
     ROWS = auto()
@@ -39,7 +39,7 @@ class Role(Enum):
     LANE = auto()
     """The filter within a block of filters."""
     DEPTH = auto()
-    """The axis that is summed over first: channels of the image, or k of a matrix product."""
+    """The first reduction axis: channels of the image, or k of a matrix product."""
     TERM = auto()
     """The products that one instruction adds up."""
 
@@ -56,20 +56,20 @@ AXES: Mapping[str, tuple[tuple[Role, ...], tuple[Role, ...]]] = {
     Conv3dNcdhwOp.name: ((Role.BATCH, Role.CHANNELS, Role.PLANES, Role.ROWS, Role.COLUMNS), (Role.DEPTH,)),
     MatmulOp.name: ((Role.ROWS, Role.COLUMNS), (Role.DEPTH, Role.TERM)),
 }
-"""Named op → roles of the last spatial axes and of the first reduce axes of its sum, as its expansion orders them."""
+"""Named op → roles of the last spatial axes and of the first reduction axes of its sum, in their order in the sum."""
 
 
 @dataclass(frozen=True)
 class ProductView:
-    """A sum of products in a kernel, its axes by role. A role that the sum has no axis for has one iteration."""
+    """A sum of products in a kernel, with its axes by role. A role without an axis counts as one iteration."""
 
     block: BlockOp
     positions: Mapping[Role, int]
-    """The place of each role's variable among those of the block."""
+    """The position of each role's variable in the block."""
 
     @staticmethod
     def only(blocks: Sequence[BlockOp], *ops: type[NamedOp]) -> ProductView | None:
-        """The one reduction that came out of one of `ops`; None where there are none or several."""
+        """Returns the only reduction that one of `ops` was expanded to; None unless there is exactly one."""
         found = [(block, op) for block in blocks for op in ops if block.is_reduction and came_from(block, op)]
         if len(found) != 1:
             return None
@@ -81,31 +81,31 @@ class ProductView:
 
     @property
     def name(self) -> str:
-        """The name of the block."""
+        """Returns the name of the block."""
         return self.block.block_name
 
     def extent(self, role: Role) -> int:
-        """Returns the number of iterations of the axis, as far as it is known what is expected."""
+        """Returns the expected number of iterations of the axis."""
         return expected(self.block.extents[self.positions[role]]) if role in self.positions else 1
 
     def loop(self, role: Role, block: BlockOp | None = None) -> str | None:
-        """The loop of the axis, around the sum or around a `block` at the same points; None for a single iteration."""
+        """Returns the axis's loop around the sum, or around a `block` at the same points; None for one iteration."""
         if role not in self.positions:
             return None
         return loop_of_variable(self.block if block is None else block, self.positions[role])
 
     def factors(self) -> list[LoadOp]:
-        """Returns the loads of the body that do not read the sum itself."""
+        """Returns the loads of the body, except those of the sum itself."""
         return [op for op in ops_of(self.block.body, LoadOp) if op.memref not in self.block.writes]
 
     def factors_along(self, role: Role) -> list[LoadOp]:
-        """Returns the factors whose place depends on the axis."""
+        """Returns the factors whose index depends on the axis."""
         variable = self.block.variables[self.positions[role]]
         return [op for op in self.factors() if variable in op.index_operands]
 
     @property
     def is_depthwise(self) -> bool:
-        """Whether every channel has a filter of its own: both factors are read at the same lane."""
+        """Whether every channel has its own filter: both factors depend on the lane."""
         return len({op.memref for op in self.factors_along(Role.LANE)}) > 1
 
     @property
@@ -125,10 +125,10 @@ class ProductView:
 
     @property
     def packed_columns(self) -> int | None:
-        """The number of neighbouring columns that lie side by side in a packed weight, `B[j / 16, k, j mod 16]`.
+        """The number of columns in a block of a packed weight, `B[j / 16, k, j mod 16]`; None for a plain matrix.
 
-        Behind the column there may be the term, `B[j / 16, k, j mod 16, t]`, and where there is one block alone, the
-        column is `j`. Without a term that is a plain matrix.
+        The index may have the term after the column, `B[j / 16, k, j mod 16, t]`; with a single block, the column is
+        `j`. Without a term, that is a plain matrix.
         """
         packed = [op for op in self.factors() if len(op.index) == 3 and has_remainder(op.index.exprs[2])]
         if Role.TERM in self.positions and Role.COLUMNS in self.positions:
@@ -137,28 +137,28 @@ class ProductView:
 
 
 def has_remainder(expr: AffineExpr) -> bool:
-    """Whether an expression takes a remainder anywhere."""
+    """Whether an expression contains a remainder."""
     return any(isinstance(part, AffineBinaryOpExpr) and part.kind is AffineBinaryOpKind.Mod for part in expr.dfs())
 
 
 def memref_type(buffer: SSAValue) -> MemRefType:
-    """The type of a buffer."""
+    """Returns the type of a buffer."""
     return SSAValue.get(buffer, type=MemRefType).type
 
 
 def came_from(block: BlockOp, op: type[NamedOp]) -> bool:
-    """Whether a block computes what `op` was expanded to."""
+    """Whether a block computes a result of the expansion of `op`."""
     source = block.attributes.get(BLOCK_SOURCE)
     return isinstance(source, StringAttr) and source.data == op.name
 
 
 def points(block: BlockOp) -> int:
-    """Returns the number of times that the body of a block is expected to run."""
+    """Returns the expected number of executions of a block's body."""
     return expected_product(block.extents)
 
 
 def steps_of(op: Operation) -> int:
-    """How many steps an op in the body of a block takes, roughly: one, but a sort or selection of a row takes many."""
+    """Estimates the steps of an op in the body of a block: one, or about n log n for a sort or selection of a row."""
     if not isinstance(op, RowOp):
         return 1
     length = expected(op.length)
@@ -166,7 +166,7 @@ def steps_of(op: Operation) -> int:
 
 
 def loop_of_variable(block: BlockOp, position: int) -> str | None:
-    """The loop that alone gives a variable its value; None where there is none (one iteration, or split)."""
+    """Returns the loop whose index is the value of a variable; None if it has one iteration or is split."""
     binding = block.bindings[position]
     if len(binding.operands) != 1 or binding != ValueMap.identity(binding.operands):
         return None
@@ -175,24 +175,24 @@ def loop_of_variable(block: BlockOp, position: int) -> str | None:
 
 
 def loops_of_kind(block: BlockOp, kind: IterKind) -> list[str]:
-    """The loops of the variables of one kind, in the order of the variables; those of one iteration left out."""
+    """Returns the loops of the variables of one kind, in the order of the variables, without loops of one iteration."""
     names = [loop_of_variable(block, k) for k, own in enumerate(block.kinds) if own is kind]
     return [name for name in names if name is not None]
 
 
 def folded_loops(block: BlockOp) -> list[str]:
-    """The loops of the variables that are not spatial, in their order; those of one iteration left out."""
+    """Returns the loops of the variables that are not spatial, in order, without loops of one iteration."""
     names = [loop_of_variable(block, k) for k, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
     return [name for name in names if name is not None]
 
 
 def readers_of(block: BlockOp, blocks: Sequence[BlockOp]) -> list[BlockOp]:
-    """The blocks that read what `block` writes."""
+    """Returns the blocks that read a result of `block`."""
     return [other for other in blocks if other is not block and any(b in other.reads for b in block.writes)]
 
 
 def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
-    """Whether `reader` reads the results of the producer at its own point, and nowhere else."""
+    """Whether `reader` reads the results of the producer at its own point and at no other."""
     if reader.is_reduction or len(reader.kinds) != len(producer.spatial):
         return False
     loads = [op for op in ops_of(reader, LoadOp) if op.memref in producer.writes]
@@ -200,7 +200,7 @@ def reads_pointwise(reader: BlockOp, producer: BlockOp) -> bool:
 
 
 def _is_identity(load: LoadOp, block: BlockOp) -> bool:
-    """Index k is variable k; the index of a dimension of size 1 may be 0."""
+    """Whether index k is variable k; in a dimension of size 1, the index may be 0."""
     index = load.index
     shape = memref_type(load.memref).get_shape()
     if len(index) != len(block.variables):

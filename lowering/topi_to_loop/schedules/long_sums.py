@@ -1,4 +1,4 @@
-"""Sums of very many floats are added up in parts, so that rounding errors do not grow with the number of terms."""
+"""Partial sums for reductions of very many floats, so that rounding errors do not grow with the number of terms."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.passes.loop.nest_queries import enclosing_loops, reduces_over
 
 LONG_SUM: Final = 1 << 16
-"""Sums of more terms than this are added up in parts."""
+"""Sums with more terms are split into partial sums."""
 
 PART: Final = 1 << 12
-"""A part has at most this many terms."""
+"""The maximum number of terms in a partial sum."""
 
 
 def split_long_sums(draft: ScheduleDraft) -> None:
@@ -32,8 +32,8 @@ def split_long_sums(draft: ScheduleDraft) -> None:
                                             for i in 4: for j in 8 lanes: acc[i, j] += part[i, j]
     ```
 
-    One f32 accumulator of a million positive terms has a relative error of about 1e-4. The tile of accumulators stays
-    in registers in the innermost loop. A sum whose number of terms is known only at run time has one accumulator.
+    One f32 accumulator for a million positive terms has a relative error of about 1e-4. The tile of accumulators stays
+    in registers in the innermost loop. A sum with a dynamic number of terms keeps one accumulator.
     """
     for block in filter(_is_long_sum, draft.blocks()):
         steps = _steps(block)
@@ -56,7 +56,7 @@ def _is_long_sum(block: BlockOp) -> bool:
 
 
 def _steps(block: BlockOp) -> list[SchedulePrimitive]:
-    """The steps that give parts of at most `PART` terms sums of their own."""
+    """Returns the steps that split a sum into partial sums of at most `PART` terms."""
     terms = 1
     for loop in reversed([loop for loop in enclosing_loops(block) if reduces_over(block, loop)]):
         if loop.extent is None:
@@ -68,7 +68,7 @@ def _steps(block: BlockOp) -> list[SchedulePrimitive]:
 
 
 def _steps_at(name: str, loop: ForOp, extent: int, most: int) -> list[SchedulePrimitive]:
-    """The steps that give every `most` iterations of a loop, or somewhat fewer, a sum of their own."""
+    """Returns the steps that give every `most` iterations of a loop, or somewhat fewer, a partial sum."""
     if most == 1:
         return [PartialSums(name, loop.loop_name)]
     divisors = (factor for factor in range(most, most // 4, -1) if extent % factor == 0)

@@ -26,13 +26,14 @@ from xrelay.lowering.topi_to_loop.schedules.tiles import RegisterTile, choose_ti
 from xrelay.lowering.topi_to_loop.schedules.transposed import TRANSPOSED_ROW, tile_transposed
 
 FEW_ROWS = 6
-"""With fewer rows in a matrix, a tile takes its rows from a stack that has more of them."""
+"""With fewer rows per matrix, the rows of a tile run along a longer stack axis."""
 
 
 def rows_from_stack(product: ProductView, shared: Sequence[int]) -> tuple[ProductView, list[int]]:
-    """The product with its rows along the longest axis of the stacks `shared`, where its matrices have few.
+    """Lets the rows of a product with few rows run along the longest of the stack axes `shared`.
 
-    The right operand is the same for all these matrices, so that their rows are those of one. Gives `shared` anew.
+    The right operand is the same for all matrices along these axes, so their rows can be treated as rows of one matrix.
+    Returns the product and the updated `shared`.
     """
     if not shared:
         return product, []
@@ -46,7 +47,7 @@ def rows_from_stack(product: ProductView, shared: Sequence[int]) -> tuple[Produc
 
 @dataclass(frozen=True)
 class _Names:
-    """The loops of a nest: rows and columns, as they are before they are cut."""
+    """The loops over rows and columns of a nest before they are split."""
 
     row: str | None
     column: str | None
@@ -61,12 +62,12 @@ def tile_matrix_product(
     shared: Sequence[int] = (),
     panel: str | None = None,
 ) -> None:
-    """Computes the sums of `product` in a register tile where `consumer` stores them; says why where it cannot.
+    """Computes the sums of `product` in a register tile at its `consumer`; records the reason if that is not possible.
 
-    Columns stand outside of rows, so that the right operand's part for a tile stays in the cache while the rows pass.
-    `shared` are the positions of stack variables on which that part does not depend either: their loops stand inside
-    of the columns too. `panel` is a block that copies the right operand; it is made to copy the columns of one tile at
-    a time where there are tiles enough for all threads.
+    The loops over columns are outside those over rows, so that the right operand's panel for a tile stays in the cache
+    for all rows. `shared` are the positions of stack variables on which that panel does not depend either: their loops
+    are inside those over columns too. `panel` is a block that copies the right operand; it copies the columns of one
+    tile at a time if there are enough tiles for all threads.
     """
     name, block = product.name, product.block
     tile = _choose(draft, product, lanes)
@@ -101,7 +102,7 @@ def tile_matrix_product(
 
 
 def _choose(draft: ScheduleDraft, product: ProductView, lanes: int) -> RegisterTile:
-    """The tile for the product; of a single row, columns are left for a second thread."""
+    """Returns the tile for the product; with a single row, half of the columns are left for a second thread."""
     rows, blocks = product.extent(Role.ROWS), -(-product.extent(Role.COLUMNS) // lanes)
     few = max(1, blocks // 2) if rows == 1 else None
     return choose_tile(rows, blocks, draft.target.vector_registers, max_blocks=few)
@@ -110,7 +111,7 @@ def _choose(draft: ScheduleDraft, product: ProductView, lanes: int) -> RegisterT
 def _unroll(
     draft: ScheduleDraft, block: str, tile: Sequence[str], lane: str | None, *, terms: str | None = None
 ) -> None:
-    """Makes lanes of one loop of a tile, and straight code of the others."""
+    """Vectorises one loop of a tile and unrolls the others."""
     last = make_lanes(draft, block, tile, lane, terms=terms)
     for loop in tile:
         if loop != last:
@@ -118,9 +119,9 @@ def _unroll(
 
 
 def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None:
-    """Moves the copy of the right operand into the loops `around` a tile's columns; else it stays before all.
+    """Moves the copy of the right operand into the loops `around` a tile's columns, or leaves it before the nest.
 
-    The copy's last loops are depth and columns.
+    The last loops of the copy are depth and columns.
     """
     count = prod(draft.extent(loop) for loop in around)
     block = draft.block(panel)
@@ -135,10 +136,10 @@ def _make_panel(draft: ScheduleDraft, panel: str, around: Sequence[str]) -> None
 def _cut(
     draft: ScheduleDraft, names: _Names, tile: RegisterTile, lanes: int
 ) -> tuple[list[str], list[str], list[str], str | None]:
-    """Cuts the consumer's rows and columns.
+    """Splits the consumer's rows and columns.
 
-    Gives the loop over tiles of columns and the one over tiles of rows, where there are several, the loops inside of a
-    tile, and the one of the lanes.
+    Returns the loops over tiles of columns, the loops over tiles of rows, the loops inside a tile, and the loop to
+    vectorise.
     """
     panels: list[str] = []
     row_tiles: list[str] = []
@@ -152,7 +153,7 @@ def _cut(
         inside = [*vectors, row]
     if names.row is not None:
         row_tiles = _split_off(draft, names.row, tile.columns, "_o", "_i")
-        # Rows of a tile stand before its columns; a tile of one row has no loop.
+        # Rows of a tile precede its columns; a tile of one row has no row loop.
         rows = [f"{names.row}_i" if row_tiles else names.row]
         if tile.columns == 1 and row_tiles:
             rows = []
@@ -161,7 +162,7 @@ def _cut(
 
 
 def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: str) -> list[str]:
-    """Splits a loop that is longer than `factor`; gives the outer loop, or nothing."""
+    """Splits a loop if it is longer than `factor`; returns the outer loop, or nothing."""
     if not draft.is_longer(loop, factor):
         return []
     draft.do(Split(loop, factor, names=(loop + outer, loop + inner)))
@@ -171,7 +172,7 @@ def _split_off(draft: ScheduleDraft, loop: str, factor: int, outer: str, inner: 
 def _order_sums(
     draft: ScheduleDraft, name: str, own: _Names, reduction: list[str], lanes: int, terms: str | None
 ) -> None:
-    """Brings the sums' loops into the order reduction, rows, vectors, lanes, terms; rows and vectors unrolled."""
+    """Orders the loops of the sums as reduction, rows, vectors, lanes, terms, with rows and vectors unrolled."""
     reduction = [loop for loop in reduction if loop != terms]
     tile = [own.row] if own.row is not None and draft.extent(own.row) > 1 else []
     row = own.column

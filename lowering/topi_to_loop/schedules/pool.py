@@ -1,4 +1,4 @@
-"""Pooling: a window's maximum or sum in one vector register, lanes along the channel block."""
+"""Pooling: the maximum or sum of a window in one vector register, lanes along the channel block."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
 def schedule_pool(draft: ScheduleDraft) -> bool:
-    """Takes kernels with a pooling window.
+    """Schedules kernels with a pooling window.
 
     ```
     for n, co, h, w, ci: for y, x: t[…] = max(t[…], X[…])   →   parallel for n_co_h: for w:
@@ -19,7 +19,7 @@ def schedule_pool(draft: ScheduleDraft) -> bool:
                                                                   for ci in lanes: Y[…] = acc[ci]
     ```
 
-    With plain N×C×H×W images the lanes run along the columns where the stride is 1.
+    With plain N×C×H×W images, lanes run along the columns if the stride is 1.
     """
     windows = [
         block

@@ -1,4 +1,4 @@
-"""Reductions: the accumulators of a row or of a vector stay in registers while the fold runs."""
+"""Reductions: the accumulators of a row or of a vector stay in registers during the fold."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.lowering.topi_to_loop.schedules.walk import is_walk, schedule_walk
 
 
 def schedule_reductions(draft: ScheduleDraft) -> bool:
-    """Takes kernels with reductions that no other family wants: sums, means, maxima.
+    """Schedules kernels with reductions that no other family accepts: sums, means, maxima.
 
     ```
     for n, c: for y, x: t[n, c] += X[n, y, x, c]      →    parallel for n:
@@ -52,9 +52,9 @@ def schedule_reductions(draft: ScheduleDraft) -> bool:
 
 
 def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False) -> BlockOp | None:
-    """The block at whose tiles a reduction is computed: its only reader, at the same points, else a copy.
+    """Returns the block at whose tiles a reduction is computed: its only reader, at the same points, else a copy.
 
-    With `read_elsewhere` it may be read at other points too, as the phases of a transposed convolution.
+    With `read_elsewhere`, the result may also be read at other points, as by the phases of a transposed convolution.
     """
     block = draft.block(name)
     readers = readers_of(block, draft.blocks())
@@ -66,7 +66,7 @@ def consumer_of(draft: ScheduleDraft, name: str, *, read_elsewhere: bool = False
 
 
 def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
-    """Computes a reduction at the rows of its consumer, its accumulators local; False where that is not possible."""
+    """Computes a reduction at the rows of its consumer with local accumulators; returns whether that was possible."""
     consumer = consumer_of(draft, name)
     if consumer is None:
         return False
@@ -93,7 +93,7 @@ def fold_at_consumer(draft: ScheduleDraft, name: str) -> bool:
 
 
 def _split_row(draft: ScheduleDraft, consumer: BlockOp, row: str) -> list[str]:
-    """Makes rows of a few vectors of a loop, or one row of all of it; gives the two loops."""
+    """Splits a loop into rows of a few vectors, or into one row of the whole extent; returns the two loops."""
     width = draft.lanes(consumer) * MAX_UNROLLED_VECTORS
     outer, inner = f"{row}_o", f"{row}_i"
     draft.do(Split(row, width if draft.is_longer(row, width) else draft.extent(row), names=(outer, inner)))

@@ -1,7 +1,7 @@
-"""Products summed in a register tile: what convolutions and matrix products share.
+"""Sums of products in a register tile, for convolutions and matrix products.
 
-A *consumer* stores the results, after the epilogue. Its loops are cut into tiles; the sums are computed at the
-innermost loop around a tile, in a buffer of their own that becomes registers.
+A *consumer* stores the results, after the epilogue. Its loops are split into tiles. The sums are computed at the
+innermost loop around a tile, in a local buffer that becomes registers.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 @dataclass(frozen=True)
 class TiledAxis:
-    """One loop of the consumer: how many of its iterations are in a tile, and whether they become lanes."""
+    """One loop of the consumer, the number of its iterations in a tile, and whether they become lanes."""
 
     position: int
-    """Of the variable in consumer and sum; both have the same."""
+    """The position of the variable, which is the same in the consumer and the sum."""
     tile: int
     lanes: bool = False
 
 
 def split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis]) -> tuple[list[str], list[str]]:
-    """Cuts the consumer's loops and brings the tile inside; gives the loops outside and inside of the tile.
+    """Splits the consumer's loops and moves the tile inside; returns the loops outside and inside the tile.
 
-    Axes stand in the order that their loops inside of the tile get, lanes last. Other loops stay outside.
+    The order of `axes` is that of the loops inside the tile, lanes last. Other loops stay outside.
     """
     block = draft.block(consumer)
     names = [loop_of_variable(block, position) for position in range(len(block.kinds))]
@@ -55,7 +55,7 @@ def split_consumer(draft: ScheduleDraft, consumer: str, axes: Sequence[TiledAxis
 
 
 def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], list[str]]:
-    """A loop of one iteration around a tile that is all there is; what then stands outside and inside."""
+    """Adds a loop of one iteration around a tile that covers all loops; returns the loops outside and inside."""
     if not inner:
         return [], []
     first, *others = inner
@@ -66,10 +66,10 @@ def around_tile(draft: ScheduleDraft, inner: Sequence[str]) -> tuple[list[str], 
 def tile_products(
     draft: ScheduleDraft, name: str, consumer: str, axes: Sequence[TiledAxis], *, terms: str | None = None
 ) -> str | None:
-    """Computes the sums of block `name` in a register tile at `consumer`; gives the reason where that is not possible.
+    """Computes the sums of block `name` in a register tile at `consumer`; returns the reason if that is not possible.
 
-    `axes` are as for `split_consumer`. The sums' loops end up as: reduction, then the tile, unrolled, lanes innermost.
-    `terms` is the loop over products that lie together, inside of the lanes then.
+    `axes` are as in `split_consumer`. The final order of the sums' loops is the reduction, then the tile, unrolled,
+    with lanes innermost. `terms` is the loop over contiguous products; it goes inside the lanes.
     """
     block = draft.block(name)
     own = [loop_of_variable(block, position) for position in range(len(block.kinds))]
@@ -100,7 +100,7 @@ def tile_products(
 
 
 def order_sums(draft: ScheduleDraft, reduction: Sequence[str], tile: Sequence[str], terms: str | None) -> None:
-    """Brings the loops of sums into the order reduction, tile, terms."""
+    """Orders the loops of sums as reduction, tile, terms."""
     order = (*reduction, *tile, *([] if terms is None else [terms]))
     if len(order) > 1:
         draft.do(Reorder(order))
@@ -109,9 +109,9 @@ def order_sums(draft: ScheduleDraft, reduction: Sequence[str], tile: Sequence[st
 def make_lanes(
     draft: ScheduleDraft, block: str, tile: Sequence[str], loop: str | None, *, terms: str | None = None
 ) -> str | None:
-    """Makes lanes of a loop of a tile where that is legal; gives the loop that then has them.
+    """Vectorises a loop of a tile if that is legal; returns the loop, or None.
 
-    `terms` is the loop inside of it over products that are added up in each lane.
+    `terms` is the loop inside it over the products that each lane adds up.
     """
     if loop is None or loop not in tile:
         return None

@@ -1,4 +1,4 @@
-"""Scans: serial along their axis; lanes along the axes after it, threads over those before it, else over tiles."""
+"""Scans: serial along their axis, lanes along the axes after it, threads over the axes before it or over tiles."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def schedule_scan(draft: ScheduleDraft, name: str) -> None:
     for k: for j: s[j] += X[k, j]                →    parallel for j_t: for k: for j_o: for j_v in 16 lanes: …
     ```
 
-    The second where the axes before that of the scan have too few points for the threads.
+    The second form is used if the axes before the scan axis have fewer points than there are threads.
     """
     block = draft.block(name)
     outer, along, inner = _loops(block)
@@ -45,7 +45,7 @@ def schedule_scan(draft: ScheduleDraft, name: str) -> None:
 
 
 def _loops(block: BlockOp) -> tuple[list[str], str | None, list[str]]:
-    """The loops around that of the scan, it, and those inside; loops of one iteration left out."""
+    """Returns the loops before the scan axis, the scan loop, and the loops after it, without loops of one iteration."""
     loops = [loop_of_variable(block, position) for position in range(len(block.kinds))]
     at = block.kinds.index(IterKind.ORDERED)
     outer, inner = ([loop for loop in part if loop is not None] for part in (loops[:at], loops[at + 1 :]))
@@ -53,14 +53,14 @@ def _loops(block: BlockOp) -> tuple[list[str], str | None, list[str]]:
 
 
 def _wants_tiles(draft: ScheduleDraft, outside: int, work: int) -> bool:
-    """Whether the axes before that of the scan have fewer points than there are threads."""
+    """Whether the axes before the scan axis have fewer points than there are threads."""
     return draft.target.threads > 1 and work >= MIN_PARALLEL_WORK and outside < draft.target.threads
 
 
 def _move_tiles_out(
     draft: ScheduleDraft, block: BlockOp, outer: list[str], along: str, inner: list[str]
 ) -> tuple[list[str], list[str]]:
-    """Brings the first axis after the scan, or tiles of the only one, outside of it; the loops around and inside."""
+    """Moves the first axis after the scan, or tiles of the only one, outside; returns the loops outside and inside."""
     first, *rest = inner
     if rest:
         draft.do(Reorder((first, along)))

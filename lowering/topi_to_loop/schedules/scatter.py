@@ -1,4 +1,4 @@
-"""Updates at computed places: in their order, lanes and threads along the axes that keep them apart."""
+"""Updates at computed indices: in order, with lanes and threads along the axes that separate the updates."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 
 def is_update(block: BlockOp) -> bool:
-    """Whether a block stores at a computed place."""
+    """Whether a block stores at a computed index."""
     stores = ops_of(block.body, StoreOp)
     return any(isinstance(operand, OpResult) for store in stores for operand in store.index_operands)
 
@@ -26,7 +26,7 @@ def schedule_scatter(draft: ScheduleDraft, name: str) -> None:
     for n: for d: Y[at[n], d] += U[n, d]    →    parallel for d_o: for n: for d_v in 16 lanes: Y[at[n], d] += U[n, d]
     ```
 
-    The axes that keep updates apart go outside as far as threads want iterations; the last of them becomes lanes.
+    The axes that separate updates move outside until threads have enough iterations; the last of them is vectorised.
     """
     block = draft.block(name)
     apart, ordered, work = loops_of_kind(block, IterKind.SPATIAL), folded_loops(block), points(block)

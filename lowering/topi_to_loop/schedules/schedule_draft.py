@@ -1,4 +1,4 @@
-"""The draft of a schedule: primitives are tried on a copy of the kernel, and kept with the reasons."""
+"""The draft of a schedule: primitives tried on a copy of the kernel, and recorded with reasons."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from xrelay.passes.loop.schedule import Schedule
 from xrelay.target import Target
 
 ITERATIONS_PER_THREAD = 4
-"""How many iterations of a parallel loop each thread should get, so that uneven ones even out."""
+"""The number of iterations of a parallel loop per thread, so that uneven iterations balance."""
 
 
 class ScheduleDraft:
     """Applies primitives to a copy of a kernel and records them, with reasons.
 
-    A primitive that is not legal leaves draft and copy as they are, so an analysis may propose and see.
+    A primitive that is not legal leaves the draft and the copy unchanged, so an analysis may try one.
     """
 
     def __init__(self, kernel: func.FuncOp, target: Target):
@@ -34,59 +34,59 @@ class ScheduleDraft:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether nothing has been done or said yet."""
+        """Whether no primitive, reason or finished block has been recorded."""
         return not (self.schedule.primitives or self.reasons or self._done)
 
-    # --- what the kernel is -------------------------------------------------------------------------------------
+    # --- properties of the kernel -------------------------------------------------------------------------------
 
     @property
     def kernel(self) -> func.FuncOp:
-        """The copy, as scheduled so far."""
+        """Returns the copy, as scheduled so far."""
         return self.schedule.kernel
 
     def blocks(self) -> list[BlockOp]:
-        """The blocks in the order of the text."""
+        """Returns the blocks in the order of the text."""
         return list(blocks_of(self.kernel).values())
 
     def block(self, name: str) -> BlockOp:
-        """The block called `name`."""
+        """Returns the block called `name`."""
         return blocks_of(self.kernel)[name]
 
     def extent(self, loop: str) -> int:
-        """The extent of a loop, the expected one where it is a value; 1 where there is no such loop."""
+        """Returns the extent of a loop, its expected value if it is dynamic; 1 if there is no such loop."""
         found = loop_named(self.kernel, loop)
         return 1 if found is None else expected(found.bound)
 
     def least(self, loop: str) -> int:
-        """The extent of a loop where all that only a run tells is the least of which is known."""
+        """Returns the extent of a loop with all dynamic values at their known minimum."""
         return least(loops_of(self.kernel)[loop].bound)
 
     def is_dynamic(self, loop: str) -> bool:
-        """Whether the extent of a loop is a value."""
+        """Whether the extent of a loop is dynamic."""
         found = loop_named(self.kernel, loop)
         return found is not None and found.extent is None
 
     def is_longer(self, loop: str, size: int) -> bool:
-        """Whether a loop has more iterations than `size`, or may have: then it is split."""
+        """Whether a loop has, or may have, more iterations than `size`, so that it must be split."""
         return self.is_dynamic(loop) or self.extent(loop) > size
 
     def lanes(self, block: BlockOp) -> int:
         """Returns the number of elements of the widest type in `block` that fit into a vector register.
 
-        Indices that a block reads say where its elements lie, and are mostly the same for all lanes.
+        Buffers of indices do not count: they address other elements and are mostly the same for all lanes.
         """
         types = [memref_type(buffer).element_type for buffer in (*block.reads, *block.writes)]
         widths = [bit_width(type) for type in types if not isinstance(type, IndexType)]
         return self.target.lanes(max([8, *widths] if widths else [64]))
 
-    # --- doing --------------------------------------------------------------------------------------------------
+    # --- primitives ---------------------------------------------------------------------------------------------
 
     def do(self, *steps: SchedulePrimitive) -> None:
-        """Applies primitives that must be legal; raises `ScheduleError`."""
+        """Applies primitives that must be legal; raises `ScheduleError` otherwise."""
         self.schedule.apply(*steps)
 
     def attempt(self, step: SchedulePrimitive) -> str | None:
-        """Applies a primitive if it is legal; otherwise gives the reason."""
+        """Applies a primitive if it is legal; otherwise returns the reason."""
         try:
             self.schedule.apply(step)
         except ScheduleError as error:
@@ -94,7 +94,7 @@ class ScheduleDraft:
         return None
 
     def why_not_vectorized(self, loop: str) -> str | None:
-        """The reason why a loop that is innermost may not become lanes; None where it may."""
+        """Returns the reason why an innermost loop may not be vectorised; None if it may."""
         refused = self.attempt(Vectorize(loop))
         if refused is None:
             self.schedule.primitives.pop()
@@ -102,13 +102,13 @@ class ScheduleDraft:
         return refused
 
     def because(self, reason: str) -> None:
-        """Records why something was chosen."""
+        """Records the reason of a choice."""
         self.reasons.append(reason)
 
     def mark_done(self, *blocks: str) -> None:
-        """Says that the nests of these blocks need nothing more."""
+        """Marks the nests of these blocks as finished."""
         self._done.update(blocks)
 
     def is_done(self, block: str) -> bool:
-        """Whether the nest of a block needs nothing more."""
+        """Whether the nest of a block is finished."""
         return block in self._done

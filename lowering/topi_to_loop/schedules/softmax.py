@@ -1,4 +1,4 @@
-"""Softmax, and other chains of reductions and elementwise stages: all stages of a row while it is in the cache."""
+"""Softmax and other chains of reductions and elementwise stages: all stages of a row while it is in the cache."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 
 def schedule_softmax(draft: ScheduleDraft) -> bool:
-    """Takes kernels with a softmax whose result is their last stage.
+    """Schedules kernels whose last stage is elementwise and belongs to a softmax or follows one.
 
     ```
     for i: max                       parallel for i:
@@ -45,9 +45,9 @@ def schedule_softmax(draft: ScheduleDraft) -> bool:
 
 
 def _row_loops(last: BlockOp, blocks: list[BlockOp]) -> list[str]:
-    """The leading loops of the last stage on which all that it reads of a row depends: they number the rows.
+    """Returns the leading loops of the last stage that number the rows: all per-row results depend only on them.
 
-    A sum, or what is made of one, has fewer axes than the row itself.
+    A per-row result is a sum, or a value computed from one: it has fewer axes than the row itself.
     """
     rank = len(last.spatial)
     results = {buffer for block in blocks if len(block.spatial) < rank for buffer in block.writes}

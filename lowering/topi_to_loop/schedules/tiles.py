@@ -1,12 +1,12 @@
-"""Sizes of register tiles, by an analytical model of accumulators, loads and partial tiles.
+"""Sizes of register tiles, from an analytical model of accumulators, loads and partial tiles.
 
 A step of the inner loop multiplies `positions` broadcast scalars (columns of one or more rows) with `vectors` vectors
-of weights into `positions * vectors` accumulators. A multiply-add takes four cycles and two start in each, so eight
-accumulators keep a core busy. A vector of weights is used once a position and comes from the second cache, which
-delivers one in about four and a half cycles, the time of nine multiply-adds: tiles of fewer positions wait for it. A
-scalar serves `vectors` multiply-adds, from the first cache. The constants follow kernels of this shape, measured on
-Zen 4, Zen 5 and Sapphire Rapids (14×2: 94 to 97 % of the peak, 13×2: 97 %, 7×2: 70 to 83 %, 28×1: 80 %, 14×1: 36 %,
-7×4: spills).
+of weights into `positions * vectors` accumulators. A multiply-add takes four cycles and two start in each cycle, so
+eight accumulators keep a core busy. A vector of weights is used once per position and comes from the L2 cache, which
+delivers one in about four and a half cycles, the time of nine multiply-adds: tiles with fewer positions wait for it. A
+scalar serves `vectors` multiply-adds and comes from the L1 cache. The constants were fitted to kernels of this shape,
+measured on Zen 4, Zen 5 and Sapphire Rapids (14×2: 94 to 97 % of the peak, 13×2: 97 %, 7×2: 70 to 83 %, 28×1: 80 %,
+14×1: 36 %, 7×4: spills).
 """
 
 from __future__ import annotations
@@ -17,26 +17,26 @@ from functools import cache
 from itertools import takewhile
 
 MIN_ACCUMULATORS = 10
-"""With fewer chains of multiply-adds the latency shows."""
+"""With fewer chains of multiply-adds, their latency is not hidden."""
 
 MIN_POSITIONS = 9
-"""With fewer multiply-adds for each vector of weights the second cache does not keep up."""
+"""With fewer multiply-adds for each vector of weights, the L2 cache is the bottleneck."""
 
 WEIGHT_LOAD, SCALAR_LOAD = 0.3, 0.1
-"""What a load that serves one multiply-add alone adds to its time."""
+"""Additional time of a multiply-add that needs a load of its own."""
 
 SINGLE_VECTOR_PENALTY = 0.6
-"""A broadcast that serves one vector alone: as many loads as multiply-adds."""
+"""Factor for broadcasts that serve one vector only: as many loads as multiply-adds."""
 
 PARTIAL_TILE_CODE = 1
-"""What a partial tile costs besides its own time, in positions: it is another copy of the code."""
+"""Additional cost of a partial tile, in positions, for its copy of the code."""
 
 
 @dataclass(frozen=True)
 class RegisterTile:
-    """`rows` × `columns` × `blocks` sums, and how busy the multiply-add units are expected to be (1: always).
+    """A tile of `rows` × `columns` × `blocks` sums, and the expected utilisation (0 to 1) of the multiply-add units.
 
-    There is more than one row only where a row has no more columns than the tile.
+    There is more than one row only if a row has no more columns than the tile.
     """
 
     columns: int
@@ -46,17 +46,17 @@ class RegisterTile:
 
     @property
     def positions(self) -> int:
-        """The number of places of the image in a tile."""
+        """The number of positions of the image in a tile."""
         return self.rows * self.columns
 
 
 def fits(positions: int, vectors: int, registers: int) -> bool:
-    """Whether accumulators, one step's weights and a broadcast find room in the registers."""
+    """Whether the accumulators, one step's weights and a broadcast fit into the registers."""
     return positions * vectors + vectors + 1 <= registers
 
 
 def efficiency(positions: int, vectors: int) -> float:
-    """The share of the peak that full tiles of this size are expected to reach."""
+    """Returns the share of the peak that full tiles of this size are expected to reach."""
     latency = min(1.0, positions * vectors / MIN_ACCUMULATORS)
     streaming = min(1.0, positions / MIN_POSITIONS)
     time = 1.0 + WEIGHT_LOAD / positions + SCALAR_LOAD / vectors
@@ -65,7 +65,7 @@ def efficiency(positions: int, vectors: int) -> float:
 
 
 def _depthwise_efficiency(positions: int, vectors: int) -> float:
-    """As `efficiency`, where every vector has data of its own; its few weights stay in the first cache."""
+    """Like `efficiency`, for vectors that each have their own data; their few weights stay in the L1 cache."""
     return min(1.0, positions * vectors / MIN_ACCUMULATORS) / (1.0 + WEIGHT_LOAD / positions)
 
 
@@ -80,11 +80,11 @@ def choose_tile(
     shares_broadcasts: bool = True,
     max_blocks: int | None = None,
 ) -> RegisterTile:
-    """The best tile for `height` rows of `width` columns and results of `blocks` blocks, each of so many vectors.
+    """Returns the best tile for `height` rows of `width` columns, and `blocks` blocks of `vectors_per_block` vectors.
 
-    A number of columns, rows or blocks that does not divide all of them leaves a partial tile, which runs at its own
-    efficiency. Without `shares_broadcasts` (depthwise) a tile has one block, since vectors do not help each other.
-    `max_blocks` keeps some blocks for other tiles.
+    If the tile does not divide the number of columns, rows or blocks, a partial tile remains, which runs at its own
+    efficiency. Without `shares_broadcasts` (depthwise), a tile has one block, since vectors share no scalars.
+    `max_blocks` leaves some blocks for other tiles.
     """
     best = RegisterTile(1, 1, 0.0)
     limit = blocks if max_blocks is None else max_blocks
@@ -102,24 +102,24 @@ def choose_tile(
 
 
 TIE = 1e-3
-"""By what share of its efficiency a tile has to be better than a smaller one."""
+"""The relative gain in efficiency that a larger tile must have over a smaller one."""
 
 Speed = Callable[[int], float]
-"""The share of the peak at which a tile of so many positions runs."""
+"""Number of positions in a tile → share of the peak."""
 
 
 def _tile_shapes(width: int, height: int) -> Iterator[tuple[int, int]]:
-    """Rows and columns of the tiles in question, the smallest first: a part of a row, or several whole rows.
+    """Yields rows and columns of the candidate tiles, the smallest first: a part of a row, or several whole rows.
 
-    They are as many as the image has rows and columns, so they are made one by one: the caller stops at the first that
-    does not fit into the registers.
+    The number of candidates is that of the image's rows and columns, so they are generated lazily: the caller stops at
+    the first tile that does not fit into the registers.
     """
     yield from ((1, columns) for columns in range(1, width + 1))
     yield from ((rows, width) for rows in range(2, height + 1))
 
 
 def _blocked_speed(blocks: int, count: int, vectors_per_block: int, shares_broadcasts: bool) -> Speed:
-    """The speed over all blocks, `count` at a time: the last ones may be fewer."""
+    """Returns the speed over all blocks, `count` at a time; the last group may be smaller."""
     full, rest = divmod(blocks, count)
     model = efficiency if shares_broadcasts else _depthwise_efficiency
 
@@ -134,7 +134,7 @@ def _blocked_speed(blocks: int, count: int, vectors_per_block: int, shares_broad
 
 
 def _image_efficiency(width: int, height: int, rows: int, columns: int, speed: Speed) -> float:
-    """Useful work per unit of time over an image: full tiles, then the partial one, which costs code besides."""
+    """Returns useful work per unit of time over an image: full tiles, then the partial tile with its code's cost."""
     if rows > 1:
         return _efficiency_along(height, rows, lambda count: speed(count * width))
     return _efficiency_along(width, columns, speed)
@@ -147,7 +147,7 @@ def _efficiency_along(extent: int, tile: int, speed: Speed) -> float:
 
 
 PARTIAL_TILE = 0.7
-"""How well tiles of filters do that are not all of one size, or that reach into the next group's filters."""
+"""Factor for tiles of filters of unequal sizes, or that cross the boundary of a group."""
 
 
 @cache
@@ -167,5 +167,5 @@ def choose_filters(filters: int, registers: int) -> int:
 
 
 def largest_divisor(number: int, limit: int) -> int:
-    """The largest divisor of `number` that is at most `limit`."""
+    """Returns the largest divisor of `number` that is at most `limit`."""
     return next((d for d in range(min(number, limit), 0, -1) if number % d == 0), 1)

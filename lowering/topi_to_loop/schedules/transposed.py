@@ -1,4 +1,4 @@
-"""Tiles of nests that read an operand across its lines, as a transposition does."""
+"""Tiles for nests that read an operand across its cache lines, as a transposition does."""
 
 from __future__ import annotations
 
@@ -10,24 +10,24 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import loop_of_variable
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 TRANSPOSED_TILE, TRANSPOSED_ROW = 8, 16
-"""How many neighbours of a transposed operand are read at a time, and how much of a row is written: a cache line.
+"""The number of neighbours of a transposed operand to read at a time, and the length of a row to write: a cache line.
 
-Lines a power of two apart compete for the same eight places of the first cache; eight lines are then written at once.
+Lines a power of two apart compete for the same eight ways of a set of the L1 cache, so eight lines are written at once.
 """
 
 _PIECE = 8
-"""How much of a row is written by straight code, which LLVM makes loads, shuffles and stores of vectors of.
+"""The length of a row that is written by straight-line code, which LLVM turns into vector loads, shuffles and stores.
 
-Of 8 x 16 elements whose lines are unknown distances apart it makes them too, of 2 s of its time instead of 0.2, and
-what runs is slower: 82 us instead of 74 for 64 channels of 56 x 56 on a Zen 4, 95 instead of 77 for 512 x 384.
+For 8 x 16 elements whose lines are unknown distances apart LLVM does so too, but compiles for 2 s instead of 0.2, and
+the result is slower: 82 us instead of 74 for 64 channels of 56 x 56 on a Zen 4, 95 instead of 77 for 512 x 384.
 """
 
 _COPIED = 6
-"""How many ops a block that only moves elements has at most."""
+"""The maximum number of ops in a block that only moves elements."""
 
 
 def transposed_along(block: BlockOp, row: str) -> str | None:
-    """The loop along which a read is contiguous for whole cache lines, where that is not the innermost loop `row`."""
+    """Returns the loop along which a load is contiguous for whole cache lines, unless it is the innermost loop."""
     loops = {variable: loop_of_variable(block, position) for position, variable in enumerate(block.variables)}
     for load in ops_in(block.body):
         if not isinstance(load, LoadOp) or (expected_shape(load.memref) or [0])[-1] < TRANSPOSED_ROW:
@@ -39,14 +39,14 @@ def transposed_along(block: BlockOp, row: str) -> str | None:
 
 
 def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: str | None) -> list[str]:
-    """Reads the lines of a transposed operand once: a few rows of block `name` are written side by side, in pieces.
+    """Tiles a transposition so that each line of the operand is read once, and pieces of a few rows are written.
 
     ```
     for i: for j: Y[i, j] = X[j, i]   →   for i_o: for j_o: for i_i in 8: for j_i in 16: Y[i, j] = X[j, i]
     ```
 
-    `other` is the loop along which a read is contiguous. Gives the loops that stand for `loops` now; the same where
-    there is no such loop among the outer ones.
+    `other` is the loop along which a load is contiguous. Returns the loops that replace `loops`; the same loops if
+    `other` is not among the outer ones.
     """
     *outer, row = loops
     if other not in outer:
@@ -64,13 +64,13 @@ def tile_transposed(draft: ScheduleDraft, name: str, loops: list[str], other: st
 
 
 def _in_straight_pieces(draft: ScheduleDraft, name: str, other: str, row: str) -> list[str]:
-    """Writes a tile in two halves of straight code each, one after the other, where elements are only moved.
+    """Writes a tile that only moves elements as two halves of straight-line code.
 
     ```
     for i_i in 8: for j_i in 16: …   →   for j_h in 2: unrolled i_i in 8: unrolled j_p in 8: …
     ```
 
-    Gives the loops of the tile.
+    Returns the loops of the tile.
     """
     if draft.extent(row) != TRANSPOSED_ROW or len(list(all_ops(draft.block(name)))) > _COPIED:
         return [other, row]

@@ -1,4 +1,4 @@
-"""Walks: folds whose accumulators are places in tables. Several run at once, each to its end."""
+"""Walks: folds whose accumulator is an index into tables. Several walks run at once, each to its end."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from xrelay.lowering.topi_to_loop.schedules.kernel_view import folded_loops, loo
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 
 WALKS = 8
-"""Walks that run at once. Each waits for its loads; more need more registers than there are."""
+"""The number of walks that run at once. Each waits for its loads; more walks need more registers than there are."""
 
 SAMPLES = 64
-"""Samples that walk through the same tables before the next tables are read."""
+"""The number of samples that walk through the same tables before the next tables are read."""
 
 
 def is_walk(block: BlockOp) -> bool:
-    """Whether a block folds in order, has one accumulator, and loads at indices that it computes from other loads.
+    """Whether a block folds in order, has one accumulator, and loads at indices computed from other loads.
 
-    A search by halves has two; its few steps overlap by themselves.
+    A binary search has two accumulators; its few steps overlap without this schedule.
     """
     if IterKind.ORDERED not in block.kinds or len(block.writes) > 1:
         return False
@@ -29,7 +29,7 @@ def is_walk(block: BlockOp) -> bool:
 
 
 def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
-    """Schedules the nest of a walk at the tiles of its consumer; False if that is not possible.
+    """Schedules the nest of a walk at the tiles of its consumer; returns whether that was possible.
 
     ```
     for i: for j: for k: n[i, j] = next[n[i, j]]      →    parallel for i_o: for j_o: for i_i in 64:
@@ -59,7 +59,7 @@ def schedule_walk(draft: ScheduleDraft, name: str, consumer: BlockOp) -> bool:
 
 
 def _tiles(draft: ScheduleDraft, outer: list[str], row: str) -> list[str]:
-    """Cuts the row into pieces that walk together, each for a few samples; returns the loops around a piece."""
+    """Splits the row into pieces of walks that run together for a few samples; returns the loops around a piece."""
     piece = f"{row}_o"
     draft.do(Split(row, WALKS, names=(piece, f"{row}_i")))
     if not outer:
