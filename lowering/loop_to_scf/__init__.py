@@ -1,1 +1,1 @@
-"""loop → scf, memref, vector, arith, math: kernels as rolled loop nests that LLVM turns into register tiles."""
+"""Lowering from loop to scf, memref, vector, arith and math: rolled loop nests that LLVM turns into register tiles."""

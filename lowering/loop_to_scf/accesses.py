@@ -24,14 +24,14 @@ from xrelay.lowering.loop_to_scf.local_buffers import on_stack
 
 @dataclass(frozen=True)
 class Place:
-    """Where an access goes: `index` into `buffer`, over new values; vectors among its operands are `irregular`."""
+    """The target of an access: `index` into `buffer`, over new values. It is `irregular` if an operand is a vector."""
 
     buffer: SSAValue
     index: ValueMap
 
     @property
     def type(self) -> MemRefType:
-        """The type of the buffer."""
+        """Returns the type of the buffer."""
         return SSAValue.get(self.buffer, type=MemRefType).type
 
     @property
@@ -41,7 +41,7 @@ class Place:
 
 
 def load(emitter: Emitter, place: Place, lanes: LaneContext | None) -> SSAValue:
-    """The element at `place`; if it differs between lanes, a vector of them. Lanes that are off read nothing."""
+    """Loads the element at `place`, or a vector if it differs between lanes. Masked-off lanes read nothing."""
     if lanes is None:
         return _load_scalar(emitter, place)
     if isinstance(place.type.element_type, VectorType):
@@ -55,9 +55,9 @@ def load(emitter: Emitter, place: Place, lanes: LaneContext | None) -> SSAValue:
 
 
 def store(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext | None) -> None:
-    """Stores an element, or one for each lane; lanes that are off write nothing.
+    """Stores an element, or one element per lane; masked-off lanes write nothing.
 
-    `LoweringError` where all lanes would store different values to the same element.
+    Raises `LoweringError` if all lanes would store different values to the same element.
     """
     if lanes is None:
         _store_scalar(emitter, place, value)
@@ -73,11 +73,11 @@ def store(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext | 
             _store_lanes(emitter, place, value, lanes)
 
 
-# --- how lanes lie in memory
+# --- strides of lanes in memory
 
 
 def element_strides(type: MemRefType) -> list[int | None]:
-    """How many elements apart neighbours along each dimension lie; None where only running the program tells."""
+    """Returns the strides of a buffer in elements; None for strides that are known only at run time."""
     if isinstance(type.layout, MemRefLayoutAttr):
         known = type.layout.get_strides()
         return [None] * type.get_num_dims() if known is None else list(known)
@@ -90,7 +90,7 @@ def element_strides(type: MemRefType) -> list[int | None]:
 
 
 def memory_stride(place: Place, value: SSAValue) -> int | None:
-    """How many elements apart those lie that differ by one in an index value; `None` where that is not known."""
+    """Returns the distance in elements between places whose index value differs by one; None if unknown."""
     if place.irregular:
         return None
     if value not in place.index.operands:
@@ -106,9 +106,9 @@ def memory_stride(place: Place, value: SSAValue) -> int | None:
 
 
 def _memory_step(place: Place, lanes: LaneContext) -> int | None:
-    """How many elements apart neighbouring lanes lie in memory: 0 or 1, or None for anything else."""
+    """Returns the distance in elements between neighbouring lanes, if it is 0 or 1; None otherwise."""
     step = memory_stride(place, lanes.index)
-    # A vector of i1 in memory is packed bits; elements of a buffer of i1 are bytes.
+    # A vector of i1 in memory is packed bits, but the elements of a buffer of i1 are bytes.
     is_bits = place.type.element_type == IntegerType(1)
     return step if step == 0 or (step == 1 and not is_bits) else None
 
@@ -126,14 +126,14 @@ def _store_scalar(emitter: Emitter, place: Place, value: SSAValue) -> None:
 
 
 def _load_uniform(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
-    """The same element for all lanes, as a scalar; not read if all lanes are off."""
+    """Loads one element for all lanes as a scalar; reads nothing if all lanes are off."""
     if lanes.mask is None or lanes.mask.is_never_empty:
         return _load_scalar(emitter, place)
     return _load_if(emitter, place, any_lane(emitter, lanes.mask, lanes.count))
 
 
 def _load_if(emitter: Emitter, place: Place, condition: SSAValue) -> SSAValue:
-    """The element at `place` under a condition, zero otherwise."""
+    """Loads the element at `place` under a condition; yields zero otherwise."""
     element = place.type.element_type
     then, otherwise = Block(), Block()
     with emitter.inside(then):
@@ -164,7 +164,7 @@ def _store_uniform(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneC
 
 
 def _store_element(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext) -> None:
-    """Stores all lanes to one element of an array of vectors; lanes that are off keep what was there."""
+    """Stores all lanes to one element of an array of vectors; masked-off lanes keep the old value."""
     value = splat(emitter, value, lanes.count)
     if lanes.mask is not None:
         value = emitter.add(SelectOp(lanes.mask.value, value, _load_scalar(emitter, place))).result
@@ -196,7 +196,7 @@ def _store_vector(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneCo
 
 
 def _each_lane(emitter: Emitter, place: Place, lanes: LaneContext, write: Callable[[Place, SSAValue], None]) -> None:
-    """A loop over the lanes, to be unrolled; `write` is called inside it with the lane's place and number."""
+    """Writes a loop over the lanes, to be unrolled; calls `write` inside it with the lane's place and number."""
     body = Block(arg_types=[IndexType()])
     lane = body.args[0]
     lane.name_hint = "lane"
@@ -215,7 +215,7 @@ def _each_lane(emitter: Emitter, place: Place, lanes: LaneContext, write: Callab
 
 
 def _load_lanes(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
-    """Scalars put side by side on the stack, then read as a vector; LLVM makes that insertions into a register."""
+    """Loads scalars into a stack buffer and reads it as a vector; LLVM turns this into insertions into a register."""
     element = place.type.element_type
     side_by_side = emitter.on_stack(on_stack(MemRefType(element, [lanes.count]))).memref
 
@@ -232,7 +232,7 @@ def _load_lanes(emitter: Emitter, place: Place, lanes: LaneContext) -> SSAValue:
 
 
 def _store_lanes(emitter: Emitter, place: Place, value: SSAValue, lanes: LaneContext) -> None:
-    """Elements taken from a vector one by one."""
+    """Stores the elements of a vector one by one."""
 
     def write(one_place: Place, lane: SSAValue) -> None:
         one = value

@@ -1,4 +1,4 @@
-"""Checked indices at the scf level: a comparison, an assertion behind it, and negative ones counted from the end.
+"""Lowers checked indices to a comparison and an assertion; negative indices count from the end.
 
     %c = loop.checked_index %k of 5 from_end
 
@@ -8,8 +8,8 @@
         cf.assert %fine, "index out of range"
         %c = arith.select (%k < 0), %s, %k
 
-The call keeps the value for the error message; `convert-func-to-llvm` gives the function its body. In the lanes of a
-vector one assertion is for all of them, and the first wrong lane is noted.
+The call stores the value for the error message; `convert-func-to-llvm` generates the function's body. For the lanes of
+a vector there is one assertion, and the first out-of-range lane is stored.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from xrelay.lowering.loop_to_scf.lane_values import LaneContext, any_lane, inver
 from xrelay.lowering.loop_to_scf.values import Values
 
 NOTE_INDEX = "xrelay_note_index"
-"""The function that keeps an index that is out of range, and its limits, for the error message."""
+"""The function that stores an out-of-range index and its limits for the error message."""
 MESSAGE = "index out of range"
-"""Begins as the runtime's reason of that name does (`to_llvm/status.py`)."""
+"""Begins like the runtime's failure reason of that name (`to_llvm/status.py`)."""
 
 
 def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) -> None:
-    """Writes a checked index; `values` then knows its result. What loops show to be right is not checked."""
+    """Writes a checked index and sets its result in `values`. An index that is in range by its loops is not checked."""
     index = values.index(op.index)
     known = None if any(is_vector(operand) for operand in index.operands) else emitter.range_of(index)
     if known is not None and op.dynamic_size is None and known[0] >= 0 and known[1] < op.size:
@@ -64,25 +64,25 @@ def write_checked_index(op: CheckedIndexOp, values: Values, emitter: Emitter) ->
 
 
 class _Limits:
-    """The limits of a checked index, numbers or values."""
+    """The limits of a checked index, static or dynamic."""
 
     def __init__(self, op: CheckedIndexOp, values: Values, emitter: Emitter):
         self._op, self._emitter = op, emitter
         self._size = None if op.dynamic_size is None else values.get(op.dynamic_size)
 
     def size(self) -> SSAValue:
-        """How many elements there are."""
+        """Returns the number of elements."""
         return self._emitter.index(self._op.size) if self._size is None else self._size
 
     def room(self) -> SSAValue:
-        """How many indices are right: those from the end count too."""
+        """Returns the number of valid indices, including negative ones."""
         if self._size is None:
             low, high = self._op.limits
             return self._emitter.index(high - low)
         return self._emitter.add(arith.AddiOp(self._size, self._size)).result if self._op.from_end else self._size
 
     def noted(self) -> list[SSAValue]:
-        """The least index that is right and the first one behind the greatest, as i64."""
+        """Returns the least valid index and the greatest valid index plus one, as i64."""
         if self._size is None:
             return [self._emitter.constant(IntegerAttr(limit, i64)) for limit in self._op.limits]
         high = self._emitter.add(IndexCastOp(self._size, i64)).result
@@ -91,7 +91,7 @@ class _Limits:
 
 
 def _like(value: SSAValue, number: SSAValue, emitter: Emitter) -> SSAValue:
-    """An index, in every lane if `value` is a vector."""
+    """Returns an index, splat to a vector if `value` is a vector."""
     return splat(emitter, number, value.type.get_shape()[0]) if isinstance(value.type, VectorType) else number
 
 
@@ -100,14 +100,14 @@ def _plus(value: SSAValue, number: SSAValue, emitter: Emitter) -> SSAValue:
 
 
 def _assert_one(value: SSAValue, fine: SSAValue, limits: _Limits, emitter: Emitter) -> None:
-    """Notes and fails where `fine` does not hold."""
+    """Notes the index and fails if `fine` is false."""
     with _when(invert(emitter, fine), emitter):
         _note(value, limits, emitter)
     emitter.add(cf.AssertOp(fine, MESSAGE))
 
 
 def _assert_lanes(value: SSAValue, fine: SSAValue, limits: _Limits, lanes: LaneContext, emitter: Emitter) -> None:
-    """Fails where some lane that is on is wrong; a loop over the lanes notes the first one."""
+    """Fails if any active lane is out of range; a loop over the lanes notes the first such lane."""
     wrong = invert(emitter, fine)
     if lanes.mask is not None:
         wrong = emitter.add(arith.AndIOp(wrong, lanes.mask.value)).result
@@ -127,7 +127,7 @@ def _assert_lanes(value: SSAValue, fine: SSAValue, limits: _Limits, lanes: LaneC
 
 @contextmanager
 def _when(condition: SSAValue, emitter: Emitter) -> Generator[None]:
-    """What is written meanwhile stands under an `scf.if`."""
+    """Writes the ops that are added in this context under an `scf.if`."""
     block = Block()
     with emitter.inside(block):
         yield
@@ -136,7 +136,7 @@ def _when(condition: SSAValue, emitter: Emitter) -> Generator[None]:
 
 
 def _any_of(lanes: SSAValue) -> vector.ReductionOp:
-    """`vector.reduction <or>`; xDSL's constructor gives it the type of the vector."""
+    """Returns a `vector.reduction <or>` with result type i1; xDSL's constructor uses the vector's type."""
     kind, exact = vector.CombiningKindAttr(vector.CombiningKindFlag.OR), arith.FastMathFlagsAttr("none")
     return vector.ReductionOp.create(operands=[lanes], result_types=[i1], properties={"kind": kind, "fastmath": exact})
 
@@ -148,6 +148,6 @@ def _note(value: SSAValue, limits: _Limits, emitter: Emitter) -> None:
 
 
 def declare_note(module: ModuleOp, called: Collection[str]) -> None:
-    """Declares the function that checked indices call, where it is among those that are called."""
+    """Declares the function that checked indices call, if it is among the called functions."""
     if NOTE_INDEX in called:
         module.body.block.add_op(FuncOp.external(NOTE_INDEX, [i64, i64, i64], []))

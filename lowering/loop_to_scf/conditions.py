@@ -1,4 +1,4 @@
-"""Comparisons of indices: decided by what is known about loops, or made into masks."""
+"""Comparisons of indices: decided from the ranges of loops, or turned into masks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PREDICATES = ("eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"
 
 @dataclass(frozen=True)
 class Condition:
-    """What a condition came to: known when compiling, the same for all lanes, or a mask of lanes."""
+    """A lowered condition: known at compile time, a scalar for all lanes, or a mask of lanes."""
 
     known: bool | None = None
     value: SSAValue | None = None
@@ -25,7 +25,7 @@ class Condition:
 
 
 def difference(left: ValueMap, right: ValueMap, plus: int = 0) -> ValueMap:
-    """`left - right + plus` of two maps with one expression each."""
+    """Returns `left - right + plus` for two maps with one expression each."""
     return left.plus(right, -1).plus(plus).simplified()
 
 
@@ -54,7 +54,7 @@ def compare(emitter: Emitter, predicate: int, lhs: ValueMap, rhs: ValueMap, lane
 
 
 def _inside(emitter: Emitter, lhs: ValueMap, rhs: ValueMap, lanes: LaneContext | None) -> Condition | None:
-    """`lhs ult rhs` with lanes and `rhs` not negative asks for `0 <= lhs` and `lhs < rhs`: two masks."""
+    """Splits `lhs ult rhs` with lanes and nonnegative `rhs` into two masks: `0 <= lhs` and `lhs < rhs`."""
     known = emitter.range_of(rhs)
     if lanes is None or lanes.position(lhs) is None or known is None or known[0] < 0:
         return None
@@ -64,7 +64,7 @@ def _inside(emitter: Emitter, lhs: ValueMap, rhs: ValueMap, lanes: LaneContext |
 
 
 def conjunction(emitter: Emitter, left: Condition, right: Condition) -> Condition | None:
-    """Both conditions, where one is known when compiling or both are masks; None otherwise."""
+    """Returns the conjunction if one condition is known at compile time or both are masks; None otherwise."""
     for side, other in ((left, right), (right, left)):
         if side.known is not None:
             return other if side.known else side
@@ -74,7 +74,7 @@ def conjunction(emitter: Emitter, left: Condition, right: Condition) -> Conditio
 
 
 def _signed(emitter: Emitter, name: str, lhs: ValueMap, rhs: ValueMap) -> str:
-    """Unsigned comparisons of what cannot be negative are signed ones."""
+    """Returns the signed predicate for an unsigned comparison of nonnegative operands."""
     if not name.startswith("u"):
         return name
     ranges = [emitter.range_of(side) for side in (lhs, rhs)]
@@ -82,7 +82,7 @@ def _signed(emitter: Emitter, name: str, lhs: ValueMap, rhs: ValueMap) -> str:
 
 
 def _as_positive(name: str, lhs: ValueMap, rhs: ValueMap) -> ValueMap | None:
-    """An expression that is positive exactly where the signed comparison holds."""
+    """Returns an expression that is positive exactly if the signed comparison holds."""
     match name:
         case "slt":
             return difference(rhs, lhs)

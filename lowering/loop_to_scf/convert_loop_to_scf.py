@@ -1,7 +1,7 @@
-"""`convert-loop-to-scf`: from scheduled loop nests to scf, memref, vector, arith and math, as upstream MLIR knows them.
+"""`convert-loop-to-scf`: lowers scheduled loop nests to upstream MLIR's scf, memref, vector, arith and math.
 
-The result is the shape that LLVM compiles best: rolled loops, vectors of explicit width, register tiles as small
-arrays on the stack whose loops are marked to be unrolled, so that the array becomes registers.
+The output has the form that LLVM compiles best: rolled loops, vectors of explicit width, and register tiles as small
+stack arrays whose loops are marked to be unrolled, so that the arrays become registers.
 """
 
 from __future__ import annotations
@@ -38,10 +38,9 @@ from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 @dataclass(frozen=True)
 class ConvertLoopToScfPass(ModulePass):
-    """Replaces loops, accesses and weights of the loop level; blocks must have been lowered before.
+    """Lowers loops, accesses and weights of the loop level; `loop-lower-blocks` must have run before.
 
     Before → after:
-
     ```
     loop.for "v" %v to 4 unrolled {               scf.for %v = %c0 to %c4 step %c1 {
       loop.for "j" %j to 16 vectorized {            %0 = arith.muli %v, %c16 : index
@@ -51,15 +50,15 @@ class ConvertLoopToScfPass(ModulePass):
       }                                             …
     }                                             } {llvm.loop_annotation = …<unroll = <full = true>>}
     ```
-
-    A buffer whose strides only a run tells is accessed as one row of elements (`flat_buffers.py`); a part of a buffer
+    A buffer with dynamic strides is accessed as a one-dimensional buffer (`flat_buffers.py`); a `loop.part` of a buffer
     between kernels becomes a view (`parts.py`).
 
-    A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. Parallel loops become
-    one `scf.parallel`; those inside it that are no perfect nest with it are serial and say so in `loop.note`. Local
-    buffers go on the stack. The names and types of `@main`'s arguments are written to the module (`xrelay.inputs` and
-    so on, see `lowering/interface.py`), since the buffers of lower levels forget them. `LoweringError` for
-    blocks, for an operation that lanes cannot do, and where all lanes would store to one element.
+    A serial loop around an unrolled one, or with `unroll = disable`, is marked to stay rolled. A perfect nest of
+    parallel loops becomes one `scf.parallel`; other parallel loops inside it become serial, with the reason in
+    `loop.note`. Local buffers go on the stack. The names and types of `@main`'s arguments are written to module
+    attributes (`xrelay.inputs` and so on, see `lowering/interface.py`), since buffers of lower levels do not keep them.
+    Raises `LoweringError` for blocks, for operations that cannot be vectorised, and if all lanes would store to one
+    element.
     """
 
     name = "convert-loop-to-scf"
@@ -103,5 +102,5 @@ def convert_function(function: func.FuncOp) -> None:
 
 
 def _without_extents(attributes: dict[str, Attribute]) -> dict[str, Attribute]:
-    """What an argument says of itself below the loop level: its extents are in the accesses."""
+    """Returns an argument's attributes below the loop level: without extents, which the accesses contain."""
     return {name: value for name, value in attributes.items() if name != EXTENTS}

@@ -1,4 +1,4 @@
-"""Contracted loops: the four products of bytes of each lane are added to its sum as one reduction of a vector."""
+"""Contracted loops: the products of four pairs of bytes in each lane are added to its sum by one vector reduction."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.target.features import DOT_TERMS
 def write_dot_products(
     loop: ForOp, values: Values, emitter: Emitter, place_of: Callable[[LoadOp | StoreOp], Place]
 ) -> bool:
-    """Writes a contracted loop inside of lanes; says whether that was possible, else it has to run serially.
+    """Writes a contracted loop inside vectorised lanes; returns whether that was possible. If not, it runs serially.
 
     ```
     loop.for "k" %k to 4 contracted {            %b = vector.load %X[…] : …, vector<4xi8>
@@ -36,7 +36,7 @@ def write_dot_products(
     }
     ```
 
-    That is possible where the bytes lie as `loop-contract` asks for, and no lane is switched off.
+    This requires the layout of bytes that `loop-contract` checks, and no mask.
     """
     lanes, step = values.lanes, dot_step(loop.body.block)
     if lanes is None or lanes.mask is not None or step is None or loop.extent != DOT_TERMS:
@@ -56,7 +56,7 @@ def write_dot_products(
 
 @dataclass(frozen=True)
 class _Places:
-    """Where the sum and the bytes of a step lie, as functions of lane and term."""
+    """The places of the sum and of the bytes of a step, as functions of lane and term."""
 
     sum: Place
     unsigned: Place
@@ -67,7 +67,7 @@ class _Places:
         return _Places(place_of(step.sum), place_of(step.unsigned), place_of(step.signed))
 
     def fit(self, lanes: LaneContext, term: SSAValue) -> bool:
-        """Whether the terms of a lane, and behind them those of the next, lie side by side."""
+        """Whether the terms of a lane, followed by those of the next lane, are contiguous."""
         strides = [
             memory_stride(place, value) for place in (self.unsigned, self.signed) for value in (lanes.index, term)
         ]
@@ -76,7 +76,7 @@ class _Places:
 
 
 def _product(emitter: Emitter, places: _Places, lanes: LaneContext, term: SSAValue) -> SSAValue:
-    """The products of all terms of all lanes, in 32 bits."""
+    """Returns the products of all terms of all lanes, in 32 bits."""
     bytes, wide = VectorType(i8, [lanes.count, DOT_TERMS]), VectorType(i32, [lanes.count, DOT_TERMS])
     same = _row(emitter, places.unsigned, DOT_TERMS, lanes, term)
     unsigned = emitter.add(vector.BroadcastOp(same, bytes)).vector
@@ -86,7 +86,7 @@ def _product(emitter: Emitter, places: _Places, lanes: LaneContext, term: SSAVal
 
 
 def _row(emitter: Emitter, place: Place, count: int, lanes: LaneContext, term: SSAValue) -> SSAValue:
-    """`count` bytes from the first term of the first lane on."""
+    """Loads `count` bytes, beginning at the first term of the first lane."""
     zero = ValueMap.constant(0)
     index = place.index.substitute({lanes.index: zero, term: zero})
     return emitter.add(vector.LoadOp(place.buffer, emitter.affine_all(index), VectorType(i8, [count]))).result

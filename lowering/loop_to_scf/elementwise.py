@@ -1,4 +1,4 @@
-"""Arithmetic: the same operation on scalars, or on vectors where an operand differs between lanes."""
+"""Arithmetic on scalars, or on vectors if an operand differs between lanes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DIVISIONS = {"arith.divsi", "arith.divui", "arith.remsi", "arith.remui", "arith
 
 
 def elementwise(op: Operation, values: Values, emitter: Emitter) -> None:
-    """Writes an arith or math operation; `values` then knows its results."""
+    """Writes an arith or math operation and sets its results in `values`."""
     lanes = values.lanes
     if lanes is not None and _is_fused_product(op):
         return
@@ -42,14 +42,14 @@ def elementwise(op: Operation, values: Values, emitter: Emitter) -> None:
 
 
 def _on_lanes(op: Operation, operands: Sequence[SSAValue], emitter: Emitter, lanes: LaneContext) -> Operation:
-    """The operation on vectors. A uniform condition of a select stays a scalar."""
+    """Writes the operation on vectors. A uniform condition of a select stays scalar."""
     keep_first = isinstance(op, arith.SelectOp) and not is_vector(operands[0])
     vectors = [
         operand if keep_first and position == 0 else splat(emitter, operand, lanes.count)
         for position, operand in enumerate(operands)
     ]
     if op.name in _DIVISIONS and lanes.mask is not None:
-        # Lanes that are off may hold a zero, and dividing integers by zero traps.
+        # Masked-off lanes may hold a zero, and an integer division by zero traps.
         ones = splat(emitter, number(emitter, 1, op.results[0].type), lanes.count)
         vectors[1] = emitter.add(SelectOp(lanes.mask.value, vectors[1], ones)).result
     cls = _ON_VECTORS.get(op.name, type(op))
@@ -60,7 +60,7 @@ def _on_lanes(op: Operation, operands: Sequence[SSAValue], emitter: Emitter, lan
 
 
 def _note_range(op: Operation, emitter: Emitter) -> None:
-    """What a minimum of indices can be, for accesses that use it."""
+    """Records the range of a minimum of indices, for accesses that use it."""
     if isinstance(op, arith.MinSIOp) and isinstance(op.result.type, IndexType):
         ends = [_range(side, emitter) for side in op.operands]
         known = [end for end in ends if end is not None]
@@ -79,7 +79,7 @@ def _range(value: SSAValue, emitter: Emitter) -> tuple[int, int] | None:
 
 
 def logic(op: arith.AndIOp | arith.OrIOp, values: Values, emitter: Emitter) -> Condition | None:
-    """An `and` or `or` of conditions of which one is known, or of masks; None where plain arithmetic does."""
+    """Lowers an `and` or `or` of masks, or with a condition known at compile time; returns None for other operands."""
     if op.result.type != i1:
         return None
     left, right = (values.condition(operand) for operand in op.operands)
@@ -102,7 +102,7 @@ def _may_contract(op: Operation) -> bool:
 
 
 def _is_fused_product(op: Operation) -> bool:
-    """Whether the one user of a product is a sum that takes it into an fma."""
+    """Whether the only user of a product is a sum that is fused with it."""
     if not isinstance(op, arith.MulfOp) or not _may_contract(op) or len(uses := list(op.result.uses)) != 1:
         return False
     user = uses[0].operation
@@ -110,7 +110,7 @@ def _is_fused_product(op: Operation) -> bool:
 
 
 def _product_of(op: arith.AddfOp) -> arith.MulfOp | None:
-    """The product that a sum takes into an fma: f32 or f64, both may contract, used nowhere else."""
+    """Returns the product that is fused with a sum: f32 or f64, both with `contract`, without other uses."""
     if not isinstance(op.result.type, Float32Type | Float64Type) or not _may_contract(op):
         return None
     for operand in (op.rhs, op.lhs):
@@ -123,10 +123,10 @@ def _product_of(op: arith.AddfOp) -> arith.MulfOp | None:
 
 
 def _fused_multiply_add(op: Operation, values: Values, emitter: Emitter, lanes: LaneContext) -> SSAValue | None:
-    """`a * b + c` of vectors as a product and a sum that LLVM makes one instruction of if the CPU has it.
+    """Writes `a * b + c` of vectors as a product and a sum that LLVM fuses if the CPU has FMA.
 
-    `llvm.fma` would be a call for each lane on a CPU without FMA. The sum may not be regrouped: LLVM would otherwise
-    add up the products of unrolled terms first.
+    `llvm.fma` would be a call per lane on a CPU without FMA. The sum has no `reassoc` flag: LLVM would otherwise add up
+    the products of unrolled terms first.
     """
     product = _product_of(op) if isinstance(op, arith.AddfOp) else None
     if product is None or not isinstance(op, arith.AddfOp):

@@ -1,4 +1,4 @@
-"""Writes the operations of the scf level: where they go, which constants exist already, how indices are computed."""
+"""The writer of operations at the scf level: insertion point, shared constants and index arithmetic."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ OpT = TypeVar("OpT", bound=Operation)
 
 @dataclass
 class _Scope:
-    """A block in which constants are kept: a function's entry, or the body of a parallel loop, which is outlined."""
+    """A block that holds shared constants: a function's entry, or the body of a parallel loop to be outlined."""
 
     entry: Block
     ops: dict[Constant, Operation] = field(default_factory=dict[Constant, Operation])
@@ -42,16 +42,16 @@ class _Scope:
 
 
 class Emitter:
-    """An insertion point at the end of a block, the constants in reach, and the known range of index values.
+    """An insertion point at the end of a block, the constants in scope, and the known ranges of index values.
 
     Constants and stack buffers go to the beginning of the scope: the function, or the body of a parallel loop, which
-    later becomes a function of its own. They are put there when the scope is left.
+    later becomes a function of its own. They are inserted on leaving the scope.
     """
 
     block: Block
     location: LocationAttr
     ranges: dict[SSAValue, tuple[int, int]]
-    """Inclusive bounds of index values: what loops run through."""
+    """Inclusive bounds of index values, from the ranges of loops."""
 
     _scopes: list[_Scope]
     _arith: IndexArith
@@ -63,7 +63,7 @@ class Emitter:
         self._arith = IndexArith(self._append, self.index, self.ranges.get)
 
     def add(self, op: OpT) -> OpT:
-        """Appends an operation, at the current location."""
+        """Appends an operation with the current location."""
         op.location = self.location
         self.block.add_op(op)
         return op
@@ -73,7 +73,7 @@ class Emitter:
 
     @contextmanager
     def inside(self, block: Block) -> Generator[None]:
-        """Operations go to the end of `block` for the time being."""
+        """Moves the insertion point to the end of `block` for the duration of the context."""
         outer = self.block
         self.block = block
         yield
@@ -81,7 +81,7 @@ class Emitter:
 
     @contextmanager
     def scope(self, block: Block) -> Generator[None]:
-        """Operations go to the end of `block`, constants and stack buffers to its beginning."""
+        """Moves the insertion point to the end of `block`; constants and stack buffers go to its beginning."""
         outer = self.block if self._scopes else block
         self._scopes.append(_Scope(block))
         self.block = block
@@ -101,21 +101,21 @@ class Emitter:
         return op
 
     def constant(self, value: Constant) -> SSAValue:
-        """The constant of this (typed) value, one for each scope."""
+        """Returns the constant of this typed value; each scope has one."""
         ops = self._scopes[-1].ops
         if value not in ops:
             ops[value] = make(arith.ConstantOp, result_types=(value.get_type(),), properties={"value": value})
         return ops[value].results[0]
 
     def index(self, value: int) -> SSAValue:
-        """The index constant `value`."""
+        """Returns the index constant `value`."""
         indices = self._scopes[-1].indices
         if value not in indices:
             indices[value] = self.constant(index_number(value))
         return indices[value]
 
     def range_of(self, value: ValueMap) -> tuple[int, int] | None:
-        """Bounds of a map's one expression, from the ranges of its operands; None if unknown."""
+        """Returns bounds of a map's one expression, from the ranges of its operands; None if unknown."""
         return bounds(value.exprs[0], [self.ranges.get(operand) for operand in value.operands])
 
     def affine(self, value: ValueMap) -> SSAValue:

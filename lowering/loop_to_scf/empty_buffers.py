@@ -1,11 +1,11 @@
-"""Loops that do nothing, as each of their stores depends on a buffer without elements.
+"""Skips loops that have no effect because each of their stores depends on a buffer without elements.
 
     loop.for "i" %i to %n {                     %elements = arith.muli %n, %m
       loop.for "j" %j to %m {                   %empty = arith.cmpi eq, %m, %c0
         … loop.store %v, %y[%i, %j]         →   %bound = arith.select %empty, %c0, %n
                                                 scf.for %i = %c0 to %bound …
 
-An array of shape (2^45, 0) takes no memory, and a loop over its rows takes days.
+An array of shape (2^45, 0) takes no memory, but a loop over its rows takes days.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xrelay.lowering.loop_to_scf.values import Values
 from xrelay.passes.loop.nest_queries import enclosing_loops
 
 _LARGE: Final = 1 << 24
-"""The static extent from which on a loop that does nothing takes noticeable time."""
+"""The minimum static extent for which a loop without effect takes noticeable time."""
 
 
 def is_long(loop: ForOp) -> bool:
@@ -34,7 +34,7 @@ def is_long(loop: ForOp) -> bool:
 
 
 def bounded(loop: ForOp, extent: SSAValue, values: Values, emitter: Emitter) -> SSAValue:
-    """The number of iterations of a loop, or of a nest that it is in: `extent`, or 0 if it stores nothing."""
+    """Returns the trip count of a loop, or of the nest that it is in: `extent`, or 0 if the loop stores nothing."""
     deciding = _deciding_extents(loop)
     if not deciding:
         return extent
@@ -46,9 +46,9 @@ def bounded(loop: ForOp, extent: SSAValue, values: Values, emitter: Emitter) -> 
 
 
 def _deciding_extents(loop: ForOp) -> list[SSAValue]:
-    """Extents of a kernel, other than those in the bound of the loop, without which the loop stores nothing.
+    """Returns extents, other than those in the loop's bound, that must be nonzero for the loop to store anything.
 
-    Only of a long loop in no other one; none if the loop has effects other than stores.
+    Only outermost long loops have such extents, and only if their only effects are stores.
     """
     if not is_long(loop) or any(map(is_long, enclosing_loops(loop))):
         return []
@@ -59,7 +59,7 @@ def _deciding_extents(loop: ForOp) -> list[SSAValue]:
 
 
 def _common_buffers(loop: ForOp) -> list[SSAValue]:
-    """The buffers that an iteration accesses whenever it stores to a buffer from outside of the loop."""
+    """Returns the buffers that an iteration accesses whenever it stores to a buffer defined outside the loop."""
     accessed: dict[Block, dict[SSAValue, None]] = {}
     stores: list[StoreOp] = []
     for op in loop.body.walk():
@@ -77,7 +77,7 @@ def _common_buffers(loop: ForOp) -> list[SSAValue]:
 
 
 def _around(block: Block | None, loop: ForOp, accessed: dict[Block, dict[SSAValue, None]]) -> dict[SSAValue, None]:
-    """The buffers that a block of the loop and those around it access."""
+    """Returns the buffers accessed in a block of the loop and in the blocks around it."""
     found: dict[SSAValue, None] = {}
     while block is not None:
         found |= accessed.get(block, {})
@@ -87,6 +87,6 @@ def _around(block: Block | None, loop: ForOp, accessed: dict[Block, dict[SSAValu
 
 
 def _is_harmless(op: Operation) -> bool:
-    """Whether an op stores nothing and cannot fail; what is inside of it is looked at by itself."""
+    """Whether an op, without its regions, stores nothing and cannot fail."""
     kinds = (LoadOp, ForOp, scf.IfOp, scf.YieldOp, memref.AllocOp, memref.DeallocOp)
     return isinstance(op, kinds) or level_of_class(type(op)) in ("arith", "math")

@@ -1,13 +1,12 @@
-"""Buffers whose strides only a run tells: accessed as one row of elements, at indices that strides are multiplied into.
+"""Buffers with dynamic strides, accessed as one-dimensional buffers at linearised indices.
 
     func.func @k(%x: memref<?x?xf32>, %n: index, %m: index)
-
     →   %total = arith.muli %n, %m
         %flat = memref.reinterpret_cast %x to offset: [0], sizes: [%total], strides: [1]
             : memref<?x?xf32> to memref<?xf32>
         memref.load %flat[%i * %m + %j]
 
-Below, the type of a buffer says all about its strides: nothing has to follow the buffer from where it was made.
+Below this level a buffer's type specifies all its strides, so no strides need to be passed along with the buffer.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 from xrelay.lowering.loop_to_scf.values import Values
 
 ACCESSES = (LoadOp, StoreOp, RowOp)
-"""The ops that read or write elements of the buffers that they take."""
+"""The ops that access elements of their buffer operands."""
 
 
 class FlatBuffers:
-    """The flat buffers of one function, by the buffers of the loop level that they stand for."""
+    """The flat buffers of one function, by the buffer of the loop level that each replaces."""
 
     _emitter: Emitter
     _values: Values
@@ -42,9 +41,9 @@ class FlatBuffers:
         self._emitter, self._values, self._strides, self._rows = emitter, values, {}, {}
 
     def note_argument(self, buffer: SSAValue) -> None:
-        """Lets a function's argument be accessed as one row, where its strides depend on extents that it names.
+        """Creates the flat buffer of a function's argument with dynamic strides, if the argument is accessed.
 
-        Whom it is handed on to gets it whole.
+        Callees get the original argument.
         """
         if not any(isinstance(use.operation, ACCESSES) for use in buffer.uses):
             return
@@ -57,11 +56,11 @@ class FlatBuffers:
         self._rows[buffer] = flat.result
 
     def accessed(self, value: SSAValue) -> SSAValue:
-        """What stands for `value` where it is accessed: of an argument its row, if it has one."""
+        """Returns the value to access for `value`: the flat buffer if there is one."""
         return self._rows[value] if value in self._rows else self._values.get(value)
 
     def allocate(self, op: memref.AllocOp) -> bool:
-        """Allocates a buffer as one row; false where its type tells its strides, so that it needs none of this."""
+        """Allocates a flat buffer for `op`; returns False if its type has static strides, so that none is needed."""
         total = self._measure(op.memref)
         if total is None:
             return False
@@ -71,7 +70,7 @@ class FlatBuffers:
         return True
 
     def index_of(self, buffer: SSAValue, index: ValueMap) -> ValueMap:
-        """The index of an access in terms of this level, of a flat buffer as one number."""
+        """Returns the index of an access at this level: a single linearised index for a flat buffer."""
         strides = self._strides.get(buffer)
         if strides is None:
             return index
@@ -80,7 +79,7 @@ class FlatBuffers:
         return ValueMap.make([reduce(lambda a, b: a + b, terms)], space.values).simplified()
 
     def _measure(self, buffer: SSAValue) -> SSAValue | None:
-        """The number of elements, the strides noted; `None` where the type tells the strides, or nothing does."""
+        """Records dynamic strides and returns the number of elements; None for static strides or an unknown extent."""
         extents = extents_of(buffer)
         if None not in element_strides(SSAValue.get(buffer, type=MemRefType).type) or None in extents:
             return None
@@ -92,7 +91,7 @@ class FlatBuffers:
         return self._emitter.affine(step)
 
     def _product(self, step: ValueMap, extent: int | SSAValue) -> ValueMap:
-        """A stride times an extent, computed where neither is a number."""
+        """Multiplies a stride by an extent; emits the product unless it is a constant or a single value."""
         factor = ValueMap.constant(extent) if isinstance(extent, int) else self._values.index(extent)
         space = Space(step.operands)
         (other,) = space.lift(factor)

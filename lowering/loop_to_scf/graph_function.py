@@ -1,6 +1,6 @@
-"""Graph functions that are more than calls in a row: between their calls stand ops of the scf level already.
+"""Graph functions with control flow: the ops between their calls are already at the scf level.
 
-A loop asks in each iteration whether somebody wants the run to end:
+Each iteration of a loop polls whether the run has been cancelled:
 
     scf.while … do {                      scf.while … do {
     ^bb0(%i: index):                  →   ^bb0(%i: index):
@@ -8,7 +8,7 @@ A loop asks in each iteration whether somebody wants the run to end:
                                             cf.assert %goes_on, "cancelled"
                                             func.call @k(…)
 
-and where a module has more than a few calls of kernels, so does each of them before it begins.
+A module with many calls of kernels also polls before each of them.
 """
 
 from __future__ import annotations
@@ -37,17 +37,17 @@ _SAME_BUFFER = (
 )
 _TAKES_OVER = (memref.DeallocOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp)
 POLL: Final = "xrelay_poll"
-"""The function that tells whether the run goes on."""
+"""The function that returns whether the run continues."""
 CANCELLED: Final = "cancelled"
-"""Is the runtime's reason of that name (`to_llvm/status.py`)."""
+"""The runtime's failure reason of that name (`to_llvm/status.py`)."""
 FEW_KERNELS: Final = 16
-"""A module with so many calls of kernels does not ask between them: a run that can be ended takes microseconds more."""
+"""With at most this many calls of kernels, a module does not poll between them: polling adds microseconds to a run."""
 
 
 def is_graph_function(function: func.FuncOp) -> bool:
-    """Whether `function` does more with buffers than to hand them on, and holds nothing of the loop level.
+    """Whether `function` does more with buffers than pass them on, and contains no ops of the loop level.
 
-    It branches, allocates, frees what a callee gave it, or returns buffers.
+    It branches, allocates, frees a callee's buffer, or returns buffers.
     """
     if LOOP_KERNEL in function.attributes or any(level_of(op) == "loop" for op in all_ops(function)):
         return False
@@ -57,9 +57,9 @@ def is_graph_function(function: func.FuncOp) -> bool:
 
 
 def finish_graph_function(function: func.FuncOp) -> None:
-    """Marks a function that allocates or frees, and lets its loops be ended.
+    """Marks a function that allocates or frees, and adds polls to its loops.
 
-    Each buffer that nobody frees or hands on is freed at the end of its block.
+    A buffer that is neither freed nor handed on is freed at the end of its block.
     """
     make_scalars_signless(function)
     for op in ops_of(function, scf.WhileOp):
@@ -73,14 +73,14 @@ def finish_graph_function(function: func.FuncOp) -> None:
 
 
 def declare_poll(module: ModuleOp, called: Collection[str]) -> None:
-    """Declares the function that loops call, where it is called, and notes in the module that runs can be ended."""
+    """Declares the poll function if it is called, and records in the module that runs can be cancelled."""
     if POLL in called:
         module.body.block.add_op(func.FuncOp.external(POLL, [], [i1]))
         module.attributes[POLLS] = UnitAttr()
 
 
 def poll_recursions(module: ModuleOp) -> None:
-    """Lets functions that may call themselves be ended as loops are: they ask where they begin."""
+    """Adds a poll to the entry of functions that may call themselves."""
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks}
     for group in call_components({name: calls_in(function, functions) for name, function in functions.items()}):
         for name in group:
@@ -88,7 +88,7 @@ def poll_recursions(module: ModuleOp) -> None:
 
 
 def poll_between_kernels(module: ModuleOp) -> None:
-    """Lets runs of more than `FEW_KERNELS` kernels be ended, before each; notes in the module where that is all."""
+    """Adds a poll before each kernel call if there are more than `FEW_KERNELS`; marks modules without control flow."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     kernels = {op.sym_name.data for op in functions if LOOP_KERNEL in op.attributes}
     around = [op for op in functions if op.body.blocks and LOOP_KERNEL not in op.attributes]
@@ -101,7 +101,7 @@ def poll_between_kernels(module: ModuleOp) -> None:
 
 
 def _is_straight(function: func.FuncOp, kernels: Collection[str]) -> bool:
-    """Whether a function calls kernels alone, each once, on memory that is there before."""
+    """Whether a function is a straight sequence of kernel calls on memory that it does not allocate."""
     if GRAPH_FUNCTION in function.attributes or any(op.regions for op in function.body.block.ops):
         return False
     return all(call.callee.string_value() in kernels for call in ops_of(function, func.CallOp))
@@ -127,7 +127,7 @@ def _is_freed_or_handed_on(buffer: SSAValue) -> bool:
 
 
 def _end(block: Block) -> Operation:
-    """The first op at the end of a block that frees a buffer, or its last: the newest buffers are freed first."""
+    """Returns the first deallocation at the end of a block, or the terminator: the newest buffers are freed first."""
     assert block.last_op is not None, "a block has a terminator"
     end = block.last_op
     while isinstance(end.prev_op, memref.DeallocOp):

@@ -1,6 +1,6 @@
-"""Writes one function of the loop level again at the scf level, statement by statement.
+"""Rewrites one function of the loop level at the scf level, op by op.
 
-A vectorised loop is written once for all iterations: values are vectors, indices affine expressions, conditions masks.
+A vectorised loop is written once for all iterations, on vectors, affine index expressions and masks.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ UNROLL_FULL, UNROLL_DISABLE = LoopAnnotationAttr.unroll_full(), LoopAnnotationAt
 
 
 class KernelWriter:
-    """The state of writing one function. `write` is the way in."""
+    """The state of rewriting one function. The entry point is `write`."""
 
     _emitter: Emitter
     _values: Values
@@ -96,7 +96,7 @@ class KernelWriter:
     # --- statements
 
     def _block(self, block: Block) -> None:
-        """Writes the ops of a block, and frees what it allocated and nobody frees."""
+        """Writes the ops of a block, and frees its allocations that are not freed elsewhere."""
         allocated: list[memref.AllocOp] = []
         for op in block.ops:
             self._emitter.location = op.location
@@ -120,7 +120,7 @@ class KernelWriter:
                 self._emitter.add(memref.DeallocOp.get(self._values.get(op.memref)))
 
     def _statement(self, op: Operation) -> None:
-        # Exact types first: each of the cases below asks an abstract class, and most ops are one of these.
+        # Exact types first: each case below tests an abstract class, and most ops have one of these types.
         if type(op) is LoadOp:
             self._define(op.result, load(self._emitter, self._place(op), self._values.lanes))
         elif type(op) is StoreOp:
@@ -157,13 +157,13 @@ class KernelWriter:
                 self._copy(op)
 
     def _define(self, old: SSAValue, value: SSAValue) -> None:
-        """`value` stands for `old`, whose name it takes if it has none."""
+        """Maps `old` to `value`, which inherits its name if it has none."""
         if value.name_hint is None:
             value.name_hint = old.name_hint
         self._values.set(old, value)
 
     def _place(self, op: LoadOp | StoreOp) -> Place:
-        """Where an access goes at this level."""
+        """Returns the place of an access at this level."""
         given = op.memref
         buffer, index = self._flat.accessed(given), self._flat.index_of(given, self._values.access(op.index))
         layout, lanes = self._layouts.get(given), self._values.lanes
@@ -181,7 +181,7 @@ class KernelWriter:
             self._values.set_constant(op.result, value)
 
     def _arithmetic(self, op: Operation) -> None:
-        """Index expressions stay symbolic, conditions are decided where they can be, the rest is written."""
+        """Keeps index expressions symbolic, decides conditions if possible, and writes everything else."""
         if isinstance(op, arith.CmpiOp) and isinstance(op.lhs.type, IndexType):
             sides = self._values.index(op.lhs), self._values.index(op.rhs)
             if not any(is_vector(operand) for side in sides for operand in side.operands):
@@ -198,7 +198,7 @@ class KernelWriter:
         elementwise(op, self._values, self._emitter)
 
     def _copy(self, op: Operation, result_types: Sequence[Attribute] | None = None) -> None:
-        """Any other operation without regions stays what it is; not in the lanes of a vector."""
+        """Copies an operation without regions; raises `LoweringError` inside the lanes of a vector."""
         if op.regions or level_of(op) == "loop":
             raise failure(op, "nothing stands for it at the scf level")
         if self._values.lanes is not None:
@@ -213,7 +213,7 @@ class KernelWriter:
     # --- local buffers
 
     def _local_buffer(self, op: memref.AllocOp) -> None:
-        """A buffer that one parallel loop alone uses goes into that loop: each thread has its own."""
+        """Allocates a buffer on the stack, once per thread inside a parallel loop if only that loop uses it."""
         loop = None if self._in_parallel else only_parallel_loop(op)
         if loop is None:
             self._put_on_stack(op)
@@ -249,7 +249,7 @@ class KernelWriter:
             self._serial(loop)
 
     def _release(self, loop: ForOp) -> None:
-        """Puts the buffers that only this loop uses on the stack."""
+        """Allocates the buffers that only this loop uses on the stack."""
         for op in self._waiting.pop(loop, []):
             self._put_on_stack(op)
 
@@ -300,7 +300,7 @@ class KernelWriter:
         self._emitter.ranges[index] = (0, (MAX_EXTENT if loop.extent is None else loop.extent) - 1)
 
     def _parallel(self, loop: ForOp) -> None:
-        """One `scf.parallel` over the iterations of a perfect nest of parallel loops."""
+        """Writes one `scf.parallel` over the iterations of a perfect nest of parallel loops."""
         nest = parallel_nest(loop)
         emit, body = self._emitter, Block(arg_types=[IndexType()])
         if len(nest) == 1:
@@ -320,12 +320,12 @@ class KernelWriter:
         emit.add(scf.ParallelOp([emit.index(0)], [extent], [emit.index(1)], Region(body)))
 
     def _count(self, loop: ForOp) -> ValueMap:
-        """The extent of a loop as an expression."""
+        """Returns the extent of a loop as an expression."""
         extent = loop.bound
         return ValueMap.constant(extent) if isinstance(extent, int) else self._values.index(extent)
 
     def _bind_nest(self, nest: Sequence[ForOp], index: SSAValue) -> None:
-        """The indices of collapsed loops, from the index of the one loop that runs over all of them."""
+        """Sets the indices of collapsed loops from the index of the one loop over all of them."""
         if len(nest) == 1:
             self._name_index(nest[0], index)
             return
@@ -354,7 +354,7 @@ class KernelWriter:
             self._define(old, new)
 
     def _branch(self, region: Region) -> list[SSAValue]:
-        """Writes a branch here; what it yields."""
+        """Writes a branch at the insertion point; returns the values that it yields."""
         block = region.first_block
         if block is None:
             return []
@@ -363,7 +363,7 @@ class KernelWriter:
         return [self._values.get(value) for value in end.operands] if isinstance(end, scf.YieldOp) else []
 
     def _masked_if(self, op: scf.IfOp, mask: Mask) -> list[SSAValue]:
-        """Both branches, each under its lanes; the results lane by lane."""
+        """Writes both branches under their masks; selects the results lane by lane."""
         lanes, emit = self._values.lanes, self._emitter
         assert lanes is not None
         outer = lanes.mask
@@ -380,7 +380,7 @@ class KernelWriter:
         ]
 
     def _branching_if(self, op: scf.IfOp, condition: SSAValue) -> list[SSAValue]:
-        """An `scf.if`; what differs between lanes in one branch is a vector in both."""
+        """Writes an `scf.if`; a result that differs between lanes in one branch is a vector in both."""
         emit, lanes = self._emitter, self._values.lanes
         branches = [(Block(), region) for region in op.regions if region.blocks]
         yielded: list[list[SSAValue]] = []

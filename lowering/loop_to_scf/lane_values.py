@@ -1,4 +1,4 @@
-"""Vectors of lanes: making them from scalars and indices, and the masks that switch lanes off."""
+"""Vectors of lanes, made from scalars and indices, and masks that switch lanes off."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xrelay.lowering.loop_to_scf.emitter import Emitter
 
 @dataclass(frozen=True)
 class Mask:
-    """Which lanes are on. `is_prefix`: those below some number. `is_never_empty`: the first lane is always on."""
+    """The active lanes. `is_prefix`: active lanes precede the others. `is_never_empty`: the first lane is active."""
 
     value: SSAValue
     is_prefix: bool = False
@@ -36,7 +36,7 @@ class Mask:
 
 @dataclass
 class LaneContext:
-    """The vectorised loop that is being written: `count` lanes; `index` stands for the lane's number in index maps."""
+    """The vectorised loop that is being written: `count` lanes; in index maps, `index` represents the lane's number."""
 
     count: int
     index: SSAValue
@@ -44,29 +44,29 @@ class LaneContext:
 
     @staticmethod
     def of(count: int) -> LaneContext:
-        """A context with a new stand-in for the lane's number."""
+        """Returns a context with a new placeholder value for the lane's number."""
         return LaneContext(count, Block(arg_types=[IndexType()]).args[0])
 
     def vector_of(self, element: Attribute) -> VectorType:
-        """The vector type with one element for each lane."""
+        """Returns the vector type with one element per lane."""
         return lanes_of(element, self.count)
 
     def position(self, index: ValueMap) -> int | None:
-        """Which operand of `index` is the lane's number; None if it is the same for all lanes."""
+        """Returns the position of the lane's number in the operands of `index`; None if `index` is uniform."""
         return index.operands.index(self.index) if self.index in index.operands else None
 
     def at(self, index: ValueMap, lane: int) -> ValueMap:
-        """`index` for one of the lanes."""
+        """Returns `index` for one of the lanes."""
         return index.substitute({self.index: ValueMap.constant(lane)})
 
 
 def is_vector(value: SSAValue) -> bool:
-    """Whether a value differs from lane to lane."""
+    """Whether a value is a vector, with one element per lane."""
     return isinstance(value.type, VectorType)
 
 
 def splat(emitter: Emitter, value: SSAValue, count: int) -> SSAValue:
-    """The same scalar in every lane; a vector as it is. Constants become constant vectors."""
+    """Broadcasts a scalar to all lanes; returns a vector unchanged. Constants become constant vectors."""
     if is_vector(value):
         return value
     if isinstance(value, OpResult) and isinstance(value.op, arith.ConstantOp):
@@ -78,13 +78,13 @@ def splat(emitter: Emitter, value: SSAValue, count: int) -> SSAValue:
 
 @lru_cache(maxsize=1024)
 def lanes_of(element: Attribute, count: int) -> VectorType:
-    """`vector<count x element>`; kernels have few, which stand at hundreds of ops."""
+    """Returns `vector<count x element>`; cached, since kernels use few such types in hundreds of ops."""
     return VectorType(element, [count])
 
 
 @lru_cache(maxsize=1024)
 def _same_in_all(constant: IntegerAttr[IntegerType | IndexType] | FloatAttr, count: int) -> DenseIntOrFPElementsAttr:
-    """The vector of `count` times this number."""
+    """Returns the vector constant with `count` copies of a number."""
     if isinstance(constant, IntegerAttr):
         integers = VectorType(constant.type, [count])
         return DenseIntOrFPElementsAttr.from_list(integers, [constant.value.data])
@@ -93,7 +93,7 @@ def _same_in_all(constant: IntegerAttr[IntegerType | IndexType] | FloatAttr, cou
 
 
 def number(emitter: Emitter, value: int, type: Attribute) -> SSAValue:
-    """A number as a scalar constant of a type; `LoweringError` for types that have no numbers."""
+    """Returns a number as a scalar constant; raises `LoweringError` for types other than numbers."""
     if isinstance(type, AnyFloat):
         return emitter.constant(FloatAttr(float(value), type))
     if isinstance(type, IntegerType | IndexType):
@@ -102,12 +102,12 @@ def number(emitter: Emitter, value: int, type: Attribute) -> SSAValue:
 
 
 def zeros(emitter: Emitter, type: VectorType) -> SSAValue:
-    """A vector of zeros."""
+    """Returns a vector of zeros."""
     return splat(emitter, number(emitter, 0, type.element_type), type.get_shape()[0])
 
 
 def index_vector(emitter: Emitter, index: ValueMap, lanes: LaneContext) -> SSAValue:
-    """The one expression of `index`, for every lane."""
+    """Returns a vector with the one expression of `index` for every lane."""
     position = lanes.position(index)
     type = lanes.vector_of(IndexType())
     step = stride(index.exprs[0], position) if position is not None else 0
@@ -124,7 +124,7 @@ def index_vector(emitter: Emitter, index: ValueMap, lanes: LaneContext) -> SSAVa
 
 
 def positive_lanes(emitter: Emitter, difference: ValueMap, lanes: LaneContext) -> Mask | None:
-    """The lanes in which the one expression of `difference` is positive; None unless it moves by one per lane."""
+    """Returns the lanes in which the one expression of `difference` is positive; None unless its stride is 1 or -1."""
     position = lanes.position(difference)
     step = stride(difference.exprs[0], position) if position is not None else None
     if step not in (-1, 1):
@@ -141,7 +141,7 @@ def positive_lanes(emitter: Emitter, difference: ValueMap, lanes: LaneContext) -
 
 
 def invert(emitter: Emitter, value: SSAValue) -> SSAValue:
-    """The lanes (or the condition) that `value` leaves out."""
+    """Returns the complement of a mask or condition."""
     one: SSAValue = emitter.constant(IntegerAttr(1, i1))
     if isinstance(value.type, VectorType):
         one = splat(emitter, one, value.type.get_shape()[0])
@@ -149,7 +149,7 @@ def invert(emitter: Emitter, value: SSAValue) -> SSAValue:
 
 
 def both(emitter: Emitter, outer: Mask | None, inner: Mask) -> Mask:
-    """The lanes that are on in both masks."""
+    """Returns the conjunction of two masks."""
     if outer is None:
         return inner
     value = emitter.add(arith.AndIOp(outer.value, inner.value)).result
@@ -158,7 +158,7 @@ def both(emitter: Emitter, outer: Mask | None, inner: Mask) -> Mask:
 
 
 def any_lane(emitter: Emitter, mask: Mask, count: int) -> SSAValue:
-    """Whether any lane is on."""
+    """Returns whether any lane is active, as a scalar."""
     lanes = range(1 if mask.is_prefix else count)
     bits = [emitter.add(vector.ExtractOp(mask.value, [lane], i1)).result for lane in lanes]
     result = bits[0]

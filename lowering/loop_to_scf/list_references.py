@@ -1,8 +1,9 @@
-"""Counts references to lists: `@xrelay_list_retain` and `@xrelay_list_release` where a function shares or leaves one.
+"""Reference counts of lists: calls of `@xrelay_list_retain` and `@xrelay_list_release`.
 
-What changes a list uses up a reference to it, and so does what hands it on: a value that is used once more behind gets
-one reference more before, and one whose last use leaves it as it is loses its own behind. So a list that grows in a
-loop is changed in place. A branch takes over what nobody uses behind it. Arguments of functions belong to the caller.
+Ops that change a list consume a reference to it, and so do ops that hand it on. A value that is used again after such
+an op is retained before it; a value whose last use does not consume it is released after that use. So a list that grows
+in a loop is changed in place. A branch takes over a list that is not used after it. Arguments of functions belong to
+the caller.
 
     %m = loop.list_insert %x[] in %l at %i        func.call @xrelay_list_retain(%l)
     %n = loop.list_length %l                 →    %m = loop.list_insert %x[] in %l at %i
@@ -29,11 +30,11 @@ RELEASE: Final = "xrelay_list_release"
 _USES_UP = (
     ListInsertOp, ListInsertPartOp, ListEraseOp, scf.YieldOp, scf.ConditionOp, scf.WhileOp, scf.ForOp, func.ReturnOp,
 )  # fmt: skip
-"""What uses up a reference to each list among its operands."""
+"""The ops that consume a reference to each list among their operands."""
 
 
 def count_references(function: func.FuncOp) -> None:
-    """Adds the calls to a function, whose arguments are the caller's."""
+    """Adds the calls to a function; its arguments belong to the caller."""
     _References(function).run()
 
 
@@ -45,7 +46,7 @@ class _References:
         self._owned: list[tuple[SSAValue, Block]] = [(value, block) for op in ops for value, block in _made_by(op)]
 
     def run(self) -> None:
-        """Settles every list in the block that has it, and then in branches that take it over."""
+        """Adds the calls for every list, first in its own block, then in branches that take it over."""
         for argument in self._function.body.block.args:
             for use in argument.uses if isinstance(argument.type, ListType) else ():
                 self._retain(use)
@@ -53,7 +54,7 @@ class _References:
             self._settle(*self._owned.pop())
 
     def _settle(self, value: SSAValue, block: Block) -> None:
-        """Adds the calls for `value` in `block`, which has one reference to it."""
+        """Adds the calls for `value` in `block`, which owns one reference to it."""
         places = [(self._place(use.operation, block), use) for use in value.uses]
         inside = [(place, use) for place, use in places if place is not None]
         if not inside:
@@ -73,20 +74,20 @@ class _References:
             self._release(value, block, last)
 
     def _place(self, op: Operation, block: Block) -> Operation | None:
-        """The op of `block` that `op` is, or is inside of."""
+        """Returns `op` or its ancestor in `block`."""
         current: Operation | None = op
         while current is not None and current.parent is not block:
             current = current.parent_op()
         return current
 
     def _retain(self, use: Use) -> None:
-        """One reference more, before what uses one up."""
+        """Retains a list before an op that consumes a reference."""
         if isinstance(use.operation, _USES_UP):
             call = func.CallOp(RETAIN, [use.operation.operands[use.index]], [])
             Rewriter.insert_op(call, InsertPoint.before(use.operation))
 
     def _release(self, value: SSAValue, block: Block, last: Operation | None) -> None:
-        """One reference fewer behind `last`, or where the value becomes known."""
+        """Releases a list after `last`, or after its definition."""
         if last is None and isinstance(value.owner, Operation) and value.owner.parent is block:
             last = value.owner
         point = InsertPoint.at_start(block) if last is None else InsertPoint.after(last)
@@ -94,7 +95,7 @@ class _References:
 
 
 def _made_by(op: Operation) -> Iterator[tuple[SSAValue, Block]]:
-    """The lists that an op makes, and the blocks that have them."""
+    """Yields the lists that an op defines, each with the block that owns it."""
     for result in op.results:
         if isinstance(result.type, ListType) and op.parent is not None:
             yield result, op.parent

@@ -1,4 +1,4 @@
-"""Lists below the loop level: arrays of words, which functions of native code make, change and read.
+"""Lists below the loop level: arrays of 64-bit words, created, changed and read by native functions.
 
     %m = loop.list_insert %x[%n] in %l at %i            memref.store %n, %extents[%c0] : memref<2xi64>, …
         : memref<?x4xf32> in !loop.list<f32>            %a = memref.extract_aligned_pointer_as_index %x
@@ -6,8 +6,7 @@
                                                         %m = func.call @xrelay_list_insert(%l, %i, %t)
                                                             : (memref<?xi64>, index, memref<?xi64>) -> memref<?xi64>
 
-What the words mean, and what the functions do, stands in `to_llvm/lists.py`. References are counted before
-(`list_references.py`).
+`to_llvm/lists.py` documents the words and the functions. References are counted first (`list_references.py`).
 """
 
 from __future__ import annotations
@@ -52,9 +51,9 @@ from xrelay.lowering.loop_to_scf.list_references import RELEASE, RETAIN, count_r
 from xrelay.passes.infra.verify import walk_ops
 
 WORDS: Final = MemRefType(i64, [DYNAMIC_INDEX])
-"""The type of a list, and of what it holds."""
+"""The type of a list and of its items."""
 LENGTH, EXTENTS = 1, 4
-"""The words that have the length of a list, and the first extent of a buffer in one."""
+"""The positions of the words that hold the length of a list, and the first extent of a buffer in a list."""
 _INDEX: Final = IndexType()
 _NEW, _ITEM, _INSERT, _ERASE, _GET, _READ = (
     f"xrelay_list_{name}" for name in ("new", "item", "insert", "erase", "get", "read")
@@ -69,11 +68,11 @@ LIST_FUNCTIONS: Final[dict[str, tuple[list[Attribute], list[Attribute]]]] = {
     RETAIN: ([WORDS], []),
     RELEASE: ([WORDS], []),
 }
-"""The functions and their types."""
+"""The functions on lists, with their types."""
 
 
 def convert_lists(function: func.FuncOp) -> bool:
-    """Converts the lists of a function in place, and marks one that has some; whether it has."""
+    """Converts the lists of a function in place and marks the function; returns whether it has lists."""
     converted = ops_of(function, *LIST_OPS, *LIST_PART_OPS)
     if not converted and not any(isinstance(type, ListType) for type in function.function_type.inputs):
         return False
@@ -92,7 +91,7 @@ def convert_lists(function: func.FuncOp) -> bool:
 
 
 def declare_lists(module: ModuleOp, called: Collection[str]) -> None:
-    """Declares the functions on lists, where some of them are among the functions that are called."""
+    """Declares the functions on lists if any of them is called."""
     if LIST_FUNCTIONS.keys().isdisjoint(called):
         return
     for name, (inputs, outputs) in LIST_FUNCTIONS.items():
@@ -104,12 +103,12 @@ def _word_type(type: Attribute) -> Attribute:
 
 
 class _Conversion:
-    """Replaces ops on lists by calls."""
+    """Replaces ops on lists with calls."""
 
     def __init__(self, function: func.FuncOp, ops: Sequence[Operation]):
-        """Make room for the extents of what `ops` insert."""
+        """Allocates a buffer for the extents of inserted items."""
         self._nested = {op for op in ops if isinstance(op, ListInsertOp) and isinstance(op.value.type, ListType)}
-        """The ops that insert lists, whose operands have the type of words when it is their turn."""
+        """The ops that insert lists; on conversion their operands already have the type of words."""
         ranks = [_rank(op.value) for op in ops if isinstance(op, ListInsertOp | ListInsertPartOp)]
         self._builder = Builder(InsertPoint.at_start(function.body.block))
         self._extents = self._builder.insert(memref.AllocaOp.get(i64, shape=[max(1, *ranks)])) if ranks else None
@@ -120,7 +119,7 @@ class _Conversion:
         Rewriter.replace_op(op, [], self._results(op))
 
     def _results(self, op: Operation) -> Sequence[SSAValue]:
-        """Adds what an op becomes, and gives its results."""
+        """Writes the replacement of an op and returns its results."""
         match op:
             case ListEmptyOp():
                 return [self._made(_NEW, [], op)]
@@ -150,7 +149,7 @@ class _Conversion:
         return []
 
     def _item(self, op: ListInsertOp | ListInsertPartOp) -> SSAValue:
-        """Adds a copy of what is inserted: so many rows of so many bytes, at a distance from each other."""
+        """Writes a copy of an inserted buffer as rows of bytes at a stride."""
         extents = self._all_extents(op.value, op.extents)
         if isinstance(op, ListInsertOp):
             size = self._product([self._index(_bytes(op.value)), *extents])
@@ -171,7 +170,7 @@ class _Conversion:
     def _rows(
         self, buffer: SSAValue, open_extents: Sequence[SSAValue], axis: int
     ) -> tuple[SSAValue, SSAValue, SSAValue]:
-        """Adds how many rows a part along an axis has, the bytes from one to the next, and those of one element."""
+        """Computes the number of rows of a part along an axis, their stride, and the bytes per index of the axis."""
         extents = self._all_extents(buffer, open_extents)
         unit = self._product([self._index(_bytes(buffer)), *extents[axis + 1 :]])
         return self._product(extents[:axis]), self._product([extents[axis], unit]), unit
@@ -182,7 +181,7 @@ class _Conversion:
         return [next(rest) if extent == DYNAMIC_INDEX else self._index(extent) for extent in shape]
 
     def _made(self, name: str, operands: Sequence[SSAValue], op: Operation) -> SSAValue:
-        """Adds a call that makes or changes an object, and asserts that there was memory."""
+        """Writes a call that creates or changes an object, and an assertion that memory was available."""
         (found,) = self._call(name, operands)
         there = self._add(CmpiOp(self._address(found), self._index(0), "ne"))
         assertion = cf.AssertOp(there, "out of memory: a sequence")
@@ -195,7 +194,7 @@ class _Conversion:
         return self._builder.insert(func.CallOp(name, operands, LIST_FUNCTIONS[name][1])).results
 
     def _word(self, words: SSAValue, number: int) -> SSAValue:
-        # A list still has its own type, which no load takes.
+        # At this point a list still has its loop-level type, which the constructor of `memref.load` rejects.
         load = memref.LoadOp.build(operands=[words, [self._index(number)]], result_types=[i64])
         return self._add(IndexCastOp(self._add(load), _INDEX))
 
@@ -223,7 +222,7 @@ def _rank(value: SSAValue) -> int:
 
 
 def _bytes(buffer: SSAValue) -> int:
-    """The bytes of one element."""
+    """Returns the size of one element in bytes."""
     element = SSAValue.get(buffer, type=MemRefType).type.element_type
     assert isinstance(element, FixedBitwidthType), "elements have a size"
     return (element.bitwidth + 7) // 8

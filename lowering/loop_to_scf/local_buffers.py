@@ -1,12 +1,12 @@
-"""Local buffers: how their elements are kept on the stack, so that LLVM turns them into registers.
+"""Layouts of local buffers on the stack, chosen so that LLVM promotes their elements to registers.
 
-A buffer whose every access belongs to the lanes of a vector becomes an array of vectors: each element of the array is
-one register. That needs one of two patterns, the same at all its accesses:
+A buffer whose accesses all belong to the lanes of a vector becomes an array of vectors: each element of the array is
+one register. All accesses must have the same one of two patterns:
 
 - lanes along the innermost dimension: `%acc[%i, %v * 16 + %lane]` → `memref<6x4xvector<16xf32>>` at `[%i, %v]`;
-- one element for each lane, in one vectorised loop: `%acc[%i]` → `memref<6xvector<16xf32>>` at `[%i]`.
+- one element per lane, in one vectorised loop: `%acc[%i]` → `memref<6xvector<16xf32>>` at `[%i]`.
 
-Anything else stays an array of scalars. Which buffers these are, `passes/loop/nest_queries.py` says.
+Any other buffer stays an array of scalars. `passes/loop/nest_queries.py` selects the local buffers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ STACK_ALIGNMENT = 64
 
 
 class Lanes(Enum):
-    """Where the lanes of vectors lie in a local buffer."""
+    """The position of vector lanes in a local buffer."""
 
     NONE = auto()
     INNERMOST = auto()
@@ -36,13 +36,13 @@ class Lanes(Enum):
 
 @dataclass(frozen=True)
 class LocalLayout:
-    """How a local buffer is kept: `width` lanes in each element, or scalars if `lanes` is NONE."""
+    """The layout of a local buffer: `width` lanes in each element, or scalars if `lanes` is NONE."""
 
     lanes: Lanes
     width: int = 1
 
     def type_of(self, buffer: MemRefType) -> MemRefType:
-        """The type on the stack of a buffer that has type `buffer` at the loop level."""
+        """Returns the type on the stack of a buffer that has type `buffer` at the loop level."""
         shape, element = list(buffer.get_shape()), buffer.element_type
         if self.lanes is Lanes.NONE:
             return buffer_type(element, shape)
@@ -52,7 +52,7 @@ class LocalLayout:
         return buffer_type(VectorType(element, [self.width]), shape)
 
     def index_of(self, index: ValueMap, lane: SSAValue, rank: int) -> ValueMap:
-        """The index into the stack array, of rank `rank`, for an access at `index` that the lane `lane` makes."""
+        """Returns the index into the stack array, of rank `rank`, for an access at `index` by the lane `lane`."""
         if self.lanes is not Lanes.INNERMOST:
             return index
         *outer, last = index.substitute({lane: ValueMap.constant(0)}).exprs
@@ -63,7 +63,7 @@ class LocalLayout:
 
 
 def vector_loop(op: LoadOp | StoreOp | memref.AllocOp) -> ForOp | None:
-    """The loop whose iterations become lanes around `op`: the outermost vectorised one."""
+    """Returns the loop around `op` whose iterations become lanes: the outermost vectorised one."""
     found: ForOp | None = None
     parent = op.parent_op()
     while parent is not None:
@@ -74,12 +74,12 @@ def vector_loop(op: LoadOp | StoreOp | memref.AllocOp) -> ForOp | None:
 
 
 def becomes_lanes(loop: ForOp) -> bool:
-    """Whether the iterations of a loop become lanes: vectorised, more than one, and their number known."""
+    """Whether the iterations of a loop become lanes: it is vectorised, with a static extent greater than one."""
     return loop.kind is LoopKind.VECTORIZED and loop.extent is not None and loop.extent > 1
 
 
 def layout_of(alloc: memref.AllocOp) -> LocalLayout:
-    """Decides how a local buffer is kept."""
+    """Selects the layout of a local buffer."""
     accesses = [use.operation for use in alloc.memref.uses]
     loops: list[ForOp] = []
     patterns: set[Lanes] = set()
@@ -99,7 +99,7 @@ def layout_of(alloc: memref.AllocOp) -> LocalLayout:
 
 
 def _pattern(access: LoadOp | StoreOp, loop: ForOp) -> Lanes:
-    """Where the lanes of `loop` lie in the buffer that `access` reads or writes."""
+    """Returns the position of the lanes of `loop` in the buffer that `access` reads or writes."""
     index, shape = access.index, access.buffer_type.get_shape()
     if any(_may_vary(value, loop) for value in index.operands):
         return Lanes.NONE
@@ -121,7 +121,7 @@ def _uses(terms: list[tuple[AffineExpr, int]], dim: int) -> bool:
 
 
 def _may_vary(value: SSAValue, loop: ForOp) -> bool:
-    """Whether an index other than that of `loop` may differ between its lanes: what is computed inside."""
+    """Whether a value in an index, other than the index of `loop`, may differ between lanes: it is computed inside."""
     if isinstance(value, BlockArgument):
         return False
     owner = value.owner
@@ -129,7 +129,7 @@ def _may_vary(value: SSAValue, loop: ForOp) -> bool:
 
 
 def on_stack(type: MemRefType) -> memref.AllocaOp:
-    """An allocation on the stack."""
+    """Returns an allocation on the stack."""
     return memref.AllocaOp.build(
         operands=[[], []], result_types=[type], properties={"alignment": IntegerAttr(STACK_ALIGNMENT, i64)}
     )

@@ -1,6 +1,6 @@
-"""What a class of ops says about all of its ops, found once: effects, folders and patterns.
+"""Facts about classes of ops, computed once per class: effects, folders and patterns.
 
-An op's traits are a set that is searched by `isinstance` for each question, and a pass asks several about each op.
+Without the cache, each query of an op's traits searches a set with `isinstance`, and a pass makes several per op.
 """
 
 from __future__ import annotations
@@ -33,39 +33,39 @@ from xrelay.dialects.shared.op_lists import is_kind
 
 
 class Effects(IntEnum):
-    """What running an op does to memory; of several ops the greatest counts."""
+    """The memory effect of an op; that of several ops is the maximum."""
 
     NONE = 0
     READS = 1
     ALLOCATES = 2
-    """It allocates or frees, and does not write."""
+    """Allocates or frees, without writing."""
     WRITES = 3
-    """It writes, or does what is not known."""
+    """Writes, or has an unknown effect."""
 
 
 @dataclass(frozen=True)
 class OpFacts:
-    """Facts of a class of ops."""
+    """Facts about a class of ops."""
 
     is_terminator: bool
     is_isolated: bool
     is_symbol: bool
     effects: Effects
-    """Those of an op without its regions."""
+    """The effects of an op without its regions."""
     is_recursive: bool
-    """Whether the effects of its regions are an op's own too."""
+    """Whether an op also has the effects of its regions."""
     folder: HasFolder | None
     patterns: Sequence[RewritePattern]
     needs_constant: bool
-    """Whether only an op with a constant operand folds: that is so for arithmetic on two operands."""
+    """Whether an op folds only if an operand is constant, as arithmetic on two operands does."""
 
     @property
     def may_be_erased(self) -> bool:
-        """Whether an op may go where nobody uses its results, as far as it is not for its regions."""
+        """Whether an op, apart from its regions, may be erased if its results are unused."""
         return self.effects <= Effects.READS and not self.is_terminator and not self.is_symbol
 
     def is_foldable(self, op: Operation) -> bool:
-        """Whether an op may fold, so that its folder and patterns should be asked."""
+        """Whether an op may fold, so that its folder and patterns are worth trying."""
         if self.folder is None and not self.patterns:
             return False
         if self.needs_constant:
@@ -74,7 +74,7 @@ class OpFacts:
 
 
 def _may_fold(owners: Sequence[Operation | Block]) -> bool:
-    """Whether arithmetic on results of `owners` may fold: on an integer behind a variable where that is 0 or a unit."""
+    """Whether arithmetic on results of `owners` may fold; a constant integer on the right must be 0, 1 or -1."""
     constants = [op for op in owners if type(op) is arith.ConstantOp]
     if len(constants) == 1 and constants[0] is owners[-1] and isinstance(value := constants[0].value, IntegerAttr):
         return abs(value.value.data) <= 1
@@ -82,7 +82,7 @@ def _may_fold(owners: Sequence[Operation | Block]) -> bool:
 
 
 def facts_of(op: Operation) -> OpFacts:
-    """The facts of an op's class."""
+    """Returns the facts of an op's class."""
     return _facts(type(op))
 
 
@@ -105,7 +105,7 @@ def _facts(kind: type[Operation]) -> OpFacts:
 
 
 def _own_effects(kind: type[Operation]) -> Effects:
-    """The effects of ops of a class without their regions; one that is not said, or depends on the op, is a write."""
+    """Returns the effects of a class without its regions; unspecified or op-dependent effects count as writes."""
     effects = [_effect_of(trait) for trait in kind.get_traits_of_type(MemoryEffect)]
     return max(effects, default=Effects.WRITES)
 

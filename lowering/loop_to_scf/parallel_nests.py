@@ -1,4 +1,4 @@
-"""Questions about the loops of a function that is written at the scf level: which are parallel, which unrolled."""
+"""Queries of the loops of a function for the scf level: parallel nests and unrolled loops."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from xrelay.passes.loop.nest_queries import structure_of
 
 
 def holds_unrolled(loop: ForOp) -> bool:
-    """Whether a loop inside of `loop` is to be unrolled."""
+    """Whether `loop` contains an unrolled loop."""
     return any(isinstance(op, ForOp) and op.kind is LoopKind.UNROLLED for op in structure_of(loop))
 
 
 def parallel_nest(loop: ForOp) -> list[ForOp]:
-    """`loop` and the parallel loops that, one directly inside the other, it holds alone."""
+    """Returns the perfect nest of parallel loops that begins with `loop`."""
     nest = [loop]
     while True:
         inner = loop.body.block.first_op
@@ -34,7 +34,7 @@ def parallel_nest(loop: ForOp) -> list[ForOp]:
 
 
 def product(extents: Iterable[ValueMap]) -> ValueMap:
-    """The product of expressions."""
+    """Returns the product of expressions."""
     space, result = Space(), AffineConstantExpr(1)
     for extent in extents:
         result = times(result, space.lift(extent)[0])
@@ -42,13 +42,13 @@ def product(extents: Iterable[ValueMap]) -> ValueMap:
 
 
 def places(index: SSAValue, extents: Sequence[ValueMap]) -> list[ValueMap]:
-    """The indices of loops of these extents, one inside the other, at iteration `index` of the one loop for all."""
+    """Returns the indices of the loops of a nest with these extents, at iteration `index` of the collapsed loop."""
     space, inside = Space([index]), AffineConstantExpr(1)
     found: list[AffineExpr] = []
     for position in reversed(range(len(extents))):
         extent = space.lift(extents[position])[0]
         place = floor_div(AffineDimExpr(0), inside)
-        # The outermost index is below its extent as it is; where that is a number, ranges show it.
+        # The outermost index is below its extent without a remainder; for a static extent, the range proves it.
         dynamic = not isinstance(extent, AffineConstantExpr)
         found.append(place if position == 0 and dynamic else modulo(place, extent))
         inside = times(inside, extent)
@@ -56,7 +56,7 @@ def places(index: SSAValue, extents: Sequence[ValueMap]) -> list[ValueMap]:
 
 
 def only_parallel_loop(op: memref.AllocOp) -> ForOp | None:
-    """The outermost parallel loop that holds every use of a buffer; None if there is none."""
+    """Returns the outermost parallel loop that contains every use of a buffer, or None."""
     found: ForOp | None = None
     for use in op.memref.uses:
         outermost: ForOp | None = None

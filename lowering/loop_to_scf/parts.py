@@ -1,4 +1,4 @@
-"""Parts of buffers in graph functions: views of the bytes that the whole lies in, or the whole's pointer, moved.
+"""Lowers parts of buffers in graph functions to views of the underlying bytes, or to offset pointers.
 
 ```
 %t = memref.view %arena[%c64][] : memref<4096xi8> to memref<6x4xf32>
@@ -8,9 +8,9 @@
 %p = memref.view %arena[%at][] : memref<4096xi8> to memref<2x4xf32>
 ```
 
-A part whose elements lie apart is `memref.reinterpret_cast` of the whole, at its strides. What lies in no arena (an
-output of `@main`, a box) is cut out by it too. That leaves the offset in the type, which kernels do not ask for: here a
-buffer is a pointer to its first element, so the type may be without it.
+A part whose elements are not contiguous becomes a strided `memref.reinterpret_cast` of the whole. So does a part of a
+buffer outside the arena (an output of `@main`, a dynamic buffer). The cast's type has an offset that the argument types
+of kernels do not have; since a lowered buffer is a pointer to its first element, an unrealized cast removes the offset.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def convert_parts(function: func.FuncOp) -> None:
 
 
 def _view(op: PartOp, builder: Builder) -> SSAValue:
-    """A part of a view, as a view of the same bytes."""
+    """Returns a part of a view, as a view of the same bytes."""
     whole = op.source.owner
     assert isinstance(whole, memref.ViewOp), "the caller has asked"
     size = element_bytes(op.result.type)
@@ -61,7 +61,7 @@ def _view(op: PartOp, builder: Builder) -> SSAValue:
 
 
 def _moved(op: PartOp, builder: Builder) -> SSAValue:
-    """A part of any other buffer: as many elements in a row, under the part's type."""
+    """Returns a contiguous part of any other buffer, with the part's type."""
     type = SSAValue.get(op.result, type=MemRefType).type
     known = prod(size for size in type.get_shape() if size != DYNAMIC_INDEX)
     count = reduce(lambda lhs, rhs: _product(lhs, rhs, builder), map(_amount, op.sizes), known)
@@ -72,7 +72,7 @@ def _moved(op: PartOp, builder: Builder) -> SSAValue:
 
 
 def _apart(op: PartOp, strides: Sequence[int], builder: Builder) -> SSAValue:
-    """A part at strides, under its type."""
+    """Returns a strided part, with the part's type."""
     type, rest = SSAValue.get(op.result, type=MemRefType).type, iter(op.sizes)
     sizes = [next(rest) if extent == DYNAMIC_INDEX else extent for extent in type.get_shape()]
     moved = MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(strides, None))

@@ -1,4 +1,4 @@
-"""Writing ops that work on a row of buffers as scf: loads, stores, arithmetic on indices and loops."""
+"""Lowering of row ops to scf: loads, stores, index arithmetic and loops."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ Values = list[SSAValue]
 
 
 class RowWriter:
-    """Base of what writes one op.
+    """Base class for the lowering of one row op.
 
-    `get` gives what stands for the op's operands at this level, `index_of` the index of a place in one of its buffers.
+    `get` returns the value of an operand at this level, `index_of` the index of an access to one of the op's buffers.
     """
 
     def __init__(
@@ -35,11 +35,11 @@ class RowWriter:
         self._row = [get(index) for index in op.numbers]
 
     def write(self) -> None:
-        """Appends the statements."""
+        """Appends the lowered ops."""
         raise NotImplementedError(f"{type(self).__name__} writes nothing")
 
     def _known(self, extent: int | SSAValue | None) -> int | SSAValue:
-        """An extent at this level; the verifier has seen that something says it."""
+        """Returns an extent at this level; the verifier has checked that it is known."""
         if extent is None:
             raise LoweringError("no value says how long a row is")
         return extent if isinstance(extent, int) else self._get(extent)
@@ -51,7 +51,7 @@ class RowWriter:
         self._emit.add(memref.StoreOp.get(value, buffer, self._places_in(buffer, at)))
 
     def _places_in(self, buffer: SSAValue, at: Sequence[SSAValue]) -> list[SSAValue]:
-        """The indices at this level: one where the buffer is accessed as one row of elements."""
+        """Returns the indices of an access at this level: a single one for a flat buffer."""
         return self._emit.affine_all(self._index_of(self._olds[buffer], ValueMap.identity(at)))
 
     def _index(self, value: int) -> SSAValue:
@@ -73,7 +73,7 @@ class RowWriter:
         return self._emit.add(SelectOp(condition, then, otherwise)).result
 
     def _if(self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue]) -> SSAValue:
-        """The value of `then` under a condition, false otherwise."""
+        """Returns the value of `then` under a condition, false otherwise."""
         regions: list[Region] = []
         for value in (then, lambda: self._emit.constant(IntegerAttr(0, i1))):
             block = Block()
@@ -83,7 +83,7 @@ class RowWriter:
         return self._emit.add(scf.IfOp(condition, [type], regions[0], regions[1])).output[0]
 
     def _for(self, count: SSAValue, carried: Values, body: Callable[[SSAValue, Values], Values]) -> Values:
-        """A loop from 0 to `count`; `body` gets the index and the carried values, and gives their next ones."""
+        """Writes a loop from 0 to `count`; `body` maps the index and the carried values to the next values."""
         block = Block(arg_types=[IndexType(), *(value.type for value in carried)])
         with self._emit.inside(block):
             following = body(block.args[0], list(block.args[1:]))
@@ -93,7 +93,7 @@ class RowWriter:
     def _while(
         self, carried: Values, goes_on: Callable[[Values], SSAValue], body: Callable[[Values], Values]
     ) -> Values:
-        """A loop while a condition of the carried values holds; `body` gives their next ones."""
+        """Writes a loop that runs while a condition of the carried values holds; `body` returns the next values."""
         blocks = [Block(arg_types=[value.type for value in carried]) for _ in range(2)]
         with self._emit.inside(blocks[0]):
             values: Values = list(blocks[0].args)

@@ -1,4 +1,4 @@
-"""Ops on whole rows, and the error for what has no form at the scf level."""
+"""Lowering of ops on whole rows, and the error for ops that have no form at the scf level."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.lowering.loop_to_scf.values import Values
 
 
 def write_row(op: RowOp, values: Values, emitter: Emitter, flat: FlatBuffers) -> None:
-    """Writes the loops that sort or thin out a row; `LoweringError` in the lanes of a vectorised loop."""
+    """Writes the loops that sort a row or suppress boxes; raises `LoweringError` inside a vectorised loop."""
     if values.lanes is not None:
         raise failure(op, "rows are whole, not lanes of a vectorised loop")
     if isinstance(op, SortOp):
@@ -27,5 +27,5 @@ def write_row(op: RowOp, values: Values, emitter: Emitter, flat: FlatBuffers) ->
 
 
 def failure(op: Operation, reason: str) -> LoweringError:
-    """The error that an op of the loop level is not converted."""
+    """Returns the error for an op of the loop level that cannot be converted."""
     return LoweringError(f"convert-loop-to-scf cannot convert '{op.name}': {reason}", location=location_of(op))

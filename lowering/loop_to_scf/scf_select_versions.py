@@ -1,4 +1,4 @@
-"""`scf-select-versions`: a kernel that has a version calls it where its extents are those that the version is for."""
+"""`scf-select-versions`: adds the dispatch from a kernel to its versions for particular extents."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 @dataclass(frozen=True)
 class ScfSelectVersionsPass(ModulePass):
-    """Lets kernels choose between their versions when they are called.
+    """Makes kernels select one of their versions by the extents of the call.
 
     ```
     func.func private @k(%x: memref<?x8xf32>, %n: index) {…}    func.func private @k(%x: memref<?x8xf32>, %n: index) {
@@ -35,17 +35,17 @@ class ScfSelectVersionsPass(ModulePass):
                                                                   } …
     ```
 
-    Several versions are asked for in their order. One that leaves names open gets their extents, and those of which
-    several are one extent then have to be equal. What the kernel did is `@k_any` then; all are parts of `@k`, so that
-    an error in them names its nodes. A version that would allocate memory for itself, which the memory plan gives to
-    kernels that are called, is erased: it would take longer than it saves. So is one whose kernel is no more, whose
-    buffers are not the kernel's first ones, or whose extents the kernel has not.
+    Versions are tried in order. A version with free named dimensions gets their extents as arguments, and extents of
+    the same name must be equal. The original body becomes `@k_any`. All these functions are parts of `@k`, so that an
+    error in them names its nodes. A version that would allocate memory for itself is erased, since that takes longer
+    than it saves: the memory plan passes memory only to kernels that are called. So is a version whose kernel is
+    missing, whose buffers are not the kernel's first arguments, or whose extents the kernel does not take.
     """
 
     name = "scf-select-versions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Makes the choices of a module's kernels in place."""
+        """Adds the dispatch to the module's kernels in place."""
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, FuncOp)}
         new = [each for each in functions.values() if PART_OF_KERNEL not in each.attributes]
         for name, versions in versions_by_kernel(new).items():
@@ -62,14 +62,14 @@ class ScfSelectVersionsPass(ModulePass):
 
 
 class _Chosen(NamedTuple):
-    """A version of a kernel, and when it is chosen."""
+    """A version of a kernel, and the condition for choosing it."""
 
     version: FuncOp
     choice: Choice
 
 
 def _fits(kernel: FuncOp, version: FuncOp) -> bool:
-    """Whether a kernel can call its version with its first buffers, and the version has the memory that it needs."""
+    """Whether the kernel's first buffers match those of the version, and the version allocates no memory."""
     inputs = _buffers(version)
     given = kernel.function_type.inputs.data[: len(inputs)]
     same = all(
@@ -81,13 +81,13 @@ def _fits(kernel: FuncOp, version: FuncOp) -> bool:
 
 
 def _buffers(version: FuncOp) -> Sequence[Attribute]:
-    """The types of the arguments of a version that are no extents."""
+    """Returns the types of a version's arguments, without its extents."""
     inputs = version.function_type.inputs.data
     return inputs[: len(inputs) - len(dim_arguments(version))]
 
 
 def _select(kernel: FuncOp, choices: Sequence[_Chosen]) -> None:
-    """`kernel` chooses, and a new function behind it does what it did."""
+    """Replaces the body of `kernel` with the dispatch, and moves the old body to a new function after it."""
     name = kernel.sym_name.data
     attributes = {key: value for key, value in kernel.attributes.items() if key != SOURCES}
     any_size = FuncOp(
@@ -115,7 +115,7 @@ def _select(kernel: FuncOp, choices: Sequence[_Chosen]) -> None:
 
 
 def _chosen(kernel: FuncOp, chosen: _Chosen, otherwise: Sequence[Operation]) -> list[Operation]:
-    """The ops that call a version where the kernel's extents are those that it is for, and do something else if not."""
+    """Returns the ops that call a version if the kernel's extents match, and run `otherwise` if not."""
     extents, choice = dim_arguments(kernel), chosen.choice
     pairs: list[tuple[SSAValue, int | SSAValue]] = [(extents[place], number) for place, number in choice.numbers]
     pairs += [(extents[place], extents[first]) for place, first in choice.equal]
@@ -126,7 +126,7 @@ def _chosen(kernel: FuncOp, chosen: _Chosen, otherwise: Sequence[Operation]) -> 
 
 
 def _cast(values: Sequence[SSAValue], types: Sequence[Attribute]) -> tuple[list[Operation], list[SSAValue]]:
-    """The first of `values` as buffers of `types`, and the ops that make them so."""
+    """Returns the casts of the first of `values` to the buffer types `types`, and the cast values."""
     casts: list[Operation] = []
     passed: list[SSAValue] = []
     for value, type in zip(values, types, strict=False):
@@ -138,7 +138,7 @@ def _cast(values: Sequence[SSAValue], types: Sequence[Attribute]) -> tuple[list[
 
 
 def _share_noalias(kernel: FuncOp, version: FuncOp) -> None:
-    """What is known of the buffers of a kernel is known of those of its version."""
+    """Copies `noalias` from the buffers of a kernel to those of its version."""
     attrs = argument_attrs(version)
     for own, others in zip(attrs[: len(_buffers(version))], argument_attrs(kernel), strict=False):
         if NOALIAS in others:
@@ -147,7 +147,7 @@ def _share_noalias(kernel: FuncOp, version: FuncOp) -> None:
 
 
 def _all_equal(pairs: Iterable[tuple[SSAValue, int | SSAValue]]) -> tuple[SSAValue, list[Operation]]:
-    """Whether both sides of all pairs are equal, and the ops that tell."""
+    """Returns a value that is true if both sides of all pairs are equal, and the ops that compute it."""
     ops: list[Operation] = []
     holds: SSAValue | None = None
     for value, other in pairs:

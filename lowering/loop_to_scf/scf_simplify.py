@@ -1,9 +1,8 @@
-"""`scf-simplify`: what `canonicalize` and `cse` make of a program in which hardly anything folds, in two traversals.
+"""`scf-simplify`: `canonicalize` and `cse` in two traversals, for programs in which hardly anything folds.
 
-`convert-loop-to-scf` folds what it writes, so of the hundreds of patterns that `canonicalize` tries on a kernel none
-applies, and what is left is code that nobody uses and code that is written twice. xDSL's drivers keep worklists and ask
-each op for its traits again and again; here a class of ops is asked once. Where something does fold, `canonicalize`
-itself does it.
+`convert-loop-to-scf` folds constants itself, so none of the hundreds of patterns that `canonicalize` tries on a kernel
+applies; only dead code and common subexpressions are left. xDSL's drivers keep worklists and query each op's traits
+again and again; here they are queried once per class. If something does fold, `canonicalize` runs.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ from xrelay.lowering.loop_to_scf.share_equal_ops import share_equal_ops
 
 @dataclass(frozen=True)
 class ScfSimplifyPass(ModulePass):
-    """Erases ops whose results nobody uses, folds, and lets ops that compute the same be one.
+    """Erases dead ops, folds, and merges common subexpressions.
 
     ```
     %zero = arith.constant 0 : index                       %zero = arith.constant 0 : index
@@ -41,10 +40,10 @@ class ScfSimplifyPass(ModulePass):
     }
     ```
 
-    A value takes the place of an equal one where it stands before it, in its block or around it; what is read from
-    memory, only where nothing was written between the two, in one block, unless it is in an argument, marked
-    `llvm.noalias`, that is read alone. But for that the text is that of `canonicalize,cse`. A function with blocks that
-    branch to each other is left to these two passes, and one in which a pattern applies to the first.
+    An op is replaced with an equal op that precedes it in its block or in a block around it. Loads are merged only
+    within a block without a write between them, except loads from an argument that is marked `llvm.noalias` and only
+    read. Apart from those loads, the result is that of `canonicalize,cse`. A function with branches between blocks is
+    left to these two passes, and a function to which a pattern applies is canonicalized first.
     """
 
     name = "scf-simplify"
@@ -70,7 +69,7 @@ def _simplify(function: FuncOp, canonicalizer: PatternRewriteWalker) -> None:
 
 
 def _erase_dead(ops: list[Operation]) -> list[Operation]:
-    """Erases ops without effect whose results nobody uses, `ops` in the order of the text; gives the others."""
+    """Erases unused ops without effects from `ops`, which are in the order of the text; returns the others."""
     alive: list[Operation] = []
     observed: set[Operation] = set()
     for op in reversed(ops):
@@ -92,14 +91,14 @@ def _is_used(op: Operation) -> bool:
 
 
 def _changes_something(ops: list[Operation]) -> bool:
-    """Whether an op folds or a pattern applies to it; then this one pattern has been applied."""
+    """Whether an op folds or a pattern applies to it; the first such pattern has then been applied."""
     for op in ops:
         facts = facts_of(op)
         if not facts.is_foldable(op):
             continue
         if facts.folder is not None and facts.folder.fold(op) is not None:
             return True
-        rewriter = PatternRewriter(op)  # which inserts before this op
+        rewriter = PatternRewriter(op)  # inserts before this op
         for pattern in facts.patterns:
             pattern.match_and_rewrite(op, rewriter)
             if rewriter.has_done_action:

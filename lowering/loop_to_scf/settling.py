@@ -1,4 +1,4 @@
-"""Settling loops: `scf.while` loops that end after an iteration that changed nothing."""
+"""Settling loops: `scf.while` loops that end after an iteration that changes nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.loop_to_scf.local_buffers import on_stack
 
 
 def can_settle(loop: ForOp) -> bool:
-    """Whether changes can be found: one thread stores single integers, in loops that do not settle themselves."""
+    """Whether changes can be detected: all stores are of integers, and inner loops are serial or unrolled."""
     kinds = {inner.kind for inner in ops_of(loop.body, ForOp)}
     types = [SSAValue.get(op.memref, type=MemRefType).type for op in ops_of(loop, StoreOp)]
     is_plain = kinds <= {LoopKind.SERIAL, LoopKind.UNROLLED}
@@ -26,7 +26,7 @@ def can_settle(loop: ForOp) -> bool:
 
 
 class Changes:
-    """The bits by which the stores of one iteration change elements, in a buffer of one integer on the stack."""
+    """The bits by which the stores of one iteration change elements, in a stack buffer of one integer."""
 
     def __init__(self, emitter: Emitter):
         self._emit = emitter
@@ -34,7 +34,7 @@ class Changes:
         self._place = Place(buffer.memref, ValueMap.constant(0))
 
     def note(self, place: Place, value: SSAValue) -> None:
-        """Adds the bits in which `value` differs from the element at `place`, before it is stored there."""
+        """Adds the bits in which `value` differs from the element at `place`; call it before the store."""
         emit = self._emit
         bits = emit.add(arith.XOrIOp(load(emit, place, None), value)).result
         if bits.type != i64:

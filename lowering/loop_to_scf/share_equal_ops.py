@@ -1,4 +1,4 @@
-"""One op for all that compute the same on the same operands, where the first of them is in sight of the others."""
+"""Common subexpression elimination: an op is replaced with an equal op that dominates it."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from xrelay.lowering.loop_to_scf.op_facts import Effects, facts_of
 
 _LOADS = frozenset[type[Operation]]((memref.LoadOp, vector.LoadOp))
 _Known = dict[Hashable, Operation]
-"""The ops that were met, by what they compute."""
+"""Visited ops, by a key of their computation."""
 
 
 def share_equal_ops(function: Operation) -> None:
-    """Lets ops under `function` that compute the same be one; each of its regions has at most one block.
+    """Merges ops under `function` that compute the same; each of its regions has at most one block.
 
-    Ops without effects are shared with those before them in their block and around it, and so are loads of what nothing
-    writes as long as the function runs. Other ops that read memory are shared only within one block, as long as nothing
-    writes between them. xDSL's `cse` decides so too, but for the loads.
+    An op without effects is merged with an equal one before it, in its block or around it, and so is a load from a
+    buffer that the function never writes. Other ops that read memory are merged only within one block, without writes
+    in between. Except for the loads, this matches xDSL's `cse`.
     """
     unwritten = _unwritten(function) if isinstance(function, FuncOp) else frozenset[SSAValue]()
     for region in function.regions:
@@ -30,7 +30,7 @@ def share_equal_ops(function: Operation) -> None:
 
 
 def _unwritten(function: FuncOp) -> frozenset[SSAValue]:
-    """The buffers that a function is given, that overlap no other (`llvm.noalias`), and that it only loads from."""
+    """Returns the arguments that overlap no other (`llvm.noalias`) and are only loaded from."""
     if function.arg_attrs is None:
         return frozenset()
     pairs = zip(function.body.block.args, function.arg_attrs.data, strict=True)
@@ -39,7 +39,7 @@ def _unwritten(function: FuncOp) -> frozenset[SSAValue]:
 
 
 def _share_in(block: Block, known: _Known, unwritten: frozenset[SSAValue]) -> Effects:
-    """Shares the ops of a block, `known` those that stand around it; gives what running the block does to memory."""
+    """Merges the ops of a block, given the ops `known` around it; returns the block's memory effect."""
     added: list[Hashable] = []
     read: _Known = {}
     total = Effects.NONE
@@ -57,7 +57,7 @@ def _share_in(block: Block, known: _Known, unwritten: frozenset[SSAValue]) -> Ef
         table, key = (read if effects is Effects.READS else known), _what_it_computes(op)
         existing = table.get(key)
         if existing is not None and not _is_same(op, existing):
-            # Seldom, so that the first look does without types: views of one place as buffers of several types.
+            # A rare case, so the first key has no types: views of one place as buffers of several types.
             key = key, tuple(op.result_types)
             existing = table.get(key)
         if existing is not None and _is_same(op, existing):
@@ -78,13 +78,14 @@ def _share_under(op: Operation, known: _Known, unwritten: frozenset[SSAValue]) -
 
 
 def _what_it_computes(op: Operation) -> Hashable:
-    """What is the same for ops that compute the same; ops that differ in regions or result types may have it too.
+    """Returns a key that equal ops share; ops that differ only in regions or result types share it too.
 
-    The name stands for the class: two classes may define one op, where a constructor of xDSL lacks something.
+    The key contains the op's name, not its class: a second class may define an op if xDSL's constructor lacks
+    something.
     """
     operands = tuple(map(id, op.operands))
     if not op.attributes and len(op.properties) == 1:
-        # Of constants and conversions, the most frequent by far: no set of one needs to be made.
+        # Constants and conversions are by far the most frequent: a single property needs no set.
         ((_, attribute),) = op.properties.items()
         return op.name, operands, attribute
     return op.name, operands, frozenset(op.properties.items()), frozenset(op.attributes.items())

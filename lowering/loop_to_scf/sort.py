@@ -1,10 +1,9 @@
-"""`loop.sort` as scf: sorted runs by insertion, then merges of neighbouring runs from one half of scratch to the other.
+"""Lowers `loop.sort` to scf: insertion sort of runs, then merges of neighbouring runs between two halves of scratch.
 
-Merging n elements takes log2(n / RUN) passes, so the whole takes n log n steps whatever the order of the elements.
-Where only the first k elements are kept, no run becomes longer than k: from then on each pass halves what is left, and
-the whole takes n log k. A run is merged before the one that follows it, and of two equal elements the one of the first
-run goes first, which keeps the sort stable. A step of a merge chooses by `arith.select`: which of two runs goes on is
-no branch that a processor could guess.
+Merging n elements takes log2(n / RUN) passes, so the sort takes n log n steps for any order of the elements. If only
+the first k elements are kept, no run becomes longer than k: from then on each pass halves the number of elements, and
+the sort takes n log k. Of two equal elements, the one of the first run precedes, so the sort is stable. A step of a
+merge selects with `arith.select`: a branch on which run continues would be unpredictable.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ RUN = 8
 
 
 class SortWriter(RowWriter):
-    """Writes one `loop.sort`."""
+    """Lowers one `loop.sort`."""
 
     def __init__(
         self,
@@ -42,14 +41,14 @@ class SortWriter(RowWriter):
         self._element: Attribute = SSAValue.get(self._keys, type=MemRefType).type.element_type
 
     def write(self) -> None:
-        """Appends the statements."""
+        """Appends the lowered ops."""
         self._write_runs()
         self._write_results(self._write_merges())
 
     # --- runs
 
     def _write_runs(self) -> None:
-        """The row, cut into runs of `RUN` elements, each sorted by insertion into the first half of the scratch."""
+        """Writes the row as runs of `RUN` elements, each sorted by insertion into the first half of the scratch."""
 
         def insert(place: SSAValue, _: Values) -> Values:
             key = self._load(self._source, self._at(place))
@@ -61,7 +60,7 @@ class SortWriter(RowWriter):
         self._for(self._extent(self._length), [], insert)
 
     def _shift_behind(self, key: SSAValue, first: SSAValue, last: SSAValue) -> SSAValue:
-        """Moves what comes after `key` in the sorted run `[first, last)` one place on; gives the place that is free."""
+        """Moves the elements after `key` in the sorted run `[first, last)` one place on; returns the free place."""
 
         def goes_on(places: Values) -> SSAValue:
             is_inside = self._compare(places[0], first, "sgt")
@@ -80,7 +79,7 @@ class SortWriter(RowWriter):
     # --- merges
 
     def _write_merges(self) -> SSAValue:
-        """All passes; gives where in the scratch the sorted elements begin."""
+        """Writes all passes; returns the position in the scratch where the sorted elements begin."""
         zero, length = self._index(0), self._extent(self._length)
         if isinstance(self._length, int) and isinstance(self._count, int):
             passes = _passes(self._length, self._count)
@@ -89,7 +88,7 @@ class SortWriter(RowWriter):
             most = self._index(self._count)
             first = [self._index(RUN), length, zero]
             return self._for(self._index(passes), first, lambda _, carried: self._merge(most, carried))[2]
-        # Where nothing is kept a run of one ends the passes as well.
+        # If no element is kept, a run of one ends the passes.
         most = self._arith(arith.MaxSIOp, self._extent(self._count), self._index(1))
         return self._while(
             [self._index(RUN), length, zero],
@@ -98,7 +97,7 @@ class SortWriter(RowWriter):
         )[2]
 
     def _merge(self, most: SSAValue, carried: Values) -> Values:
-        """One pass: runs of some width, of which so many elements are left and begin somewhere in the scratch."""
+        """Writes one pass; `carried` is the width of runs, the number of elements, and their place in the scratch."""
         width, length, source = carried
         target = self._arith(arith.SubiOp, self._extent(self._length), source)
         both = self._arith(arith.AddiOp, width, width)
@@ -119,7 +118,7 @@ class SortWriter(RowWriter):
     def _merge_pair(
         self, pair: SSAValue, width: SSAValue, length: SSAValue, source: SSAValue, target: SSAValue, kept: SSAValue
     ) -> Values:
-        """Merges a run and the one behind it, as far as elements are kept."""
+        """Merges a run and the next one, up to `kept` elements."""
         start = self._arith(arith.MuliOp, pair, self._arith(arith.AddiOp, width, width))
         middle = self._arith(arith.MinSIOp, self._arith(arith.AddiOp, start, width), length)
         end = self._arith(arith.MinSIOp, self._arith(arith.AddiOp, middle, width), length)
@@ -127,7 +126,7 @@ class SortWriter(RowWriter):
 
         def step(place: SSAValue, heads: Values) -> Values:
             left, right = heads
-            # A head that has reached the end of its run is read at a place that exists, and not chosen.
+            # A head at the end of its run is clamped to a valid place for the load, and not selected.
             places = [self._arith(arith.AddiOp, source, self._arith(arith.MinSIOp, head, last)) for head in heads]
             a, b = (self._scratch(at) for at in places)
             is_used_up = self._compare(left, middle, "sge")
@@ -150,7 +149,7 @@ class SortWriter(RowWriter):
         return []
 
     def _write_results(self, first: SSAValue) -> None:
-        """The elements that are kept, from the scratch."""
+        """Copies the kept elements from the scratch to the results."""
 
         def copy(place: SSAValue, _: Values) -> Values:
             at = [*self._row, self._arith(arith.AddiOp, first, place)]
@@ -163,18 +162,19 @@ class SortWriter(RowWriter):
     # --- parts
 
     def _before(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Whether `a` comes before `b`, and is not equal to it."""
+        """Whether `a` precedes `b` and is not equal to it."""
         descending = self._op.descending is not None
         word = "gt" if descending else "lt"
         if not isinstance(self._element, AnyFloat):
             return self._compare(a, b, f"{'u' if self._op.unsigned is not None else 's'}{word}")
-        # NaN is the greatest: the predicate holds if either is NaN, the test leaves those where the greater one is.
+        # NaN is the greatest: the unordered predicate holds if either is NaN, the test keeps the cases where the
+        # greater one is.
         lesser = b if descending else a
         holds = self._emit.add(arith.CmpfOp(a, b, f"u{word}")).result
         return self._arith(arith.AndIOp, holds, self._emit.add(arith.CmpfOp(lesser, lesser, "ord")).result)
 
     def _at(self, place: SSAValue) -> Values:
-        """The indices of a place of the row in the source and in the results."""
+        """Returns the indices of a place of the row in the source and in the results."""
         axis = self._op.axis.value.data
         return [*self._row[:axis], place, *self._row[axis:]]
 
@@ -182,14 +182,14 @@ class SortWriter(RowWriter):
         return self._load(self._keys, [*self._row, place])
 
     def _put(self, place: SSAValue, key: SSAValue, came_from: SSAValue) -> None:
-        """Stores an element and where it came from in the scratch."""
+        """Stores an element and its original position in the scratch."""
         at = [*self._row, place]
         self._store(key, self._keys, at)
         self._store(came_from, self._places, at)
 
 
 def _passes(length: int, count: int) -> int:
-    """How many passes leave one run."""
+    """Returns the number of passes until one run is left."""
     width, passes = RUN, 0
     while length > width:
         kept = min(2 * width, count)

@@ -1,8 +1,8 @@
-"""`loop.suppress` as scf: each candidate against the boxes that are selected, some in lanes at a time.
+"""Lowers `loop.suppress` to scf: each candidate box is compared with the selected boxes, several in lanes at a time.
 
-Selected boxes lie side by side in the scratch buffer. A chunk of it begins with areas of NaN, which overlap nothing, so
-that comparisons need no mask. The row ends at the first score that is too low, or where enough are selected; the
-comparisons of a box end with the chunk that it overlaps.
+Selected boxes are contiguous in the scratch buffer. The areas of a new chunk are initialised to NaN, which overlaps
+nothing, so comparisons need no mask. The row ends at the first score that is too low, or when enough boxes are
+selected; the comparisons of a box end with the first chunk that it overlaps.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from xrelay.lowering.loop_to_scf.lane_values import Mask, any_lane, splat
 from xrelay.lowering.loop_to_scf.row_writer import RowWriter, Values
 
 AREA, KIND = 4, 5
-"""Which number of a box is its area, and which its kind, where it has one."""
+"""The positions of the area of a box, and of its kind if it has one."""
 
 
 class SuppressWriter(RowWriter):
-    """Writes one `loop.suppress`."""
+    """Lowers one `loop.suppress`."""
 
     def __init__(
         self,
@@ -45,7 +45,7 @@ class SuppressWriter(RowWriter):
         self._count = room.get_shape()[2]
 
     def write(self) -> None:
-        """Appends the statements."""
+        """Appends the lowered ops."""
         none, zero = self._truth(False), self._index(0)
 
         def clear(place: SSAValue, _: Values) -> Values:
@@ -74,7 +74,7 @@ class SuppressWriter(RowWriter):
         self._while([zero, zero], goes_on, visit)
 
     def _visit(self, place: SSAValue, number: SSAValue, overlap: SSAValue) -> SSAValue:
-        """Selects the box at a place, and adds it to `number` others, if it overlaps none of them; says whether."""
+        """Appends the box at a place to the `number` selected ones unless it overlaps one; returns whether it did."""
         box = self._emit.add(arith.IndexCastOp(self._load(self._order, [*self._row, place]), IndexType())).result
         own = [self._load(self._sides, [self._row[0], self._index(side), box]) for side in range(self._count)]
         spread = [self._lanes(side) for side in own]
@@ -95,7 +95,7 @@ class SuppressWriter(RowWriter):
         return is_free
 
     def _append(self, own: Values, number: SSAValue) -> None:
-        """Puts a box behind `number` selected ones."""
+        """Appends a box to the `number` selected ones."""
         rest = self._arith(arith.RemUIOp, number, self._index(CHUNK))
 
         def begin() -> None:
@@ -107,7 +107,7 @@ class SuppressWriter(RowWriter):
             self._store(value, self._room, [*self._row, self._index(side), number])
 
     def _overlaps(self, one: Values, others: Values, overlap: SSAValue) -> SSAValue:
-        """The lanes in which boxes overlap; see `topi.suppress`."""
+        """Returns the lanes in which boxes overlap; see `topi.suppress`."""
         zero = self._lanes(self._emit.constant(scalar_attr(0.0, self._element)))
         lengths: Values = []
         for axis in (0, 1):
@@ -130,7 +130,7 @@ class SuppressWriter(RowWriter):
         return self._places_in(self._room, [*self._row, self._index(side), first])
 
     def _chunk(self, side: int, first: SSAValue) -> SSAValue:
-        """One number of each of the selected boxes from `first` on."""
+        """Loads one coordinate of each of the selected boxes from `first` on."""
         type = VectorType(self._element, [CHUNK])
         return self._emit.add(vector.LoadOp(self._room, self._place(side, first), type)).result
 
@@ -153,7 +153,7 @@ class SuppressWriter(RowWriter):
         return self._emit.constant(IntegerAttr(int(value), i1))
 
     def _when(self, condition: SSAValue, then: Callable[[], None]) -> None:
-        """Does `then` under a condition."""
+        """Writes `then` under a condition."""
         block = Block()
         with self._emit.inside(block):
             then()

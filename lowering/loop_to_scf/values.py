@@ -1,4 +1,4 @@
-"""Values of the loop level as they stand at the scf level: scalars, vectors of lanes, index expressions, conditions."""
+"""Map from values of the loop level to the scf level: scalars, vectors of lanes, index expressions, conditions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.lowering.loop_to_scf.lane_values import LaneContext, Mask, index_vec
 
 
 class Values:
-    """From values of the loop level to what stands for them; index arithmetic stays symbolic until it is needed."""
+    """The scf-level values of loop-level values; index arithmetic stays symbolic until a value is needed."""
 
     lanes: LaneContext | None
     _emitter: Emitter
@@ -32,23 +32,23 @@ class Values:
         self._values, self._constants, self._indices, self._conditions = {}, {}, {}, {}
 
     def set(self, old: SSAValue, new: SSAValue) -> None:
-        """`new` stands for `old`."""
+        """Maps `old` to `new`."""
         self._values[old] = new
 
     def set_constant(self, old: SSAValue, value: Constant) -> None:
-        """The constant `value` stands for `old`, wherever it is used."""
+        """Maps `old` to a constant, which is materialised at each use."""
         self._constants[old] = value
 
     def set_index(self, old: SSAValue, index: ValueMap) -> None:
-        """The one expression of `index` stands for `old`."""
+        """Maps `old` to the one expression of `index`."""
         self._indices[old] = index
 
     def set_condition(self, old: SSAValue, condition: Condition) -> None:
-        """`condition` stands for `old`."""
+        """Maps `old` to `condition`."""
         self._conditions[old] = condition
 
     def get(self, old: SSAValue) -> SSAValue:
-        """The scalar or vector that stands for `old`, computed here if it was an expression."""
+        """Returns the scalar or vector for `old`, computed here if it is an expression."""
         if old in self._values:
             return self._values[old]
         if old in self._constants:
@@ -60,18 +60,18 @@ class Values:
         raise LoweringError(f"the value {old} is used before its definition")
 
     def index(self, old: SSAValue) -> ValueMap:
-        """The expression that stands for an index."""
+        """Returns the expression for an index."""
         return self._indices[old] if old in self._indices else ValueMap.identity([self.get(old)])
 
     def condition(self, old: SSAValue) -> Condition:
-        """What is known of an `i1`."""
+        """Returns the condition for an `i1`."""
         if old in self._conditions:
             return self._conditions[old]
         value = self.get(old)
         return Condition(mask=Mask(value)) if isinstance(value.type, VectorType) else Condition(value=value)
 
     def access(self, index: ValueMap) -> ValueMap:
-        """The index expressions of an access, over new values."""
+        """Returns the index expressions of an access, over new values."""
         return index.substitute({operand: self.index(operand) for operand in index.operands})
 
     def _computed(self, index: ValueMap) -> SSAValue:
@@ -118,7 +118,7 @@ _SYMBOLIC_IF_NOT_NEGATIVE: dict[type[Operation], Binary] = {
 
 
 def as_expression(op: Operation, values: Values, emitter: Emitter) -> ValueMap | None:
-    """The affine expression that an operation on indices computes; None if it is none."""
+    """Returns the affine expression that an operation on indices computes; None if it is not affine."""
     if len(op.operands) != 2 or not isinstance(op.results[0].type, IndexType):
         return None
     left, right = (values.index(operand) for operand in op.operands)

@@ -1,4 +1,4 @@
-"""The constants of a model, which the compiled code gets as arguments of `@main`."""
+"""The constants of a model, passed to the compiled code as arguments of `@main`."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from xrelay.passes.loop.signature import argument_attrs, insert_arguments
 
 
 def weights_of_main(module: ModuleOp) -> list[tuple[Attribute, Attribute]]:
-    """The values and buffer types of the weights of `@main`, in the order of the arguments that they become.
+    """Returns the values and buffer types of the weights of `@main`, in the order of the arguments that they become.
 
-    Each is the attribute of a `loop.weight`; equal ones of equal type are one argument.
+    Each is the attribute of a `loop.weight`; equal weights of equal type share an argument.
     """
     return [key for function in _mains(module) for key in _distinct(_weight_ops(function))]
 
 
 def weights_to_arguments(function: func.FuncOp) -> None:
-    """Replaces each `loop.weight` in `function` by an argument, the arguments before arena and extents.
+    """Replaces each `loop.weight` in `function` with an argument; these arguments precede the arena and the extents.
 
-    `LoweringError` for a function other than `@main`: kernels get weights as arguments of their own.
+    Raises `LoweringError` for a function other than `@main`: kernels take weights as ordinary arguments.
     """
     ops = list(_weight_ops(function))
     if not ops:
@@ -50,7 +50,7 @@ def weights_to_arguments(function: func.FuncOp) -> None:
 
 
 def _distinct(ops: Iterable[WeightOp]) -> dict[tuple[Attribute, Attribute], WeightOp]:
-    """The first op of each weight and type, in order."""
+    """Returns the first op of each weight and type, in order."""
     first: dict[tuple[Attribute, Attribute], WeightOp] = {}
     for op in ops:
         first.setdefault((op.weight, op.result.type), op)

@@ -1,4 +1,4 @@
-"""The constants of the functions that `@main` calls: each takes them as arguments, and hands them on."""
+"""The constants of functions that `@main` calls, passed to them as arguments."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ Key = tuple[Attribute, Attribute]
 
 
 def take_weights_from_main(module: ModuleOp) -> None:
-    """Each `loop.weight` in a function that `@main` calls, by way of others too, becomes one in `@main`.
+    """Moves each `loop.weight` of functions that `@main` calls, directly or indirectly, to `@main`.
 
-    The functions between get an argument for each weight, before those that are extents. Left alone: kernels.
+    The functions get an argument for each weight, before the extents. Kernels stay unchanged.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks}
     graphs = {name: function for name, function in functions.items() if LOOP_KERNEL not in function.attributes}
@@ -39,7 +39,7 @@ def take_weights_from_main(module: ModuleOp) -> None:
 
 
 def _reached_from(start: str, callees: Mapping[str, list[str]]) -> dict[str, None]:
-    """`start` and the functions that it calls, by way of others too."""
+    """Returns `start` and the functions that it calls, directly or indirectly."""
     reached: dict[str, None] = {}
     pending = [start] if start in callees else []
     while pending:
@@ -53,7 +53,7 @@ def _reached_from(start: str, callees: Mapping[str, list[str]]) -> dict[str, Non
 def _hand_on(
     graphs: Mapping[str, func.FuncOp], callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightOp]]
 ) -> None:
-    """Let the functions have the weights that they and their callees want as arguments."""
+    """Adds arguments to the functions for the weights that they and their callees use."""
     _close(callees, wanted)
     values = {name: _own_values(graphs[name], keys) for name, keys in wanted.items()}
     for name in wanted:
@@ -72,7 +72,7 @@ def _hand_on(
 
 
 def _close(callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightOp]]) -> None:
-    """Let each function want what its callees do, in circles too."""
+    """Adds to each function the weights of its callees, transitively; call graphs may have cycles."""
     callers: dict[str, list[str]] = {name: [] for name in wanted}
     for name in wanted:
         for callee in callees[name]:
@@ -89,7 +89,7 @@ def _close(callees: Mapping[str, list[str]], wanted: dict[str, dict[Key, WeightO
 
 
 def _own_values(function: func.FuncOp, keys: Mapping[Key, WeightOp]) -> dict[Key, SSAValue]:
-    """The weights as values in a function: arguments, in `@main` ops at its beginning."""
+    """Returns the weights as values in a function: new arguments, or, in `@main`, ops at its beginning."""
     names = [op.result.name_hint for op in keys.values()]
     if function.sym_name.data != "main":
         place = len(function.body.block.args) - len(dim_arguments(function))
