@@ -1,1 +1,1 @@
-"""From scf, memref, vector, arith, math and cf to the llvm dialect: in one traversal, or one pass a dialect."""
+"""Lowering from scf, memref, vector, arith, math and cf to the llvm dialect: in one traversal, or pass by pass."""

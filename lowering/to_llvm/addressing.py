@@ -1,7 +1,7 @@
-"""The address of a memref's element, as `getelementptr inbounds` of a linear index, and what is known of its alignment.
+"""Addresses of memref elements, as `getelementptr inbounds` of a linear index, and their known alignment.
 
-Pointer arithmetic through integers would keep LLVM from vectorising anything; a `getelementptr` on a `noalias` argument
-does not. Constant indices are folded here, so that the IR of a kernel stays as short as the loop nest it came from.
+Pointer arithmetic on integers would keep LLVM from vectorising; a `getelementptr` on a `noalias` argument does not.
+Constant indices are folded here, so that the IR of a kernel stays as short as its loop nest.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _INDEX = IndexType()
 
 @dataclass(frozen=True)
 class Address:
-    """A pointer, and the bytes to which it is aligned for certain."""
+    """A pointer, and its guaranteed alignment in bytes."""
 
     pointer: SSAValue
     alignment: int
 
 
 def constant_index(value: SSAValue) -> int | None:
-    """The number that an index value always is, or None."""
+    """Returns the constant value of an index, or None."""
     owner = value.owner
     if type(owner) is UnrealizedConversionCastOp and len(owner.operands) == 1:
         owner = owner.operands[0].owner
@@ -47,7 +47,7 @@ _CONSTANTS = (arith.ConstantOp, llvm.ConstantOp)
 
 
 def static_extent(op: memref.DimOp) -> int | None:
-    """The extent that is asked for, where the type of the memref tells."""
+    """Returns the extent that `memref.dim` reads if the type of the memref contains it."""
     dimension, type_ = constant_index(op.index), op.source.type
     if dimension is None or not isinstance(type_, MemRefType):
         return None
@@ -56,7 +56,7 @@ def static_extent(op: memref.DimOp) -> int | None:
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
-    """The type of a memref value."""
+    """Returns the type of a memref value."""
     assert isinstance(value.type, MemRefType), "the op's definition says that this is a memref"
     return value.type
 
@@ -64,10 +64,10 @@ def memref_type(value: SSAValue) -> MemRefType[Attribute]:
 def element_address(
     base: SSAValue, indices: Sequence[SSAValue], rewriter: ConversionRewriter, *, in_bounds: bool = True
 ) -> Address | str:
-    """The address of `base[indices]`, or why it cannot be computed.
+    """Returns the address of `base[indices]`, or the reason why it cannot be computed.
 
-    Without `in_bounds` the address may lie outside the buffer (a masked access whose first lanes are off), and nothing
-    is claimed of the arithmetic.
+    Without `in_bounds`, the address may lie outside the buffer (a masked access whose first lanes are off), and the
+    arithmetic has no overflow flags.
     """
     type_ = memref_type(base)
     strides = static_strides(type_)
@@ -84,7 +84,7 @@ def offset_address(
     *,
     in_bounds: bool = True,
 ) -> Address:
-    """The address `offset + Σ index * stride` elements after the start of `base`."""
+    """Returns the address `offset + Σ index * stride` elements after the start of `base`."""
     type_ = memref_type(base)
     flags = NO_WRAP if in_bounds else WRAPS
     linear: SSAValue | None = None
@@ -119,9 +119,10 @@ def offset_address(
 
 
 def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
-    """Bytes to which a memref's pointer is certainly aligned.
+    """Returns the guaranteed alignment of a memref's pointer in bytes.
 
-    Buffers on the stack say so themselves, function arguments by `llvm.align`; else it is one element.
+    It comes from the op for stack buffers and from `llvm.align` for function arguments, and is at least that of an
+    element.
     """
     least, owner = scalar_alignment(memref_type(value).element_type), value.owner
     if type(owner) is UnrealizedConversionCastOp and len(owner.operands) == 1:
@@ -135,12 +136,12 @@ def known_alignment(value: SSAValue, rewriter: ConversionRewriter) -> int:
 
 
 def buffer_alignment(op: memref.AllocaOp | memref.AllocOp | memref.GlobalOp) -> int:
-    """Bytes to which a buffer is placed: what the op asks for, and at least `BUFFER_ALIGNMENT`."""
+    """Returns the alignment of a buffer in bytes: that of the op, and at least `BUFFER_ALIGNMENT`."""
     return max(BUFFER_ALIGNMENT, op.alignment.value.data) if op.alignment is not None else BUFFER_ALIGNMENT
 
 
 def _argument_alignment(value: BlockArgument) -> int:
-    """Returns the alignment that `llvm.align` gives to a function's argument, else 1."""
+    """Returns the `llvm.align` attribute of a function's argument, or 1."""
     block = value.block
     function = block.parent_op()
     if not isinstance(function, FuncOp | llvm.FuncOp) or function.arg_attrs is None or not _is_entry(block, function):

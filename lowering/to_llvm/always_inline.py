@@ -1,7 +1,7 @@
-"""Functions that are always inlined: a way to write a computation once on its way to LLVM.
+"""Functions that are always inlined: a way to emit a computation once on the way to LLVM.
 
-Such a function is private, carries `llvm.always_inline`, takes and returns values (not buffers), cannot fail, and so
-has no part in the calling convention of kernels: no context, no status. LLVM's first pass puts it where it is called.
+Such a function is private, has `llvm.always_inline`, takes and returns values (not buffers), and cannot fail, so it is
+not part of the calling convention of kernels: it has no context and no status. LLVM's first pass inlines it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xrelay.passes.infra.fresh_names import fresh_name
 
 
 def inline_function(name: str, inputs: Sequence[Attribute], output: Attribute) -> func.FuncOp:
-    """A function that is always inlined, its body still to be written."""
+    """Returns a function that is always inlined, with an empty body."""
     function = func.FuncOp(name, (inputs, [output]), visibility="private")
     function.attributes[ALWAYS_INLINE] = UnitAttr()
     return function
@@ -31,10 +31,10 @@ def is_always_inline(op: Operation) -> bool:
 
 
 class InlinedOps:
-    """Functions of a module that stand for one op each, made when they are first needed.
+    """Functions of a module that each replace one op, created on first use.
 
-    An expansion takes 5 to 60 ops, and a fused kernel may hold a hundred uses of it. LLVM inlines before it does
-    anything else, so calls give the same code, but what our own passes see does not grow.
+    An expansion takes 5 to 60 ops, and a fused kernel may use it a hundred times. LLVM inlines before it does anything
+    else, so calls produce the same code, and our own passes see fewer ops.
     """
 
     def __init__(self, module: ModuleOp):
@@ -45,17 +45,17 @@ class InlinedOps:
             op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp) and is_always_inline(op)
         }
         self.made: list[func.FuncOp] = []
-        """The new functions; each body is the one op that it stands for, to be expanded there."""
+        """The new functions; the body of each is the op that it replaces, still to be expanded."""
 
     def call(self, op: Operation, wanted: str) -> func.CallOp:
-        """A call, to be inserted, that stands for `op`: of the function called `wanted`, or nearly so."""
+        """Returns a call that replaces `op`, to be inserted; the function is called `wanted`, made unique."""
         function = self._known.get(wanted)
         if function is None:
             function = self._known[wanted] = self._make(op, fresh_name(wanted, self._taken))
         return func.CallOp(function.sym_name.data, list(op.operands), [op.results[0].type])
 
     def add_to_module(self) -> None:
-        """Append the new functions to the module."""
+        """Appends the new functions to the module."""
         for function in self.made:
             self._module.body.block.add_op(function)
 

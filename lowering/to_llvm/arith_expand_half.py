@@ -1,17 +1,17 @@
-"""arith-expand-half: f16 and bf16 are stored, f32 is computed with.
+"""arith-expand-half: f16 and bf16 are storage types; computations use f32.
 
-Few CPUs compute with 16-bit floats, and where they do not LLVM calls functions of a C library that may not be there. So
-every operation is done in f32 and rounded, which gives what rounding once would: 24 bits are enough for sums, products,
-quotients and roots of numbers of 11.
+Few CPUs compute with 16-bit floats; on the others, LLVM calls functions of a C library that may be missing. So every
+operation is done in f32 and rounded, with the same result as a single rounding: the 24 bits of f32 are enough for sums,
+products, quotients and roots of numbers with 11 bits.
 
     %y = arith.addf %a, %b : bf16
-
     →   %wide = arith.addf (arith.extf %a), (arith.extf %b) : f32
         %y = func.call @xrelay_truncf_f32_bf16(%wide) : (f32) -> bf16
 
-Conversions of bf16 are integer arithmetic on every CPU: the instruction of AVX512-BF16 takes denormals for 0. Those
-between f16 and f32 are instructions (F16C, NEON) unless `f16` asks for integer arithmetic too. An f64 goes to f32
-rounded to odd first, and so does an integer that f32 does not hold, lest it be rounded twice on its way to bf16.
+Conversions of bf16 use integer arithmetic on every CPU: the instruction of AVX512-BF16 treats denormals as 0.
+Conversions between f16 and f32 are instructions (F16C, NEON) unless `f16` requests integer arithmetic. An f64 is first
+rounded to odd to f32, and so is an integer that is not exact in f32, so that it is not rounded twice on its way to
+bf16.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ from xrelay.lowering.to_llvm.one_to_one import type_suffix
 from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, ConversionRewriter, apply_conversion
 
 F32_INTEGER_BITS, F64_INTEGER_BITS = 24, 53
-"""Integers of so many bits are exact in f32 and in f64."""
+"""The number of bits of integers that are exact in f32 and in f64."""
 MOVING_OPS = (arith.ConstantOp, arith.SelectOp, arith.BitcastOp)
-"""Ops of arith that look at no number."""
+"""Ops of arith that do not interpret their operands as numbers."""
 
 
 def is_half(type_: Attribute) -> bool:
-    """Whether numbers of this type, or lanes of this vector, are floats of 16 bits."""
+    """Whether a type is a float of 16 bits, or a vector of them."""
     return type(element_type(type_)) in (Float16Type, BFloat16Type)
 
 
@@ -75,14 +75,14 @@ def _computes(kind: type[Operation]) -> bool:
 
 
 class ComputeInSingle(ConversionPattern[Operation]):
-    """`arith.addf %a, %b : f16` → `extf` of both, `arith.addf : f32`, `truncf`; comparisons give what they gave."""
+    """`arith.addf %a, %b : f16` → `extf` of both, `arith.addf : f32`, `truncf`; comparisons keep their result type."""
 
     def handles(self, op_type: type[Operation]) -> bool:
-        """Every class; what is converted is a question of types."""
+        """Returns True for every class; the types of an op decide whether it is converted."""
         return True
 
     def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
-        """Widen, compute, round."""
+        """Widens, computes and rounds."""
         operands = [_widened(operand, rewriter) if is_half(operand.type) else operand for operand in op.operands]
         types = [with_element(result.type, f32) if is_half(result.type) else result.type for result in op.results]
         wide = rewriter.insert(
@@ -99,10 +99,10 @@ class ComputeInSingle(ConversionPattern[Operation]):
 
 
 class ChangeSign(ConversionPattern[arith.NegfOp | math.AbsFOp | math.CopySignOp]):
-    """`arith.negf %x : f16` → `arith.xori` of its bits; the others likewise."""
+    """`arith.negf %x : f16` → `arith.xori` of its bits; `absf` and `copysign` similarly."""
 
     def rewrite(self, op: arith.NegfOp | math.AbsFOp | math.CopySignOp, rewriter: ConversionRewriter) -> str | None:
-        """Set, clear or copy the highest bit."""
+        """Sets, clears or copies the highest bit."""
         if isinstance(op, math.CopySignOp):
             result = copy_sign(op.lhs, op.rhs, rewriter)
         else:
@@ -112,13 +112,13 @@ class ChangeSign(ConversionPattern[arith.NegfOp | math.AbsFOp | math.CopySignOp]
 
 
 class RoundIntegerOnce(ConversionPattern[arith.SIToFPOp | arith.UIToFPOp]):
-    """`arith.sitofp %i : i32 to bf16` → by way of f64, which holds it; i64 is rounded to odd on the way.
+    """`arith.sitofp %i : i32 to bf16` → a conversion through f64, which is exact; an i64 is rounded to odd on the way.
 
-    f16 needs no such thing: what f32 does not hold exactly is infinite there.
+    f16 does not need this: integers that are not exact in f32 are infinite in f16.
     """
 
     def rewrite(self, op: arith.SIToFPOp | arith.UIToFPOp, rewriter: ConversionRewriter) -> str | None:
-        """Convert to f64, and leave the rest to the conversion from there."""
+        """Converts to f64; another pattern converts from there."""
         bits, target = _bits(op.input.type), element_type(op.result.type)
         if bits <= F32_INTEGER_BITS or not isinstance(target, BFloat16Type):
             return "f32 holds it"
@@ -132,10 +132,10 @@ class RoundIntegerOnce(ConversionPattern[arith.SIToFPOp | arith.UIToFPOp]):
 
 
 class WidenInSteps(ConversionPattern[arith.ExtFOp]):
-    """`arith.extf %x : f16 to f64` → by way of f32; both are exact."""
+    """`arith.extf %x : f16 to f64` → two exact conversions, through f32."""
 
     def rewrite(self, op: arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
-        """Two conversions for one."""
+        """Replaces the conversion with two."""
         if not isinstance(element_type(op.result.type), Float64Type):
             return "not to f64"
         wide = _widened(op.input, rewriter)
@@ -144,13 +144,13 @@ class WidenInSteps(ConversionPattern[arith.ExtFOp]):
 
 
 class CallConversion(ConversionPattern[arith.TruncFOp | arith.ExtFOp]):
-    """`arith.truncf %x : f32 to bf16` → `func.call @xrelay_truncf_f32_bf16(%x)`, made when it is first needed."""
+    """`arith.truncf %x : f32 to bf16` → `func.call @xrelay_truncf_f32_bf16(%x)`, created on first use."""
 
     def __init__(self, inlined: InlinedOps):
         self.inlined = inlined
 
     def rewrite(self, op: arith.TruncFOp | arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
-        """Call the function for this op and these types."""
+        """Calls the function for this op and these types."""
         types = f"{type_suffix(op.input.type)}_{type_suffix(op.result.type)}"
         name = f"xrelay_{op.name.removeprefix('arith.')}_{types}"
         rewriter.replace(op, rewriter.insert(self.inlined.call(op, name)))
@@ -158,10 +158,10 @@ class CallConversion(ConversionPattern[arith.TruncFOp | arith.ExtFOp]):
 
 
 class ExpandConversion(ConversionPattern[arith.TruncFOp | arith.ExtFOp]):
-    """The conversion itself, in the function that stands for it."""
+    """Expands the conversion in the body of its function."""
 
     def rewrite(self, op: arith.TruncFOp | arith.ExtFOp, rewriter: ConversionRewriter) -> str | None:
-        """Shift bits; an f64 is brought to f32 before."""
+        """Shifts bits; an f64 is converted to f32 first."""
         x = op.input
         if isinstance(op, arith.ExtFOp):
             widen = f32_of_bf16 if isinstance(element_type(x.type), BFloat16Type) else f32_of_f16
@@ -188,7 +188,7 @@ def _bits(type_: Attribute) -> int:
 
 @dataclass(frozen=True)
 class ArithExpandHalfPass(ModulePass):
-    """Compute in f32 what is stored in f16 and bf16, and write out the conversions that CPUs lack.
+    """Computes in f32 on values stored as f16 and bf16, and expands conversions that CPUs lack.
 
     A conversion is a private function, always inlined, one for each pair of types; its uses are calls.
     """
@@ -200,7 +200,7 @@ class ArithExpandHalfPass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every op in the module, then write the functions that are called."""
+        """Converts every op in the module, then expands the called functions."""
         inlined = InlinedOps(op)
         patterns: tuple[AnyPattern, ...] = (
             WidenInSteps(),

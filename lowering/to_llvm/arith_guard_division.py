@@ -1,12 +1,11 @@
-"""arith-guard-division: integer division that never traps, and a failure where a divisor was zero.
+"""arith-guard-division: makes integer divisions trap-free, and fails if a divisor was zero.
 
 A CPU stops the process on a division by zero and on the least integer divided by -1, and LLVM leaves both undefined.
-Here such a lane divides by 1 instead. The least integer then keeps its value, which is the wrapped quotient (and 0 the
-remainder), as numpy gives it. Zeros are noticed without a branch: a variable of the function keeps the least divisor
-seen, as an unsigned number, lane by lane, and one assertion at the end of the function fails where a lane is 0.
+Here such a lane divides by 1 instead. The least integer then keeps its value, which is the wrapped quotient (and the
+remainder is 0), as in numpy. Zeros are detected without a branch: a variable of the function holds the least divisor so
+far, as an unsigned number, lane by lane, and one assertion at the end of the function fails if a lane is 0.
 
     %q = arith.divsi %a, %b : vector<8xi32>
-
     →   %least = memref.load %seen[%c0]                                 // at the beginning: all bits set
         memref.store (arith.minui %least, %b), %seen[%c0]
         %unsafe = (%b == 0) | (%a == -2147483648 & %b == -1)
@@ -51,11 +50,11 @@ _DIVISIONS = (
     arith.DivSIOp, arith.RemSIOp, arith.FloorDivSIOp, arith.CeilDivSIOp, arith.DivUIOp, arith.RemUIOp, arith.CeilDivUIOp
 )  # fmt: skip
 MESSAGE = "division by zero"
-"""Begins as the runtime's reason of that name does (`to_llvm/status.py`)."""
+"""Begins like the runtime's failure reason of that name (`to_llvm/status.py`)."""
 
 
 class _Guard:
-    """Guards the divisions of one function and keeps its variables, one for each type of divisor."""
+    """Guards the divisions of one function, with one variable for each type of divisor."""
 
     def __init__(self, function: func.FuncOp):
         entry = function.body.first_block
@@ -65,7 +64,7 @@ class _Guard:
         self._seen: dict[Attribute, SSAValue] = {}
 
     def divide_safely(self, op: SIGNED | UNSIGNED) -> None:
-        """Note the divisor of `op`, and replace it where it is not safe."""
+        """Records the divisor of `op`, and replaces it with 1 if it is not safe."""
         build = Builder(InsertPoint.before(op))
         self._note(op.rhs, build)
         unsafe = _equal(build, op.rhs, 0)
@@ -77,7 +76,7 @@ class _Guard:
         op.operands[1] = safe
 
     def check_before(self, end: func.ReturnOp) -> None:
-        """Assert before `end` that no divisor was zero."""
+        """Asserts before `end` that no divisor was zero."""
         build = Builder(InsertPoint.before(end))
         fine: SSAValue | None = None
         for variable in self._seen.values():
@@ -90,7 +89,7 @@ class _Guard:
             build.insert(cf.AssertOp(fine, MESSAGE))
 
     def _note(self, divisor: SSAValue, build: Builder) -> None:
-        """Store the less of `divisor` and what the variable of its type holds."""
+        """Stores the minimum of `divisor` and the variable of its type."""
         if isinstance(element_type(divisor.type), IndexType):
             divisor = build.insert(IndexCastOp(divisor, with_element(divisor.type, i64))).result
         variable = self._seen.get(divisor.type)
@@ -101,7 +100,7 @@ class _Guard:
         build.insert(memref.StoreOp.get(least, variable, [self._zero]))
 
     def _variable(self, type_: Attribute) -> SSAValue:
-        """A place on the stack for a value of `type_`, with every bit set at first."""
+        """Allocates a stack variable of `type_` with all bits set."""
         place = self._entry.insert(memref.AllocaOp.get(type_, shape=[1])).memref
         self._entry.insert(memref.StoreOp.get(_constant(self._entry, -1, type_), place, [self._zero]))
         return place
@@ -119,7 +118,7 @@ def _constant(build: Builder, value: int, type_: Attribute) -> SSAValue:
 
 
 def _least_lane(lanes: SSAValue, element: Attribute) -> vector.ReductionOp:
-    """`vector.reduction <minui>`; xDSL's constructor gives it the type of the vector."""
+    """Returns a `vector.reduction <minui>` with a scalar result type; xDSL's constructor uses the vector's type."""
     kind = vector.CombiningKindAttr(vector.CombiningKindFlag.MINUI)
     exact = arith.FastMathFlagsAttr("none")
     return vector.ReductionOp.create(
@@ -137,7 +136,7 @@ def _bits(type_: Attribute) -> int:
 
 
 def _is_safe(op: SIGNED | UNSIGNED) -> bool:
-    """Whether every divisor is a constant by which anything can be divided, or said to be positive."""
+    """Whether every divisor is a constant other than 0 (and -1 if signed), or is marked as positive."""
     if POSITIVE_DIVISOR in op.attributes:
         return True
     owner = op.rhs.owner
@@ -152,23 +151,23 @@ def _is_safe(op: SIGNED | UNSIGNED) -> bool:
 
 @dataclass(frozen=True)
 class ArithGuardDivisionPass(ModulePass):
-    """Make integer divisions and remainders safe: the least integer by -1 wraps, a zero divisor fails at the end.
+    """Makes integer divisions and remainders safe: the least integer by -1 wraps, a zero divisor fails at the end.
 
-    Leaves divisions by other constants alone, those of indices that say `loop.positive_divisor`, and functions that are
-    always inlined. Parallel loops must be functions already, so that each thread notes the divisors that it sees.
+    Divisions by safe constants, index divisions with `loop.positive_divisor`, and functions that are always inlined
+    stay unchanged. Parallel loops must be functions already, so that each thread records its own divisors.
     """
 
     name = "arith-guard-division"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Guard every function of the module."""
+        """Guards every function of the module."""
         for function in op.ops:
             if isinstance(function, func.FuncOp) and function.body.blocks and not is_always_inline(function):
                 guard_divisions(function)
 
 
 def guard_divisions(function: func.FuncOp) -> None:
-    """Guard the divisions of one function, and check at each of its ends."""
+    """Guards the divisions of one function, and adds a check at each of its returns."""
     divisions = [op for op in ops_of(function, *_DIVISIONS) if not _is_safe(op)]
     if not divisions:
         return

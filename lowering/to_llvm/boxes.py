@@ -1,14 +1,14 @@
-"""Boxes: the heap buffers of graph functions, listed in the context of the model's call, so that nothing leaks.
+"""Boxes: dynamically sized heap buffers of graph functions, listed in the context of the model's call to prevent leaks.
 
-Where a graph function allocates, it calls `ptr @xrelay_box_new(ptr ctx, i64 bytes)`, and `@xrelay_box_free(ptr ctx, ptr
-box)` where it frees. A box is aligned to 64 bytes; the 64 before it are its header: the box before it in the list, the
-one behind it, and the bytes of both. `@xrelay_release(ptr ctx)` frees all that is still listed: the boxes that a run
-returned, and those that it held where it failed.
+A graph function calls `ptr @xrelay_box_new(ptr ctx, i64 bytes)` to allocate and `@xrelay_box_free(ptr ctx, ptr box)` to
+free. A box is aligned to 64 bytes. The 64 bytes before it are its header: the previous box of the list, the next one,
+and the size of box and header. `@xrelay_release(ptr ctx)` frees all boxes that are still listed: those that a run
+returned, and those that it held when it failed.
 
-`@xrelay_box_new` gives null where the system has no such memory, where the size is beyond 62 bits, and where the boxes
-of the run would be larger than the context allows. The context keeps then what was asked for, what boxes took, and the
-limit, for the message. Memory comes from the functions that the context names, for programs in C, else from the C
-library. The places of all of this in the context are those of `runtime/abi.py`.
+`@xrelay_box_new` returns null if the system has no such memory, if the size exceeds 62 bits, or if the boxes of the run
+would exceed the limit of the context. The context then holds the requested size, the size of all boxes, and the limit,
+for the message. Memory comes from the functions that the context specifies, for programs in C, else from the C library.
+`runtime/abi.py` defines the positions of these fields in the context.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SIGNATURES: Final[Signatures] = {
     BOX_NEW: ([i64], [PTR]),
     BOX_FREE: ([PTR], []),
 }
-"""What graph functions call, without the context."""
+"""The functions that graph functions call, without the context argument."""
 
 
 def declare_boxes(module: ModuleOp) -> None:
@@ -48,12 +48,12 @@ def declares_boxes(module: ModuleOp) -> bool:
 
 
 def is_box_declaration(op: Operation) -> bool:
-    """Whether `op` announces a function of boxes that `define_boxes` defines."""
+    """Whether `op` declares a function that `define_boxes` defines."""
     return is_declaration_of(op, _SIGNATURES)
 
 
 def define_boxes(module: ModuleOp) -> None:
-    """Adds the functions of boxes to a module in the llvm dialect, and declares what they call."""
+    """Adds the functions of boxes to a module in the llvm dialect, and declares their callees."""
     define_functions(module, _FUNCTIONS, "boxes")
 
 

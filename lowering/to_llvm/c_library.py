@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 
 def declare(op: Operation, name: str, type_: llvm.LLVMFunctionType) -> None:
-    """Declare a function of the C library at the end of the module, once; those there are in the order of names."""
+    """Declares a function of the C library at the end of the module, once; declarations are sorted by name."""
     module: Operation | None = op
     while module is not None and not isinstance(module, ModuleOp):
         module = module.parent_op()

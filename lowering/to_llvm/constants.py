@@ -1,4 +1,4 @@
-"""Constants of the llvm dialect, splat over vectors where asked."""
+"""Constants of the llvm dialect, as scalars or splat vectors."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from xrelay.errors import LoweringError
 
 
 def number_attribute(value: float, type_: Attribute) -> Attribute:
-    """`value` as an attribute of scalar or vector `type_`; an index becomes an i64. Equal ones are one object."""
+    """Returns `value` as an attribute of scalar or vector `type_`; an index becomes an i64. Results are cached."""
     return _number_attribute(value, copysign(1.0, value), type_)
 
 
 @lru_cache(maxsize=4096)
 def _number_attribute(value: float, _sign: float, type_: Attribute) -> Attribute:
-    """As above; the sign tells -0.0 from 0.0, which are equal."""
+    """Implements `number_attribute`; the sign distinguishes -0.0 from 0.0, which compare equal."""
     if isa(type_, VectorType):
         element = i64 if isinstance(type_.element_type, IndexType) else type_.element_type
         vector = VectorType(element, type_.shape, type_.scalable_dims)
@@ -49,7 +49,7 @@ def _number_attribute(value: float, _sign: float, type_: Attribute) -> Attribute
 
 
 def constant(value: float, type_: Attribute) -> llvm.ConstantOp:
-    """`llvm.mlir.constant(value) : type_`, every lane of a vector the same; an index becomes an i64."""
+    """Returns `llvm.mlir.constant(value) : type_`, a splat for a vector; an index becomes an i64."""
     attribute = number_attribute(value, type_)
     if isinstance(attribute, IntegerAttr):
         result = attribute.type

@@ -1,8 +1,8 @@
-"""convert-arith-to-llvm: arithmetic, element by element, on scalars and vectors.
+"""convert-arith-to-llvm: elementwise arithmetic on scalars and vectors.
 
-Almost every op has its instruction. Four families do not: rounding divisions (`floordivsi`, `ceildivsi`, `ceildivui`)
+Almost every op has an instruction. Four families do not: rounding divisions (`floordivsi`, `ceildivsi`, `ceildivui`)
 become a division and a correction, integer minimum and maximum become intrinsics, casts between index and integers
-become an extension, a truncation or nothing, and constants change form. Fast-math and overflow flags are carried over.
+become an extension, a truncation or nothing, and constants change form. Fast-math and overflow flags are preserved.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ from xrelay.passes.infra.conversion import (
 class ConvertConstant(ConversionPattern[arith.ConstantOp]):
     """`arith.constant 4 : index` → `llvm.mlir.constant(4 : i64) : i64`.
 
-    An index beyond 64 bits becomes what the machine's arithmetic, which wraps, makes of it: such numbers are parts of
-    places in data that no memory holds, and are never reached.
+    An index beyond 64 bits wraps like the machine's arithmetic: it is a factor of an address in a buffer that fits into
+    no memory, and is never reached.
     """
 
     def rewrite(self, op: arith.ConstantOp, rewriter: ConversionRewriter) -> str | None:
-        """Restate the value in its type at the llvm level."""
+        """Converts the value to its type in the llvm dialect."""
         type_, value = rewriter.types.convert(op.result.type), op.value
         if isinstance(value, IntegerAttr) and isinstance(value.type, IndexType):
             value = number_attribute((value.value.data + 2**63) % 2**64 - 2**63, i64)
@@ -70,7 +70,7 @@ class ConvertIndexCast(ConversionPattern[arith.IndexCastOp | IndexCastUIOp]):
     """`arith.index_cast %i : index to i32` → `llvm.trunc %i : i64 to i32`; wider: `sext` (`zext`); i64: nothing."""
 
     def rewrite(self, op: arith.IndexCastOp | IndexCastUIOp, rewriter: ConversionRewriter) -> str | None:
-        """Extend or truncate between i64 and the integer type."""
+        """Extends or truncates between i64 and the integer type."""
         operand, target = rewriter.operand(op.input), rewriter.types.convert(op.result.type)
         source_bits, target_bits = _bits(operand.type), _bits(target)
         if source_bits == target_bits:
@@ -85,16 +85,16 @@ class ConvertIndexCast(ConversionPattern[arith.IndexCastOp | IndexCastUIOp]):
 
 
 class ConvertRoundingDivision(ConversionPattern[arith.FloorDivSIOp | arith.CeilDivSIOp | arith.CeilDivUIOp]):
-    """Rounding divisions as a truncating one and a correction.
+    """Rounding divisions → a truncating division and a correction.
 
     `floordivsi %a, %b` → `%q - ((%a rem %b != 0) && (sign of remainder != sign of %b))`, where `%q = %a sdiv %b`;
-    `ceildivsi` adds where the signs agree; `ceildivui` adds where there is a remainder.
+    `ceildivsi` adds one if the signs agree; `ceildivui` adds one if there is a remainder.
     """
 
     def rewrite(
         self, op: arith.FloorDivSIOp | arith.CeilDivSIOp | arith.CeilDivUIOp, rewriter: ConversionRewriter
     ) -> str | None:
-        """Divide, look at the remainder, correct by one."""
+        """Divides, tests the remainder, and corrects by one."""
         lhs, rhs = rewriter.operands(op.operands)
         unsigned = isinstance(op, arith.CeilDivUIOp)
         insert = rewriter.insert
@@ -113,8 +113,8 @@ class ConvertRoundingDivision(ConversionPattern[arith.FloorDivSIOp | arith.CeilD
 
 
 def _bfloat_bits(value: float) -> int:
-    """A number as bf16, as the integer that has its bits."""
-    import numpy as np  # which processes that help to compile do without
+    """Returns the bits of a number as bf16, as an integer."""
+    import numpy as np  # not imported at module level: compilation workers run without numpy
 
     from xrelay.interpreters.rounding import BFLOAT16, cast_once
 
@@ -168,7 +168,7 @@ def _compare_floats(op: arith.CmpfOp, operands: Sequence[SSAValue], _: Attribute
 
 
 def _integer_choice(op: Operation, operands: Sequence[SSAValue], type_: Attribute) -> Operation:
-    """`arith.minsi` → `llvm.smin`, and so on."""
+    """Returns the intrinsic of an integer minimum or maximum: `arith.minsi` → `llvm.smin`, and so on."""
     kind, sign = op.name[len("arith.") :][:3], op.name[-2]
     return call_intrinsic(f"{sign}{kind}", operands, type_, overloads=[type_])
 
@@ -220,15 +220,15 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 @dataclass(frozen=True)
 class ConvertArithToLLVMPass(ModulePass):
-    """Convert arith to the llvm dialect, scalars and vectors alike.
+    """Converts arith to the llvm dialect, both scalars and vectors.
 
-    Refuses the extended multiplications and additions, which no lowering of ours makes: "failed to convert".
+    Refuses the extended multiplications and additions, which no lowering of ours emits: "failed to convert".
     """
 
     name = "convert-arith-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every arith op in the module."""
+        """Converts every arith op in the module."""
         convert(op)
 
 

@@ -1,11 +1,11 @@
-"""Allocations of graph functions, as calls of the functions of boxes (`boxes.py`).
+"""Lowers allocations of graph functions to calls of the box functions (`boxes.py`).
 
-    %m = memref.alloc(%n) : memref<?x4xf32>        %bytes = %n * 16, or all ones where that leaves 64 bits
+    %m = memref.alloc(%n) : memref<?x4xf32>        %bytes = %n * 16, or all ones if that exceeds 64 bits
                                                →   %p = func.call @xrelay_box_new(%bytes) : (i64) -> !llvm.ptr
                                                    cf.assert %p != null, "out of memory: a buffer of memref<?x4xf32>"
     memref.dealloc %m : memref<?x4xf32>        →   func.call @xrelay_box_free(%p) : (!llvm.ptr) -> ()
 
-The assertion names the nodes that the allocation names in `xrelay.sources`, else its place in the source.
+The assertion has the nodes in the allocation's `xrelay.sources`, or the allocation's source location.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _PRODUCT = llvm.LLVMStructType.from_type_list([i64, i1])
 
 
 def allocates_boxes(op: Operation) -> bool:
-    """Whether `op` stands in a graph function, whose heap buffers are boxes."""
+    """Whether `op` is in a graph function, whose heap buffers are boxes."""
     around: Operation | None = op.parent_op()
     while around is not None and not isinstance(around, func.FuncOp):
         around = around.parent_op()
@@ -37,7 +37,7 @@ def allocates_boxes(op: Operation) -> bool:
 
 
 def allocate_box(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
-    """Replaces an allocation by a box."""
+    """Replaces an allocation with a box."""
     call = rewriter.insert(func.CallOp(BOX_NEW, [bytes_of(op, rewriter)], [PTR]))
     address = rewriter.insert(llvm.PtrToIntOp(call.results[0])).output
     there = rewriter.insert(_compare(llvm.ICmpPredicateFlag.NE, address, rewriter.insert(constant(0, i64)).result))
@@ -49,7 +49,7 @@ def allocate_box(op: memref.AllocOp, rewriter: ConversionRewriter) -> None:
 
 
 def _sources(op: Operation) -> Attribute | None:
-    """What names the nodes that an allocation is for."""
+    """Returns the names of the nodes of an allocation, or its source location."""
     return op.attributes[SOURCES] if SOURCES in op.attributes else sources_or_place(op)
 
 
@@ -60,7 +60,7 @@ def free_box(op: memref.DeallocOp, rewriter: ConversionRewriter) -> None:
 
 
 def bytes_of(op: memref.AllocOp, rewriter: ConversionRewriter) -> SSAValue:
-    """The bytes of a buffer; where they leave 64 bits, more than anybody gets."""
+    """Returns the size of a buffer in bytes; all ones if it exceeds 64 bits, so that the allocation fails."""
     type_ = memref_type(op.memref)
     fixed = prod(size for size in type_.get_shape() if size != DYNAMIC_INDEX) * byte_size(type_.element_type)
     size = rewriter.insert(constant(fixed, i64)).result

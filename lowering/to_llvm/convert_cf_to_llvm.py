@@ -1,6 +1,6 @@
-"""convert-cf-to-llvm: branches, with the loop annotations they carry.
+"""convert-cf-to-llvm: branches, with their loop annotations.
 
-`cf.assert` stays: what a failed one does belongs to the calling convention (`convert-func-to-llvm`).
+`cf.assert` stays: its failure is part of the calling convention (`convert-func-to-llvm`).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ConvertBranch(ConversionPattern[cf.BranchOp]):
     """`cf.br ^b(%i : index) {llvm.loop_annotation = #a}` → `llvm.br ^b(%i : i64) {loop_annotation = #a}`."""
 
     def rewrite(self, op: cf.BranchOp, rewriter: ConversionRewriter) -> str | None:
-        """Convert the operands and the arguments of the block branched to."""
+        """Converts the operands and the arguments of the target block."""
         rewriter.convert_block_arguments(op.successor)
         _keep_annotation(op, rewriter.insert(branch(op.successor, rewriter.operands(op.arguments))))
         rewriter.erase(op)
@@ -40,7 +40,7 @@ class ConvertConditionalBranch(ConversionPattern[cf.ConditionalBranchOp]):
     """`cf.cond_br %c, ^a(…), ^b(…)` → `llvm.cond_br %c, ^a(…), ^b(…)`."""
 
     def rewrite(self, op: cf.ConditionalBranchOp, rewriter: ConversionRewriter) -> str | None:
-        """Convert the operands and the arguments of both blocks branched to."""
+        """Converts the operands and the arguments of both target blocks."""
         for block in (op.then_block, op.else_block):
             rewriter.convert_block_arguments(block)
         new = choose(
@@ -67,12 +67,12 @@ PATTERNS: tuple[AnyPattern, ...] = (ConvertBranch(), ConvertConditionalBranch())
 
 @dataclass(frozen=True)
 class ConvertCfToLLVMPass(ModulePass):
-    """Convert branches to the llvm dialect; refuses `cf.switch`, which `convert-scf-to-branches` never makes."""
+    """Converts branches to the llvm dialect; refuses `cf.switch`, which `convert-scf-to-branches` never emits."""
 
     name = "convert-cf-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every branch in the module."""
+        """Converts every branch in the module."""
         convert(op)
 
 

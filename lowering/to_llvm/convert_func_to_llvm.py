@@ -1,27 +1,27 @@
 """convert-func-to-llvm: the calling convention of kernels.
 
 `func.func @k(%x: memref<…>)` becomes `llvm.func @k(%ctx: !llvm.ptr, %x: !llvm.ptr) -> i32`. The result is a status, 0
-for success. A caller hands its `%ctx` on and returns a callee's status at once if it is not 0.
+for success. A caller passes its `%ctx` on, and returns a callee's status immediately if it is not 0.
 
-A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is there already, and returns it:
-`reason | (kernel + 1) << 8`, where `reason` is read off the beginning of the assertion's message (`status.py`), and
-`kernel` numbers the private functions in the order of the module; outside of private functions it is the reason alone,
-and so it is in kernels: their caller adds the number of the kernel or of the call (`kernel_numbers.py`). In functions
-of names, `@main` and `@main_plan`, and in graph functions that allocate, the reason is `CHECK`, and the number that of
-the assertion in the module attribute `xrelay.checks`.
+A failed `cf.assert` stores a status in `ctx->status`, unless another thread's failure is already there, and returns it:
+`reason | (kernel + 1) << 8`, where the beginning of the assertion's message determines `reason` (`status.py`), and
+`kernel` numbers the private functions in the order of the module. Outside private functions and inside kernels, the
+status is the reason alone: the caller of a kernel adds the number of the kernel or of the call (`kernel_numbers.py`).
+In functions with named dimensions, in `@main` and `@main_plan`, and in graph functions that allocate, the reason is
+`CHECK`, and the number is that of the assertion in the module attribute `xrelay.checks`.
 
-On its way out a failing function frees the heap buffers that it holds (`live_allocations.py`, `scratch.py`). Those of a
-graph function are boxes, which the context lists (`boxes.py`): they are freed where the run ends.
+A failing function frees its heap buffers before it returns (`live_allocations.py`, `scratch.py`). Those of a graph
+function are boxes, which the context lists (`boxes.py`); they are freed at the end of the run.
 
-A graph function may return buffers and extents: it stores them to memory that the caller passes behind the pointers,
-64 bits each (`results.py`).
+A graph function may return buffers and extents: it stores them to memory that the caller passes after the pointers, 64
+bits each (`results.py`).
 
-Functions that are always inlined (`always_inline.py`) keep their values: `llvm.func internal @f(%x: f32) -> f32`.
+Functions that are always inlined (`always_inline.py`) keep their signature: `llvm.func internal @f(%x: f32) -> f32`.
 
-A call of `@xrelay_note_index` before such an assertion keeps the index that is out of range in the context; the module
-that declares it gets it defined (`note_index.py`).
+A call of `@xrelay_note_index` before an assertion stores the out-of-range index in the context; a module with its
+declaration gets a definition (`note_index.py`).
 
-`@main` gets an entry that the runtime calls (`entry.py`).
+`@main` gets an entry function for the runtime (`entry.py`).
 """
 
 from __future__ import annotations
@@ -85,21 +85,21 @@ from xrelay.passes.infra.conversion import (
 )
 
 CANCEL = 6
-"""Where the word that ends a run lies in the context, in words of 8 bytes (`runtime/abi.py`)."""
+"""The position in the context of the word that cancels a run, in words of 8 bytes (`runtime/abi.py`)."""
 
 
 @dataclass(frozen=True)
 class _Convention:
-    """What the functions of a module are to each other: numbers of kernels and checks, names of inlined functions."""
+    """Facts that all functions of a module share: numbers of kernels and checks, and names of inlined functions."""
 
     kernels: KernelNumbers
     checks: Mapping[cf.AssertOp, int]
     inlined: Collection[str]
 
     def status(self, op: cf.AssertOp, kernel: int | None) -> int:
-        """The status of a failed assertion in a function that writes this number, or none."""
+        """Returns the status of a failed assertion in a function with number `kernel`, or without one."""
         check = self.checks.get(op)
-        if op.msg.data == CANCELLED:  # It is no kernel that fails.
+        if op.msg.data == CANCELLED:  # A cancellation is no failure of a kernel.
             return status_of(CANCELLED, None)
         return status_of(op.msg.data, kernel) if check is None else check_status(check)
 
@@ -114,7 +114,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
         self.convention = convention
 
     def rewrite(self, op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
-        """Convert signature and body."""
+        """Converts the signature and the body."""
         if is_always_inline(op):
             return _convert_inline(op, rewriter)
         is_poll = op.is_declaration and op.sym_name.data == POLL
@@ -143,7 +143,7 @@ class ConvertFunction(ConversionPattern[func.FuncOp]):
 
 
 def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None:
-    """A function that is always inlined: values in, one value out."""
+    """Converts a function that is always inlined: values in, one value out."""
     if len(op.function_type.outputs.data) != 1 or len(op.body.blocks) != 1:
         return f"@{op.sym_name.data} is always inlined: it must have one block and return one value"
     inputs = [rewriter.types.convert(type_) for type_ in op.function_type.inputs]
@@ -167,7 +167,7 @@ def _convert_inline(op: func.FuncOp, rewriter: ConversionRewriter) -> str | None
 
 
 def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute]:
-    """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` where it is private.
+    """Returns the properties of an `llvm.func`: its arguments' attributes, and `no_inline` if it is private.
 
     `place` is the number of the argument that points to the results.
     """
@@ -183,17 +183,17 @@ def _kept_properties(op: func.FuncOp, place: int | None) -> dict[str, Attribute]
 
 
 class _BodyConversion:
-    """Takes a function's body, whose other ops are in the llvm dialect, to the calling convention."""
+    """Converts a function's body to the calling convention; its other ops are already in the llvm dialect."""
 
     def __init__(self, body: Region, convention: _Convention, function: func.FuncOp, rewriter: ConversionRewriter):
-        """Prepare for the body of what was `function`."""
+        """Initialises the conversion of the body of `function`."""
         self._body, self._convention, self._rewriter = body, convention, rewriter
         around, numbers = kernel_around(function), convention.kernels
         self._kernel, self._names = numbers.written.get(around), dim_names(function)
         self._added = numbers.added
 
     def run(self, place: int | None) -> None:
-        """Converts the body; argument `place` will point to the results, where there are any."""
+        """Converts the body; argument `place`, if given, points to the results."""
         entry, rewriter = self._body.first_block, self._rewriter
         assert entry is not None, "a function with a body has an entry block"
         rewriter.convert_block_arguments(entry)
@@ -218,7 +218,7 @@ class _BodyConversion:
                 rewriter.erase(op)
 
     def _to_convert(self) -> list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp]:
-        """The ops of the body that are of this convention; raises `LoweringError` for others of func."""
+        """Returns the ops of the body to convert; raises `LoweringError` for other ops of func."""
         found: list[func.CallOp | func.ReturnOp | ConstantOp | cf.AssertOp] = []
         tops = [op for block in self._body.blocks for op in block.ops]
         for op in [op for top in tops for op in (all_ops(top) if top.regions else (top,))]:
@@ -278,7 +278,7 @@ def _convert_box_call(op: func.CallOp, context: SSAValue, rewriter: ConversionRe
 
 
 def _convert_poll(op: func.CallOp, context: SSAValue, rewriter: ConversionRewriter) -> None:
-    """`func.call @xrelay_poll()` → whether the word for it in the context is 0, which another thread may change."""
+    """`func.call @xrelay_poll()` → a test that the context's cancellation word, set by another thread, is 0."""
     place = rewriter.insert(ops.element_pointer(context, [CANCEL], i64)).results[0]
     zero = rewriter.insert(constant(0, i64)).result
     exchange = rewriter.insert(CmpXchgOp(place, zero, zero)).res
@@ -294,7 +294,7 @@ def _branch(
     rewriter: ConversionRewriter,
     results: Sequence[SSAValue] = (),
 ) -> None:
-    """Go on after `op` if `fine`, else to `target` with `status`; `results` are in the place of `op`."""
+    """Continues after `op` if `fine`, else branches to `target` with `status`; `results` replace those of `op`."""
     block = op.parent_block()
     assert block is not None, "the op stands in a block"
     rest = split_before(op)
@@ -304,10 +304,10 @@ def _branch(
 
 
 def _checks(module: ModuleOp) -> list[cf.AssertOp]:
-    """The assertions in functions around kernels, and of recursions.
+    """Returns the assertions in functions around kernels, and those of recursions that became loops.
 
-    Those are functions that take the sizes of names or allocate, and the entry of a model: with fixed sizes too, an
-    operand may say a shape that does not fit.
+    Functions around kernels take named dimensions, allocate, or are the entry of a model: even with static sizes, an
+    operand may specify a shape that does not fit.
     """
     is_model = has_interface(module)
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
@@ -325,17 +325,17 @@ _outside_func = legal_outside("func")
 
 @dataclass(frozen=True)
 class ConvertFuncToLLVMPass(ModulePass):
-    """Convert functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
+    """Converts functions, calls, returns and assertions to the llvm dialect, in the convention of this module.
 
-    Comes last: the bodies are in the llvm dialect already. A number in a status is that of a row of the module
-    attribute `xrelay.kernels`, which `xrelay.calls` continues; both are written here. Refuses functions that return
-    anything but buffers and extents.
+    Runs last: the bodies must be in the llvm dialect. The number in a status is a row of the module attribute
+    `xrelay.kernels`, continued by `xrelay.calls`; this pass writes both. Refuses functions that return anything but
+    buffers and extents.
     """
 
     name = "convert-func-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every function, then add the entry."""
+        """Converts every function, then adds the entry."""
         convert_functions(op)
 
 

@@ -1,8 +1,8 @@
-"""convert-math-to-llvm: what `math-expand` leaves of math becomes intrinsics.
+"""convert-math-to-llvm: lowers the math ops that `math-expand` leaves to intrinsics.
 
 Square root, absolute value, rounding, copysign and fma are instructions of every CPU we generate code for. The others
-(sin, pow, …) stay calls of the C library behind their intrinsics: correct, scalar, slow; LLVM splits a vector into
-such calls. Functions without an intrinsic (erf, cbrt, …) are called by name, lane by lane.
+(sin, pow, …) are intrinsics that LLVM lowers to calls of the C library: correct, scalar and slow, one call per lane of
+a vector. Functions without an intrinsic (erf, cbrt, …) are called by name, lane by lane.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def _fma(op: Operation, operands: Sequence[SSAValue], _: Attribute) -> Operation
 
 
 class ConvertRsqrt(ConversionPattern[math.RsqrtOp]):
-    """`math.rsqrt %x` → `1 / sqrt(%x)`, correctly rounded twice."""
+    """`math.rsqrt %x` → `1 / sqrt(%x)`, with two correct roundings."""
 
     def rewrite(self, op: math.RsqrtOp, rewriter: ConversionRewriter) -> str | None:
-        """Divide one by the square root."""
+        """Divides one by the square root."""
         flags = fast_math(op)
         root = rewriter.insert(llvm.FSqrtOp(rewriter.operand(op.operand), flags))
         one = rewriter.insert(constant(1.0, op.result.type))
@@ -50,12 +50,12 @@ class ConvertRsqrt(ConversionPattern[math.RsqrtOp]):
 
 
 class ConvertIntegerWithFlag(ConversionPattern[math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp]):
-    """`math.absi %x` → `llvm.abs(%x, false)`; likewise ctlz and cttz: a zero, or the least integer, is no poison."""
+    """`math.absi %x` → `llvm.abs(%x, false)`, and ctlz and cttz: the least integer, or zero, does not give poison."""
 
     def rewrite(
         self, op: math.AbsIOp | math.CountLeadingZerosOp | math.CountTrailingZerosOp, rewriter: ConversionRewriter
     ) -> str | None:
-        """Call the intrinsic with its poison flag off."""
+        """Calls the intrinsic with its poison flag off."""
         operand = rewriter.operand(op.operand)
         name = {"absi": "abs"}.get(op.name.removeprefix("math."), op.name.removeprefix("math."))
         no = rewriter.insert(constant(0, i1))
@@ -69,14 +69,14 @@ class CallLibrary(
         math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp
     ]
 ):
-    """`math.erf %x : f64` → `llvm.call @erf(%x)`, for f32 `@erff`; of a vector lane by lane."""
+    """`math.erf %x : f64` → `llvm.call @erf(%x)`, for f32 `@erff`; lane by lane for a vector."""
 
     def rewrite(
         self,
         op: math.ErfOp | math.CbrtOp | math.ExpM1Op | math.Log1pOp | math.AsinhOp | math.AcoshOp | math.AtanhOp,
         rewriter: ConversionRewriter,
     ) -> str | None:
-        """Declare the function, and call it for each number."""
+        """Declares the function, and calls it for each number."""
         type_ = op.result.type
         element, lanes = element_type(type_), lane_count(type_)
         suffix = _SUFFIXES.get(element)
@@ -99,7 +99,7 @@ class CallLibrary(
 
 
 _SUFFIXES: Mapping[Attribute, str] = {f64: "", f32: "f"}
-"""Maps a type to the suffix that its functions have in the C library."""
+"""Type → suffix of its functions in the C library."""
 
 PATTERNS: tuple[AnyPattern, ...] = (
     OneToOne(math.FmaOp, _fma),
@@ -137,7 +137,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 @dataclass(frozen=True)
 class ConvertMathToLLVMPass(ModulePass):
-    """Convert math to intrinsics of the llvm dialect.
+    """Converts math to intrinsics of the llvm dialect.
 
     Refuses ops that are neither an intrinsic nor a function of the C library (erf on f16, fpowi, …): "failed to
     convert".
@@ -146,7 +146,7 @@ class ConvertMathToLLVMPass(ModulePass):
     name = "convert-math-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every math op in the module."""
+        """Converts every math op in the module."""
         convert(op)
 
 

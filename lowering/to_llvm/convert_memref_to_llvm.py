@@ -1,8 +1,8 @@
 """convert-memref-to-llvm: memrefs become bare pointers, accesses become loads and stores through `getelementptr`.
 
-A memref descriptor (five words and more that upstream's lowering carries about) would only hide constants from LLVM:
-shapes here are static, so the pointer is all there is. Stack buffers are one `llvm.alloca` in the entry block, aligned
-to 64 bytes, whatever block they were written in; loops over their elements that LLVM unrolls leave them to SROA.
+A memref descriptor as in upstream's lowering (five words or more) would hide constants from LLVM: strides are static
+here, so the pointer suffices. Stack buffers are one `llvm.alloca` in the entry block, aligned to 64 bytes, whatever
+block they were in; SROA promotes them once LLVM has unrolled the loops over their elements.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ from xrelay.passes.infra.conversion import (
 
 
 def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
-    """Load a value of `type_`; booleans lie in memory as bytes."""
+    """Loads a value of `type_`; booleans are bytes in memory."""
     stored = memory_type(type_)
     value = rewriter.insert(ops.load(address.pointer, stored, address.alignment)).results[0]
     if stored == rewriter.types.convert(type_):
@@ -74,7 +74,7 @@ def load(address: Address, type_: Attribute, rewriter: ConversionRewriter) -> SS
 
 
 def store(value: SSAValue, address: Address, rewriter: ConversionRewriter, *, nontemporal: bool = False) -> None:
-    """Store `value`, which has its old type; booleans go to memory as bytes."""
+    """Stores `value`, which has its old type; booleans are bytes in memory."""
     stored = memory_type(value.type)
     converted = rewriter.operand(value)
     if stored != converted.type:
@@ -86,7 +86,7 @@ class ConvertLoad(ConversionPattern[memref.LoadOp]):
     """`memref.load %m[%i, %j] : memref<4x8xf32>` → `llvm.load` of `getelementptr inbounds %m[%i * 8 + %j]`."""
 
     def rewrite(self, op: memref.LoadOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute the address and load."""
+        """Computes the address and loads."""
         address = element_address(op.memref, op.indices, rewriter)
         if isinstance(address, str):
             return address
@@ -98,7 +98,7 @@ class ConvertStore(ConversionPattern[memref.StoreOp]):
     """`memref.store %v, %m[%i, %j] : memref<4x8xf32>` → `llvm.store %v` to `getelementptr inbounds %m[%i * 8 + %j]`."""
 
     def rewrite(self, op: memref.StoreOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute the address and store."""
+        """Computes the address and stores."""
         address = element_address(op.memref, op.indices, rewriter)
         if isinstance(address, str):
             return address
@@ -112,7 +112,7 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
     """`memref.alloca() : memref<28xvector<16xf32>>` → `llvm.alloca 1 x array<28 x vector<16xf32>>`, 64-byte aligned."""
 
     def rewrite(self, op: memref.AllocaOp, rewriter: ConversionRewriter) -> str | None:
-        """Put the buffer at the start of the function."""
+        """Allocates the buffer at the start of the function."""
         type_ = memref_type(op.memref)
         count = element_count(type_)
         if count is None:
@@ -127,13 +127,13 @@ class ConvertAlloca(ConversionPattern[memref.AllocaOp]):
 
 
 class ConvertAlloc(ConversionPattern[memref.AllocOp]):
-    """`memref.alloc(%n) : memref<?x4xf32>` → a call that gives `%n * 16` bytes, and an assertion that it gave some.
+    """`memref.alloc(%n) : memref<?x4xf32>` → a call that allocates `%n * 16` bytes, and an assertion that it succeeded.
 
-    In a kernel it is scratch (`scratch.py`), in a graph function a box (`convert_boxes.py`).
+    In a kernel the buffer is scratch (`scratch.py`), in a graph function a box (`convert_boxes.py`).
     """
 
     def rewrite(self, op: memref.AllocOp, rewriter: ConversionRewriter) -> str | None:
-        """Ask for scratch, or for a box."""
+        """Allocates scratch or a box."""
         if allocates_boxes(op):
             allocate_box(op, rewriter)
             return None
@@ -148,10 +148,10 @@ class ConvertAlloc(ConversionPattern[memref.AllocOp]):
 
 
 class ConvertDealloc(ConversionPattern[memref.DeallocOp]):
-    """`memref.dealloc %m` → a call that frees the scratch, or in a graph function the box."""
+    """`memref.dealloc %m` → a call that frees the scratch, or the box in a graph function."""
 
     def rewrite(self, op: memref.DeallocOp, rewriter: ConversionRewriter) -> str | None:
-        """Free the scratch or the box."""
+        """Frees the scratch or the box."""
         if allocates_boxes(op):
             free_box(op, rewriter)
             return None
@@ -164,7 +164,7 @@ class ConvertView(ConversionPattern[memref.ViewOp]):
     """`memref.view %arena[%shift][]` → `getelementptr inbounds i8, %arena, %shift`."""
 
     def rewrite(self, op: memref.ViewOp, rewriter: ConversionRewriter) -> str | None:
-        """Add the byte shift to the pointer."""
+        """Adds the byte shift to the pointer."""
         rewriter.replace(op, [offset_address(op.source, [(op.byte_shift, 1)], 0, rewriter).pointer])
         return None
 
@@ -173,7 +173,7 @@ class ConvertSubview(ConversionPattern[memref.SubviewOp]):
     """`memref.subview %m[%i, 0] [2, 8] [1, 1] : memref<4x8xf32> to …` → `getelementptr inbounds %m[%i * 8]`."""
 
     def rewrite(self, op: memref.SubviewOp, rewriter: ConversionRewriter) -> str | None:
-        """Add the offset of the view's first element to the pointer."""
+        """Adds the offset of the view's first element to the pointer."""
         strides = static_strides(memref_type(op.source))
         if strides is None:
             return f"the strides of {op.source.type} are not all known when compiling"
@@ -189,10 +189,10 @@ class ConvertSubview(ConversionPattern[memref.SubviewOp]):
 
 
 class ConvertReinterpretCast(ConversionPattern[memref.ReinterpretCastOp]):
-    """`memref.reinterpret_cast %m to offset: [%o], …` → the pointer, moved by the new offset less the old one."""
+    """`memref.reinterpret_cast %m to offset: [%o], …` → the pointer plus the new offset minus the old one."""
 
     def rewrite(self, op: memref.ReinterpretCastOp, rewriter: ConversionRewriter) -> str | None:
-        """Move the pointer from the old offset to the new one."""
+        """Moves the pointer from the old offset to the new one."""
         old = memref_type(op.source).get_offset()
         if old is None:
             return f"the offset of {op.source.type} is not known when compiling"
@@ -209,19 +209,19 @@ SameMemory = memref.CastOp | memref.CollapseShapeOp | memref.ExpandShapeOp | mem
 
 
 class ConvertSameMemory(ConversionPattern[SameMemory]):
-    """`memref.cast`, `collapse_shape`, `expand_shape`, `memory_space_cast`: another view of the same pointer."""
+    """`memref.cast`, `collapse_shape`, `expand_shape`, `memory_space_cast` → the same pointer."""
 
     def rewrite(self, op: SameMemory, rewriter: ConversionRewriter) -> str | None:
-        """Use the pointer itself."""
+        """Replaces the op with the pointer."""
         rewriter.replace(op, [rewriter.operand(op.operands[0])])
         return None
 
 
 class ConvertCastBetweenMemrefs(ConversionPattern[UnrealizedConversionCastOp]):
-    """`builtin.unrealized_conversion_cast %m : memref<…> to memref<…>`: the same pointer, whatever the type says."""
+    """`builtin.unrealized_conversion_cast %m : memref<…> to memref<…>` → the same pointer, for any types."""
 
     def rewrite(self, op: UnrealizedConversionCastOp, rewriter: ConversionRewriter) -> str | None:
-        """Use the pointer itself."""
+        """Replaces the op with the pointer."""
         rewriter.replace(op, [rewriter.operand(op.operands[0])])
         return None
 
@@ -230,7 +230,7 @@ class ConvertAlignedPointer(ConversionPattern[memref.ExtractAlignedPointerAsInde
     """`memref.extract_aligned_pointer_as_index %m` → `llvm.ptrtoint`."""
 
     def rewrite(self, op: memref.ExtractAlignedPointerAsIndexOp, rewriter: ConversionRewriter) -> str | None:
-        """Use the pointer itself."""
+        """Converts the pointer to an integer."""
         rewriter.replace(op, [rewriter.insert(llvm.PtrToIntOp(rewriter.operand(op.source))).output])
         return None
 
@@ -239,7 +239,7 @@ class ConvertDim(ConversionPattern[memref.DimOp]):
     """`memref.dim %m, %c1 : memref<4x8xf32>` → `llvm.mlir.constant(8)`."""
 
     def rewrite(self, op: memref.DimOp, rewriter: ConversionRewriter) -> str | None:
-        """Read the size off the type."""
+        """Reads the size from the type."""
         extent = static_extent(op)
         if extent is None:
             return f"which dimension of {op.source.type} is asked for, or its size, is not known when compiling"
@@ -251,7 +251,7 @@ class ConvertCopy(ConversionPattern[memref.CopyOp]):
     """`memref.copy %a, %b` of contiguous buffers → `llvm.memmove(%b, %a, bytes)`."""
 
     def rewrite(self, op: memref.CopyOp, rewriter: ConversionRewriter) -> str | None:
-        """Move the bytes."""
+        """Copies the bytes."""
         source, destination = memref_type(op.source), memref_type(op.destination)
         count = element_count(source)
         if count is None or not is_contiguous(source) or not is_contiguous(destination):
@@ -268,7 +268,7 @@ class ConvertGlobal(ConversionPattern[memref.GlobalOp]):
     """`memref.global "private" constant @g : memref<4xf32> = dense<…>` → `llvm.mlir.global private constant @g`."""
 
     def rewrite(self, op: memref.GlobalOp, rewriter: ConversionRewriter) -> str | None:
-        """Restate the constant as an array."""
+        """Converts the constant to an array."""
         type_ = op.type
         count = element_count(type_)
         if not isinstance(op.initial_value, DenseIntOrFPElementsAttr) or count is None or not is_contiguous(type_):
@@ -295,13 +295,13 @@ class ConvertGetGlobal(ConversionPattern[memref.GetGlobalOp]):
     """`memref.get_global @g` → `llvm.mlir.addressof @g`."""
 
     def rewrite(self, op: memref.GetGlobalOp, rewriter: ConversionRewriter) -> str | None:
-        """Take the address."""
+        """Takes the address."""
         rewriter.replace(op, rewriter.insert(llvm.AddressOfOp(op.name_, PTR)))
         return None
 
 
 def _entry_block(op: Operation) -> Block:
-    """The first block of the function around `op`."""
+    """Returns the first block of the function around `op`."""
     around: Operation | None = op.parent_op()
     while around is not None and not isinstance(around, FuncOp | llvm.FuncOp):
         around = around.parent_op()
@@ -333,21 +333,22 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 @dataclass(frozen=True)
 class ConvertMemrefToLLVMPass(ModulePass):
-    """Convert memref ops to loads, stores and addresses of the llvm dialect.
+    """Converts memref ops to loads, stores and addresses of the llvm dialect.
 
-    Refuses strides that depend on a `?`, stack buffers of dynamic size, and copies of such or between strided buffers.
+    Refuses strides that depend on a `?`, stack buffers of dynamic size, and copies of such buffers or between strided
+    ones.
     """
 
     name = "convert-memref-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every memref op in the module."""
+        """Converts every memref op in the module."""
         announce_memory(op)
         convert(op)
 
 
 def announce_memory(module: ModuleOp) -> None:
-    """Declares the functions of boxes where a module has graph functions, those of scratch where others allocate."""
+    """Declares the functions of boxes if a module has graph functions, those of scratch if other functions allocate."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
     if any(GRAPH_FUNCTION in op.attributes for op in functions):
         declare_boxes(module)
@@ -356,7 +357,7 @@ def announce_memory(module: ModuleOp) -> None:
 
 
 def convert_globals(module: ModuleOp) -> None:
-    """Converts the globals of a module, and nothing in its functions."""
+    """Converts the globals of a module, but not its functions."""
     apply_conversion(module, PATTERNS, is_legal=lambda op: not isinstance(op, memref.GlobalOp), nested=False)
 
 
@@ -369,7 +370,7 @@ _IS_NO_MEMREF_OP = legal_outside("memref")
 
 
 def _is_legal(op: Operation) -> bool:
-    """Whether an op stays: what is not of memref, and gives no buffer another type."""
+    """Whether an op stays: it is not of memref, and does not cast a buffer to another type."""
     if isinstance(op, UnrealizedConversionCastOp):
         return not all(isinstance(each.type, MemRefType) for each in (*op.operands, *op.results))
     return _IS_NO_MEMREF_OP(op)

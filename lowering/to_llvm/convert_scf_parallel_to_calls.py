@@ -1,8 +1,8 @@
-"""convert-scf-parallel-to-calls: the bodies of parallel loops become functions that the thread pool runs.
+"""convert-scf-parallel-to-calls: outlines the bodies of parallel loops into functions for the thread pool.
 
-What a body reads from outside travels in a struct on the stack; a small task function unpacks it and calls the body.
-Two functions rather than one, because buffers that are `llvm.noalias` arguments of the kernel stay so as arguments of
-the body: pointers loaded from a struct would tell LLVM nothing.
+The values that a body captures are passed in a struct on the stack; a small task function unpacks it and calls the body
+function. There are two functions so that `llvm.noalias` arguments of the kernel stay noalias arguments of the body:
+LLVM has no alias information for pointers loaded from a struct.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"
-"""The function of the runtime that splits `n` iterations among threads."""
+"""The runtime function that distributes `n` iterations over threads."""
 INDEX = IndexType()
 TASK_TYPE = FunctionType.from_lists([PTR, INDEX, INDEX], [])
 PARALLEL_FOR_TYPE = FunctionType.from_lists([TASK_TYPE, PTR, INDEX], [])
 
 
 class OutlineParallel(ConversionPattern[scf.ParallelOp]):
-    """A parallel loop nest becomes a call of the thread pool with the body's function.
+    """Replaces a parallel loop nest with a call of the thread pool and a function for its body.
 
         func.func @k(%x: memref<64xf32>) {
           scf.parallel (%i) = (0) to (64) step (1) { body(%i, %x) }
@@ -62,8 +62,8 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
           %task = func.constant @k_parallel_0_task
           func.call @xrelay_parallel_for(%task, %env, 64)
 
-    Where only a run tells how many iterations there are, or how long loops inside are, the work is computed first, and
-    a loop of little work is run by who meets it:
+    If the trip count, or that of an inner loop, is dynamic, the work is computed first, and the calling thread runs a
+    loop with little work itself:
 
           scf.if %small {
             func.call @k_parallel_0(%x, 0, %n)
@@ -71,8 +71,8 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
             … func.call @xrelay_parallel_for(%task, %env, %n)
           }
 
-    Several dimensions become one, of the product of their trip counts. A parallel loop inside becomes serial: the
-    threads are busy with the outer one.
+    Several dimensions are collapsed into one. A nested parallel loop becomes serial, since all threads run the outer
+    one.
     """
 
     def __init__(self, module: ModuleOp):
@@ -80,7 +80,7 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         self.symbols = {op.sym_name.data for op in module.ops if isinstance(op, FuncOp)}
 
     def rewrite(self, op: scf.ParallelOp, rewriter: ConversionRewriter) -> str | None:
-        """Outline the body, and call the pool."""
+        """Outlines the body, and calls the pool."""
         if op.res:
             return "reductions across the iterations of a parallel loop are not supported: reduce inside or after it"
         function = _function_around(op)
@@ -108,7 +108,7 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         return None
 
     def _fresh(self, function: str) -> str:
-        """A name for the body of a loop of `function` that no function has."""
+        """Returns an unused name for the function of a loop body in `function`."""
         number = 0
         while f"{function}_parallel_{number}" in self.symbols:
             number += 1
@@ -116,7 +116,7 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
         return f"{function}_parallel_{number}"
 
     def _declare(self, rewriter: ConversionRewriter) -> None:
-        """Declare the pool's function, once."""
+        """Declares the pool's function, once."""
         if PARALLEL_FOR not in self.symbols:
             self.symbols.add(PARALLEL_FOR)
             rewriter.insertion_point = InsertPoint.at_end(self.module.body.block)
@@ -124,7 +124,7 @@ class OutlineParallel(ConversionPattern[scf.ParallelOp]):
 
 
 def _run_small(name: str, work: SSAValue, arguments: Sequence[SSAValue], rewriter: ConversionRewriter) -> None:
-    """Call the body itself where there is little work; what is inserted next is done otherwise."""
+    """Calls the body directly if there is little work; ops that are inserted next run otherwise."""
     enough = rewriter.insert(arith.ConstantOp.from_int_and_width(MIN_PARALLEL_WORK, INDEX)).result
     small = rewriter.insert(arith.CmpiOp(work, enough, "ult")).result
     begin = arith.ConstantOp.from_int_and_width(0, INDEX)
@@ -145,7 +145,7 @@ def _function_around(op: Operation) -> FuncOp:
 
 
 def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp]]:
-    """Returns the values that the loop captures, in order of first use, and the constants to repeat in its function."""
+    """Returns the values that the loop captures, in order of first use, and the constants to copy into its function."""
     found = all_ops(op)
     inside: set[SSAValue] = {value for inner in found if inner is not op for value in inner.results}
     for region in [region for inner in found if inner.regions for region in inner.regions]:
@@ -163,12 +163,12 @@ def _captured(op: scf.ParallelOp) -> tuple[list[SSAValue], list[arith.ConstantOp
 
 
 def _trip_count(op: scf.ParallelOp, rewriter: ConversionRewriter) -> SSAValue:
-    """The product of the trip counts of all dimensions, computed before the loop."""
+    """Computes the product of the trip counts of all dimensions before the loop."""
     return _product(list(_trip_counts(op, rewriter)), rewriter)
 
 
 def _trip_counts(op: scf.ParallelOp, rewriter: ConversionRewriter) -> Iterator[SSAValue]:
-    """`max(0, ceil((upper - lower) / step))` of each dimension."""
+    """Yields `max(0, ceil((upper - lower) / step))` for each dimension."""
     for lower, upper, step in zip(op.lowerBound, op.upperBound, op.step, strict=True):
         bounds = [constant_index(value) for value in (lower, upper, step)]
         if all(bound is not None for bound in bounds):
@@ -197,7 +197,7 @@ def _product(factors: Sequence[SSAValue], rewriter: ConversionRewriter) -> SSAVa
 
 
 def _pack(captures: Sequence[SSAValue], function: FuncOp, rewriter: ConversionRewriter) -> SSAValue:
-    """Store the captured values into a struct on the function's stack, and give its address."""
+    """Stores the captured values to a struct on the function's stack; returns its address."""
     if not captures:
         return rewriter.insert(ZeroOp(PTR)).res
     types = llvm_types()
@@ -224,7 +224,7 @@ def _struct_type(captures: Sequence[SSAValue]) -> llvm.LLVMStructType:
 
 
 def _task_function(name: str, captures: Sequence[SSAValue]) -> FuncOp:
-    """The function that the pool calls: unpacks the struct and calls the body."""
+    """Returns the function that the pool calls: it unpacks the struct and calls the body."""
     block = Block(arg_types=[PTR, INDEX, INDEX])
     environment, begin, end = block.args
     environment.name_hint, begin.name_hint, end.name_hint = "env", "begin", "end"
@@ -247,7 +247,7 @@ def _task_function(name: str, captures: Sequence[SSAValue]) -> FuncOp:
 def _body_function(
     name: str, op: scf.ParallelOp, captures: Sequence[SSAValue], constants: Sequence[arith.ConstantOp]
 ) -> FuncOp:
-    """The function of the loop's body, which it takes over from `op`: a serial loop over `[begin, end)`."""
+    """Returns the function of the loop's body, moved from `op`: a serial loop over `[begin, end)`."""
     types: list[Attribute] = [*(value.type for value in captures), INDEX, INDEX]
     block = Block(arg_types=types)
     begin, end = block.args[-2:]
@@ -289,7 +289,7 @@ def _body_function(
 def _bind_induction_variables(
     op: scf.ParallelOp, body: Block, iteration: SSAValue, rewriter: ConversionRewriter
 ) -> None:
-    """Compute the induction variables of all dimensions from the number of the iteration, last dimension fastest."""
+    """Computes the induction variables of all dimensions from the iteration number, last dimension fastest."""
     counts = list(_trip_counts(op, rewriter)) if len(op.step) > 1 else [iteration]
     rest = iteration
     for dimension in reversed(range(len(op.step))):
@@ -310,7 +310,7 @@ def _bind_induction_variables(
 def _argument_attributes(value: SSAValue) -> DictionaryAttr:
     """Returns the attributes that the body's argument inherits from the function's, such as `llvm.noalias`.
 
-    An argument that is accessed as a buffer of another shape is the same pointer.
+    A `reinterpret_cast` of an argument to another shape is the same pointer.
     """
     if isinstance(cast := value.owner, memref.ReinterpretCastOp) and cast.static_offsets.get_values() == (0,):
         value = cast.source
@@ -326,7 +326,7 @@ def _argument_attributes(value: SSAValue) -> DictionaryAttr:
 
 
 def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
-    """Turn the parallel loops inside `op` into serial ones, innermost first."""
+    """Turns the parallel loops inside `op` into serial ones, innermost first."""
     nested = [found for found in ops_of(op, scf.ParallelOp) if found is not op]
     for inner in reversed(nested):
         if inner.res:
@@ -359,7 +359,7 @@ def _serialise_nested(op: scf.ParallelOp, rewriter: ConversionRewriter) -> None:
 
 @dataclass(frozen=True)
 class ConvertScfParallelToCallsPass(ModulePass):
-    """Outline the bodies of `scf.parallel` and call `xrelay_parallel_for` with them.
+    """Outlines the bodies of `scf.parallel` and passes them to `xrelay_parallel_for`.
 
     Parallel loops nested in others become serial. Refuses loops with reductions.
     """
@@ -367,5 +367,5 @@ class ConvertScfParallelToCallsPass(ModulePass):
     name = "convert-scf-parallel-to-calls"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Outline every parallel loop of the module."""
+        """Outlines every parallel loop of the module."""
         apply_conversion(op, [OutlineParallel(op)], is_legal=lambda inner: type(inner) is not scf.ParallelOp)

@@ -1,8 +1,8 @@
 """convert-scf-to-branches: structured control flow becomes blocks and branches, and loops keep their annotations.
 
-Upstream's and xDSL's pass of this kind drop the loop annotation or leave it where LLVM does not look; here the branch
-that closes the loop carries it, since LLVM reads a loop's metadata there. The rules are those of `structured.py`; the
-ops between move to the blocks that they belong to, one by one, so that the cost is linear.
+The passes of this kind in upstream and xDSL drop the loop annotation or put it where LLVM does not look for it. Here it
+is on the back edge's branch, from which LLVM reads a loop's metadata. `structured.py` has the rules; ops are moved to
+their new blocks one by one, so that the cost is linear.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter, 
 
 
 class _Upstream(Words):
-    """The words of cf and arith."""
+    """The ops of cf and arith for control flow."""
 
     annotation = LOOP_ANNOTATION
 
@@ -56,15 +56,15 @@ _NO_WRAP = arith.IntegerOverflowAttr((arith.IntegerOverflowFlag.NSW,))
 
 @dataclass(frozen=True)
 class ConvertScfToBranchesPass(ModulePass):
-    """Convert `scf.for`, `scf.while`, `scf.if` and `scf.index_switch` to cf, annotations kept.
+    """Converts `scf.for`, `scf.while`, `scf.if` and `scf.index_switch` to cf, with annotations.
 
-    Refuses `scf.parallel` (`convert-scf-parallel-to-calls` comes before) and `scf.execute_region`.
+    Refuses `scf.parallel` (run `convert-scf-parallel-to-calls` first) and `scf.execute_region`.
     """
 
     name = "convert-scf-to-branches"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert the control flow of every function."""
+        """Converts the control flow of every function."""
         convert_to_branches(op)
 
 

@@ -1,11 +1,11 @@
 """convert-scf-to-llvm: from scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
 
-It does what the passes do that it stands for (`STEPS` in `pipeline.py`), by their patterns and rules, and gives the
-same text. One after another they erase what the one before has made, and put casts between what is converted and what
-is not; here each op of the llvm dialect is made once. Calls, assertions and returns are kept for the calling convention
-(`convert_func_to_llvm.py`), which comes after the bodies.
+It does the work of several passes (`STEPS` in `pipeline.py`) with their patterns and rules, and produces the same text.
+Run in sequence, those passes erase each other's ops and insert casts between converted and unconverted ops; here each
+op of the llvm dialect is created once. Calls, assertions and returns are left for the calling convention
+(`convert_func_to_llvm.py`), which converts the functions afterwards.
 
-A function that has blocks already, or holds ops that none of these patterns knows, is converted step by step.
+A function that already has several blocks, or has ops without a pattern, is converted pass by pass.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from xrelay.passes.infra.rebuilding import RebuildingRewriter
 
 
 class _LlvmWords(Words):
-    """The words of the llvm dialect."""
+    """The ops of the llvm dialect for control flow."""
 
     annotation = "loop_annotation"
 
@@ -74,17 +74,17 @@ PATTERNS = (
     *arith_step.PATTERNS,
     *math_step.PATTERNS,
 )
-"""The patterns of the steps that this pass is made of."""
+"""The patterns of all steps."""
 _TABLE = PatternTable(PATTERNS)
 KEPT = (func.CallOp, func.ReturnOp, ConstantOp, cf.AssertOp)
-"""What the calling convention converts."""
+"""The ops that the calling convention converts."""
 
 
 @dataclass(frozen=True)
 class ConvertScfToLLVMPass(ModulePass):
-    """Convert scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
+    """Converts scf, memref, vector, arith, math and func to the llvm dialect in one traversal.
 
-    It gives the text that these passes give, run in a row, and refuses what they refuse: `convert-scf-to-branches`,
+    The output text and the errors are those of these passes, run in sequence: `convert-scf-to-branches`,
     `convert-memref-to-llvm`, `convert-vector-to-llvm`, `convert-arith-to-llvm`, `convert-math-to-llvm`,
     `convert-cf-to-llvm`, `convert-func-to-llvm`.
 
@@ -101,7 +101,7 @@ class ConvertScfToLLVMPass(ModulePass):
     name = "convert-scf-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert the body of each function, then the functions."""
+        """Converts the body of each function, then the functions."""
         memref_step.announce_memory(op)
         for each in tuple(op.ops):
             if isinstance(each, func.FuncOp) and each.body.blocks:
@@ -144,17 +144,17 @@ def _rebuild(function: func.FuncOp) -> None:
     function.add_region(body)
     if any(op.results for op in moved):
         for op in ops_in(old):
-            op.operands = ()  # some are of ops that moved
+            op.operands = ()  # some operands are results of ops that moved
     dispose(old)
 
 
 def _is_between_memrefs(cast: UnrealizedConversionCastOp) -> bool:
-    """Whether a pattern converts `cast`; the others stand between levels, and leave no name behind."""
+    """Whether a pattern converts `cast`; other casts are between levels and are removed."""
     return all(isinstance(value.type, MemRefType) for value in (*cast.operands, *cast.results))
 
 
 def _is_known(op: Operation) -> bool:
-    """Whether there is a rule or pattern for an op, and no region of it has several blocks."""
+    """Whether an op has a rule or pattern, and its regions have single blocks."""
     kind = type(op)
     if kind is UnrealizedConversionCastOp:
         inputs, outputs = ([llvm_types().convert(value.type) for value in side] for side in (op.operands, op.results))
@@ -173,7 +173,7 @@ def _is_kept(kind: type[Operation]) -> bool:
 
 
 def _convert_by_steps(function: func.FuncOp) -> None:
-    """Converts a body as the passes do that this one stands for."""
+    """Converts a body pass by pass."""
     convert_to_branches(function)
     for step in (memref_step, vector_step, arith_step, math_step, cf_step):
         step.convert(function)

@@ -1,6 +1,6 @@
-"""convert-vector-to-llvm: vectors of one dimension become LLVM's vectors.
+"""convert-vector-to-llvm: one-dimensional vectors become LLVM's vectors.
 
-Vectors of more dimensions have no counterpart; whoever makes them unrolls them, as `loop` does.
+Vectors of more dimensions have no counterpart; they must be unrolled before, as the loop level does.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class ConvertBroadcast(ConversionPattern[vector.BroadcastOp]):
     """`vector.broadcast %x : f32 to vector<16xf32>` → `insertelement` into lane 0 and a `shufflevector` of zeros."""
 
     def rewrite(self, op: vector.BroadcastOp, rewriter: ConversionRewriter) -> str | None:
-        """Splat the scalar, or lane 0 of a vector of one."""
+        """Broadcasts the scalar, or lane 0 of a vector of one lane."""
         type_ = op.vector.type
         if type_.get_num_dims() != 1:
             return ONE_DIMENSION
@@ -60,10 +60,10 @@ class ConvertBroadcast(ConversionPattern[vector.BroadcastOp]):
 
 
 class ConvertShuffle(ConversionPattern[vector.ShuffleOp]):
-    """`vector.shuffle %a, %b [0, 8]` → `llvm.shufflevector %a, %b [0, 8]`, widths made equal first."""
+    """`vector.shuffle %a, %b [0, 8]` → `llvm.shufflevector %a, %b [0, 8]`, of vectors extended to one length."""
 
     def rewrite(self, op: vector.ShuffleOp, rewriter: ConversionRewriter) -> str | None:
-        """Shuffle; `shufflevector` wants two vectors of one type."""
+        """Shuffles; `shufflevector` requires two vectors of one type."""
         left, right = rewriter.operands([op.v1, op.v2])
         if lane_count(left.type) is None or lane_count(right.type) is None:
             return ONE_DIMENSION
@@ -82,7 +82,7 @@ class ConvertExtract(ConversionPattern[vector.ExtractOp]):
     """`vector.extract %v[3] : f32 from vector<16xf32>` → `llvm.extractelement %v[3]`."""
 
     def rewrite(self, op: vector.ExtractOp, rewriter: ConversionRewriter) -> str | None:
-        """Extract one lane."""
+        """Extracts one lane."""
         lane = _lane(op.static_position, op.dynamic_position, rewriter)
         if lane is None or isinstance(op.result.type, VectorType):
             return ONE_DIMENSION
@@ -94,7 +94,7 @@ class ConvertInsert(ConversionPattern[vector.InsertOp]):
     """`vector.insert %x, %v[3] : f32 into vector<16xf32>` → `llvm.insertelement %x, %v[3]`."""
 
     def rewrite(self, op: vector.InsertOp, rewriter: ConversionRewriter) -> str | None:
-        """Insert one lane."""
+        """Inserts one lane."""
         lane = _lane(op.static_position, op.dynamic_position, rewriter)
         if lane is None or isinstance(op.source.type, VectorType):
             return ONE_DIMENSION
@@ -107,7 +107,7 @@ class ConvertCreateMask(ConversionPattern[vector.CreateMaskOp]):
     """`vector.create_mask %n : vector<16xi1>` → `[0, 1, …, 15] < splat(%n)`."""
 
     def rewrite(self, op: vector.CreateMaskOp, rewriter: ConversionRewriter) -> str | None:
-        """Compare lane numbers with the bound."""
+        """Compares lane numbers with the bound."""
         type_ = op.mask_vector.type
         if not isa(type_, VectorType) or type_.get_num_dims() != 1:
             return ONE_DIMENSION
@@ -145,12 +145,12 @@ COMBINERS = {
 class ConvertReduction(ConversionPattern[vector.ReductionOp]):
     """`vector.reduction <add>, %v, %acc fastmath<reassoc>` → `llvm.vector.reduce.fadd(%acc, %v)`.
 
-    Without `reassoc` floats are added in order, lane after lane, as the op says: slow. Kinds other than add and mul
-    reduce the vector first and then combine with the accumulator.
+    Without `reassoc`, floats are added in order, lane by lane, as the op requires, which is slow. Kinds other than add
+    and mul reduce the vector first and then combine the result with the accumulator.
     """
 
     def rewrite(self, op: vector.ReductionOp, rewriter: ConversionRewriter) -> str | None:
-        """Reduce, then combine with the accumulator if there is one."""
+        """Reduces, then combines with the accumulator if there is one."""
         kind = op.kind.data.value
         operand, result = rewriter.operand(op.vector), rewriter.types.convert(op.dest.type)
         if lane_count(operand.type) is None:
@@ -177,7 +177,7 @@ class ConvertReduction(ConversionPattern[vector.ReductionOp]):
 def _combine(
     kind: str, name: str, value: SSAValue, acc: SSAValue, flags: llvm.FastMathAttr, rewriter: ConversionRewriter
 ) -> SSAValue:
-    """The accumulator combined with a reduced vector."""
+    """Combines the accumulator with a reduced vector."""
     combiner = COMBINERS.get(kind)
     if combiner is not None:
         return rewriter.insert(combiner(value, acc)).results[0]
@@ -190,7 +190,7 @@ def _combine(
 def _lane(
     static: DenseArrayBase[IntegerType], dynamic: Sequence[SSAValue], rewriter: ConversionRewriter
 ) -> SSAValue | None:
-    """The one position of an extract or insert, as a value; None for more or fewer than one."""
+    """Returns the position of an extract or insert as a value; None unless there is exactly one."""
     if len(static) != 1:
         return None
     (number,) = static.iter_values()
@@ -219,7 +219,7 @@ PATTERNS: tuple[AnyPattern, ...] = (
 
 @dataclass(frozen=True)
 class ConvertVectorToLLVMPass(ModulePass):
-    """Convert vectors of one dimension to the llvm dialect.
+    """Converts one-dimensional vectors to the llvm dialect.
 
     Refuses vectors of several dimensions, accesses along a stride other than 1, transfers with a permutation.
     """
@@ -227,7 +227,7 @@ class ConvertVectorToLLVMPass(ModulePass):
     name = "convert-vector-to-llvm"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert every vector op in the module."""
+        """Converts every vector op in the module."""
         convert(op)
 
 

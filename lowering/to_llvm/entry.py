@@ -1,8 +1,9 @@
-"""The functions of a module that the runtime calls, around `@main` and `@main_plan`.
+"""Entry functions that the runtime calls, around `@main` and `@main_plan`.
 
-`i32 @xrelay_entry(ptr ctx, ptr args)` reads the pointers of `@main` from the array `args`. Where `@main` takes the
-sizes of names, one more element of `args` points to them, 64-bit integers, and `i32 @xrelay_plan(ptr ctx, ptr dims,
-ptr sizes)` writes to the array `sizes` what they need (see `passes/loop/plan_function.py`).
+`i32 @xrelay_entry(ptr ctx, ptr args)` loads the pointer arguments of `@main` from the array `args`. If `@main` takes
+sizes of named dimensions, one more element of `args` points to them, as 64-bit integers, and
+`i32 @xrelay_plan(ptr ctx, ptr dims, ptr sizes)` writes the required sizes to the array `sizes` (see
+`passes/loop/plan_function.py`).
 """
 
 from __future__ import annotations
@@ -23,9 +24,9 @@ PLAN_ENTRY = "xrelay_plan"
 
 
 def add_entries(module: ModuleOp, *, releases: bool) -> None:
-    """Adds the entries of those of `@main` and `@main_plan` that the module has with a body.
+    """Adds the entries of `@main` and `@main_plan`, if the module has them with a body.
 
-    With `releases`, no box outlives a run of `@main`.
+    With `releases`, the entry frees all boxes after a run of `@main`.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, llvm.FuncOp) and op.body.blocks}
     if (main := functions.get("main")) is not None:
@@ -43,14 +44,14 @@ def add_entries(module: ModuleOp, *, releases: bool) -> None:
 
 
 def _split(function: llvm.FuncOp) -> tuple[Sequence[Attribute], Sequence[Attribute]]:
-    """The types of the pointers behind the context, and of the sizes behind them."""
+    """Returns the types of the pointers after the context, and of the sizes after them."""
     types = function.function_type.inputs.data[1:]
     pointers = [type for type in types if type == PTR]
     return pointers, types[len(pointers) :]
 
 
 class _Entry:
-    """A function of pointers that calls another with what they point to."""
+    """A function with pointer arguments that loads the arguments of another function and calls it."""
 
     def __init__(self, name: str, pointers: Sequence[str]):
         self._name = name
@@ -59,7 +60,7 @@ class _Entry:
             argument.name_hint = hint
 
     def elements(self, array: SSAValue, types: Sequence[Attribute], *, first: int = 0) -> list[SSAValue]:
-        """The elements of these types, 8 bytes each, that an array holds from number `first` on."""
+        """Loads elements of these types, 8 bytes each, from an array, beginning with number `first`."""
         values: list[SSAValue] = []
         for index, type in enumerate(types, first):
             place = ops.element_pointer(array, [index], type)
@@ -69,7 +70,7 @@ class _Entry:
         return values
 
     def call(self, callee: str, operands: Sequence[SSAValue], *, releases: bool = False) -> Operation:
-        """The function, which hands the context on and returns the status of `callee`."""
+        """Returns the function, which passes the context on and returns the status of `callee`."""
         context = self.block.args[0]
         call = ops.call(SymbolRefAttr(callee), [context, *operands], i32)
         self.block.add_op(call)

@@ -1,12 +1,12 @@
-"""The stack of frames that recursive functions keep in memory: `@xrelay_push_frame` and `@xrelay_free_frames`.
+"""The in-memory stack of frames of recursive functions: `@xrelay_push_frame` and `@xrelay_free_frames`.
 
-Frames lie in segments, which never move: boxes of the run (`boxes.py`), so that a limit of its memory holds for them.
-The state of a stack is an array of words: the newest frame, the
-segment that it lies in, the end of that segment, how many frames there are, and the first segment. A segment begins
-with the address of the next one, and is kept when its frames are gone: it is freed with the stack.
+Frames are in segments, which never move. Segments are boxes of the run (`boxes.py`), so its memory limit covers them.
+The state of a stack is an array of words: the newest frame, its segment, the end of that segment, the number of frames,
+and the first segment. A segment begins with the address of the next one, and is kept when its frames are gone; all
+segments are freed with the stack.
 
-A frame begins with the label at which its function goes on, the frame of the caller and the segment of that; the values
-that its function keeps come behind (see `recursion_to_frames.py`).
+A frame begins with the label at which its function continues, the caller's frame, and the segment of that frame; the
+live values of its function follow (see `recursion_to_frames.py`).
 """
 
 from __future__ import annotations
@@ -41,71 +41,71 @@ class Code:
         self.block = block
 
     def add(self, op: Operation) -> SSAValue:
-        """Append `op`; gives its first result."""
+        """Appends `op`; returns its first result."""
         self.block.add_op(op)
         return op.results[0]
 
     def number(self, value: int, type: Attribute = i64) -> SSAValue:
-        """A constant."""
+        """Appends a constant."""
         return self.add(constant(value, type))
 
     def word(self, base: SSAValue, place: int) -> SSAValue:
-        """The address of the word `place` behind `base`."""
+        """Computes the address of the word at offset `place` from `base`."""
         return self.add(llvm.GEPOp(base, [place], i64, inbounds=True))
 
     def load(self, base: SSAValue, place: int, type: Attribute = PTR) -> SSAValue:
-        """The word `place` behind `base`."""
+        """Loads the word at offset `place` from `base`."""
         return self.add(llvm.LoadOp(self.word(base, place), type, alignment=WORD))
 
     def store(self, value: SSAValue, base: SSAValue, place: int) -> None:
-        """Write the word `place` behind `base`."""
+        """Stores the word at offset `place` from `base`."""
         address = self.word(base, place)
         self.block.add_op(llvm.StoreOp(value, address, WORD))
 
     def compare(self, predicate: llvm.ICmpPredicateFlag, lhs: SSAValue, rhs: SSAValue) -> SSAValue:
-        """Whether two integers are in an order."""
+        """Compares two integers."""
         return self.add(llvm.ICmpOp(lhs, rhs, IntegerAttr(predicate.to_int(), i64)))
 
     def is_null(self, pointer: SSAValue) -> SSAValue:
-        """Whether a pointer is null."""
+        """Tests whether a pointer is null."""
         return self.compare(llvm.ICmpPredicateFlag.EQ, self.add(llvm.PtrToIntOp(pointer)), self.number(0))
 
     def null(self) -> SSAValue:
-        """The null pointer."""
+        """Appends a null pointer."""
         return self.add(llvm.ZeroOp.create(result_types=[PTR]))
 
     def offset(self, pointer: SSAValue, size: SSAValue) -> SSAValue:
-        """A pointer moved by `size` bytes."""
+        """Moves a pointer by `size` bytes."""
         return self.add(llvm.GEPOp.from_mixed_indices(pointer, [size], i8, inbounds=True))
 
     def branch(self, condition: SSAValue, then: Block, otherwise: Block, *arguments: SSAValue) -> None:
-        """Go to `then`, which takes nothing, or to `otherwise` with `arguments`."""
+        """Branches to `then`, which takes no arguments, or to `otherwise` with `arguments`."""
         self.block.add_op(llvm.CondBrOp(condition, then, [], otherwise, list(arguments)))
 
     def go(self, target: Block, *arguments: SSAValue) -> None:
-        """Go to `target` with `arguments`."""
+        """Branches to `target` with `arguments`."""
         self.block.add_op(llvm.BrOp(target, *arguments))
 
 
 def segment_bytes(largest_frame: int) -> int:
-    """The bytes of a segment that holds several frames of `largest_frame` bytes."""
+    """Returns the size of a segment that holds several frames of `largest_frame` bytes."""
     return max(SEGMENT_BYTES, -(-4 * largest_frame // SEGMENT_BYTES) * SEGMENT_BYTES)
 
 
 def new_state(code: Code) -> SSAValue:
-    """The state of a stack without frames, in the function's own memory."""
+    """Allocates the state of a stack without frames on the function's stack."""
     state = code.add(llvm.AllocaOp(code.number(1), llvm.LLVMArrayType(STATE_WORDS, i64), alignment=WORD))
     null = code.null()
     for place in (FRAME, END, FIRST):
         code.store(null, state, place)
-    # The word that the first segment's address is written to stands for a segment before the first.
+    # The word that holds the first segment's address acts as a segment before the first.
     code.store(code.word(state, FIRST), state, SEGMENT)
     code.store(code.number(0), state, COUNT)
     return state
 
 
 def stack_functions(limit: int, segment: int) -> list[llvm.FuncOp]:
-    """`@xrelay_push_frame` for at most `limit` frames in segments of `segment` bytes, and `@xrelay_free_frames`."""
+    """Returns `@xrelay_push_frame` for `limit` frames in segments of `segment` bytes, and `@xrelay_free_frames`."""
     types, names = [PTR, PTR, i64, i64, i32, i32], ["ctx", "state", "size", "needed", "too_many", "no_memory"]
     push = _Function(PUSH, types, names, i32)
     _write_push(push, limit, segment)
@@ -115,7 +115,7 @@ def stack_functions(limit: int, segment: int) -> list[llvm.FuncOp]:
 
 
 class _Function:
-    """A function of the module that is being written."""
+    """A function of the module under construction."""
 
     def __init__(self, name: str, types: Sequence[Attribute], hints: Sequence[str], result: Attribute | None):
         self._name = name
@@ -126,20 +126,20 @@ class _Function:
             argument.name_hint = hint
 
     def code(self, types: Sequence[Attribute] = ()) -> Code:
-        """A new block."""
+        """Returns a new block."""
         self.blocks.append(Block(arg_types=types))
         return Code(self.blocks[-1])
 
     def finish(self) -> llvm.FuncOp:
-        """The function."""
+        """Returns the function."""
         linkage = llvm.LinkageAttr("internal")
         return llvm.FuncOp(self._name, self._type, linkage, body=Region(self.blocks))
 
 
 def _write_push(function: _Function, limit: int, segment: int) -> None:
-    """`(ctx, state, size, needed, too_many, no_memory)`: a frame of `needed` bytes behind the newest, which has `size`.
+    """Writes `(ctx, state, size, needed, too_many, no_memory)`: a frame of `needed` bytes after one of `size` bytes.
 
-    Gives 0, else one of the statuses.
+    The function returns 0, or one of the statuses `too_many` and `no_memory`.
     """
     entry = function.entry
     find, is_known, allocate, link, reuse, enter, fail = (function.code(types) for types in _PUSH_BLOCKS)
@@ -150,7 +150,7 @@ def _write_push(function: _Function, limit: int, segment: int) -> None:
     caller, current = find.load(state, FRAME), find.load(state, SEGMENT)
     place = find.offset(caller, size)
     end = find.add(llvm.AddOp(find.add(llvm.PtrToIntOp(place)), needed))
-    # The first frame comes behind no other: null and the size 0.
+    # The first frame has no predecessor: null and size 0.
     has_room = find.compare(llvm.ICmpPredicateFlag.ULE, end, find.load(state, END, i64))
     find.block.add_op(llvm.CondBrOp(has_room, enter.block, [place], is_known.block, []))
     following = is_known.load(current, 0)
@@ -177,11 +177,11 @@ def _write_push(function: _Function, limit: int, segment: int) -> None:
 
 
 _PUSH_BLOCKS: tuple[tuple[Attribute, ...], ...] = ((), (), (), (), (PTR,), (PTR,), (i32,))
-"""The arguments of the blocks of `@xrelay_push_frame` behind the first."""
+"""The arguments of the blocks of `@xrelay_push_frame` after the first."""
 
 
 def write_pop(code: Code, state: SSAValue, segment: int) -> SSAValue:
-    """Take the newest frame away; gives that of its caller, null where there is none."""
+    """Pops the newest frame; returns the caller's frame, or null."""
     frame = code.load(state, FRAME)
     caller, current = code.load(frame, CALLER), code.load(frame, CALLER_SEGMENT)
     code.store(caller, state, FRAME)
@@ -194,7 +194,7 @@ def write_pop(code: Code, state: SSAValue, segment: int) -> SSAValue:
 
 
 def _write_free(function: _Function) -> None:
-    """`(ctx, state)`: frees the segments, one after the other."""
+    """Writes `(ctx, state)`: frees the segments, one after the other."""
     entry = function.entry
     test, free, done = function.code([PTR]), function.code(), function.code()
     ctx, state = entry.block.args

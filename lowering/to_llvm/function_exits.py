@@ -1,4 +1,4 @@
-"""The blocks at the end of a function in the llvm dialect through which it leaves where something failed."""
+"""Exit blocks of a function in the llvm dialect, for failures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE
 
 
 class FunctionExits:
-    """The blocks at the end of a function through which it leaves with a status; made when first needed.
+    """The blocks at the end of a function that return a status; created on first use.
 
-    Where the function holds heap buffers, blocks that free them, one a block and the newest first, come before.
+    If the function holds heap buffers, blocks before the exits free them: one buffer per block, the newest first.
     """
 
     def __init__(self, context: SSAValue, body: Region):
@@ -26,14 +26,14 @@ class FunctionExits:
         self._numbered: dict[tuple[Held | None, int], Block] = {}
 
     def propagate(self, held: Held | None) -> Block:
-        """`^bb(%status): return %status`, after freeing what is held."""
+        """Returns `^bb(%status): return %status`, after freeing the held buffers."""
         if None not in self._propagate:
             self._propagate[None] = exit = self._append()
             exit.add_op(result_of(exit.args[0]))
         return self._freeing(held, self._propagate)
 
     def add_kernel(self, held: Held | None, bits: int) -> Block:
-        """`^bb(%status)`: goes to `propagate(held)` with `%status | bits`, which names the kernel that returned it."""
+        """Returns `^bb(%status)`: branches to `propagate(held)` with `%status | bits`; `bits` names the kernel."""
         if (held, bits) not in self._numbered:
             following, block = self.propagate(held), self._append()
             number = constant(bits, i32)
@@ -43,7 +43,7 @@ class FunctionExits:
         return self._numbered[held, bits]
 
     def fail(self, held: Held | None) -> Block:
-        """`^bb(%status)`: free what is held, store the status in the context unless one is there, and return it."""
+        """Returns `^bb(%status)`: frees what is held, sets the context's status unless set, and returns `%status`."""
         if None not in self._fail:
             self._fail[None] = exit = self._append()
             status, zero = exit.args[0], constant(0, i32)
@@ -52,7 +52,7 @@ class FunctionExits:
         return self._freeing(held, self._fail)
 
     def _freeing(self, held: Held | None, exits: dict[Held | None, Block]) -> Block:
-        """The block that frees `held` and what is below it, and goes on to the exit."""
+        """Returns the block that frees `held` and the buffers below it, and continues at the exit."""
         missing: list[Held] = []
         while held is not None and held not in exits:
             missing.append(held)

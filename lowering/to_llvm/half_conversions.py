@@ -1,6 +1,6 @@
 """Conversions to and from 16-bit floats in integer arithmetic, on scalars and on vectors of any width.
 
-What is narrowed is rounded to nearest even. Infinities and denormals come out right, a NaN stays one and is quiet.
+Narrowing rounds to nearest even. Infinities and denormals convert correctly; a NaN stays a NaN and becomes quiet.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from xrelay.passes.infra.conversion import ConversionRewriter
 BF16_SHIFT = 16
 """A bf16 is the upper half of an f32."""
 F16_SHIFT = 13
-"""The mantissa of an f16 has so many bits less than that of an f32."""
+"""The difference in bits between the mantissas of f32 and f16."""
 F32_INFINITY = 0x7F800000
 F32_QUIET = 0x400000
-"""The highest bit of the mantissa: a NaN that has it is quiet."""
+"""The highest bit of the mantissa, which is set in a quiet NaN."""
 SIGN = -0x80000000
 EXACT_IN_F64 = 1 << 53
-"""Integers up to here have an f64."""
+"""All integers up to this one are exact in f64."""
 
 
 def f32_of_bf16(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Exact: the bits move up by 16."""
+    """Shifts the bits up by 16; exact."""
     lanes = Lanes(x.type, rewriter)
     return lanes.from_bits(lanes.shift_left(_bits(x, rewriter), BF16_SHIFT))
 
 
 def bf16_of_f32(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """The upper half of the bits, after adding a little less than half of its last place, or exactly half if it is odd.
+    """Returns the upper half of the bits, after adding a little less than half of its last place, or half if it is odd.
 
-    The sum carries into the exponent where it has to, and from the greatest numbers to infinity.
+    The sum carries into the exponent if necessary, and from the greatest numbers to infinity.
     """
     lanes = Lanes(x.type, rewriter)
     bits = lanes.bits(x)
@@ -54,7 +54,7 @@ def bf16_of_f32(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
 
 
 def f32_of_f16(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Exact: exponent and mantissa move to their places, and a multiplication puts the exponent's bias right."""
+    """Moves exponent and mantissa to their places, and corrects the bias of the exponent by a multiplication; exact."""
     lanes = Lanes(x.type, rewriter)
     bits = _bits(x, rewriter)
     sign = lanes.shift_left(lanes.and_bits(bits, lanes.integer(0x8000)), 16)
@@ -66,7 +66,7 @@ def f32_of_f16(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
 
 
 def f16_of_f32(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """Normal numbers as `bf16_of_f32` does it; for denormal ones adding 0.5 as a float rounds at the right place."""
+    """Rounds normal numbers as in `bf16_of_f32`, and denormals by adding 0.5, which rounds at the right place."""
     lanes = Lanes(x.type, rewriter)
     bits = lanes.bits(x)
     sign = lanes.and_bits(bits, lanes.integer(SIGN))
@@ -87,11 +87,10 @@ def f16_of_f32(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
 
 
 def f32_to_odd(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """An f64 as an f32, rounded to odd: of the two neighbours of an inexact number the one with an odd last bit.
+    """Rounds an f64 to odd in f32: an inexact number becomes its neighbour with an odd last bit.
 
-    Rounded again to 16 bits, the result is what rounding once would have given, since a number that is not exact never
-    looks like the middle between two others (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums",
-    2008).
+    Rounding the result to 16 bits equals a single rounding, since an inexact number never looks like the middle between
+    two others (Boldo and Melquiond, "Emulation of a FMA and correctly rounded sums", 2008).
     """
     lanes, insert = Lanes(x.type, rewriter), rewriter.insert
     near = insert(arith.TruncFOp(x, with_element(x.type, f32))).result
@@ -107,7 +106,7 @@ def f32_to_odd(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
 
 
 def f64_to_odd(x: SSAValue, rewriter: ConversionRewriter, *, signed: bool) -> SSAValue:
-    """An i64 as an f64: exact up to 2⁵³, else cut to multiples of 2¹¹, to an odd one where bits are lost."""
+    """Converts an i64 to f64: exact up to 2⁵³, else rounded to odd to a multiple of 2¹¹."""
     wide, insert = Lanes(x.type, rewriter, floats=f64, integers=i64), rewriter.insert
     lost = wide.and_bits(x, wide.integer(0x7FF))
     odd = wide.select(wide.compare_integers("ne", lost, wide.integer(0)), wide.integer(0x800), wide.integer(0))
@@ -121,26 +120,26 @@ def f64_to_odd(x: SSAValue, rewriter: ConversionRewriter, *, signed: bool) -> SS
 
 
 def flip_sign(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """`-x` of a 16-bit float."""
+    """Returns `-x` for a 16-bit float."""
     halves = Lanes(x.type, rewriter, floats=element_type(x.type), integers=i16)
     return halves.from_bits(rewriter.insert(arith.XOrIOp(halves.bits(x), halves.integer(-0x8000))).result)
 
 
 def clear_sign(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """`|x|` of a 16-bit float."""
+    """Returns `|x|` for a 16-bit float."""
     halves = Lanes(x.type, rewriter, floats=element_type(x.type), integers=i16)
     return halves.from_bits(halves.and_bits(halves.bits(x), halves.integer(0x7FFF)))
 
 
 def copy_sign(magnitude: SSAValue, sign: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """`magnitude` with the sign of `sign`, both 16-bit floats."""
+    """Returns `magnitude` with the sign of `sign`, both 16-bit floats."""
     halves = Lanes(sign.type, rewriter, floats=element_type(sign.type), integers=i16)
     size = halves.and_bits(halves.bits(magnitude), halves.integer(0x7FFF))
     return halves.from_bits(halves.or_bits(size, halves.and_bits(halves.bits(sign), halves.integer(-0x8000))))
 
 
 def _bits(x: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """The bits of a 16-bit float as the low half of an i32."""
+    """Returns the bits of a 16-bit float as the low half of an i32."""
     bits = rewriter.insert(arith.BitcastOp(x, with_element(x.type, i16))).result
     return rewriter.insert(ExtUIOp(bits, with_element(x.type, i32))).result
 

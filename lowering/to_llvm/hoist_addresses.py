@@ -1,7 +1,4 @@
-"""`llvm-hoist-addresses`: what a loop computes of addresses anew in each iteration is computed once, in front of it.
-
-So is what it reads anew, and the vectors of which all elements are what was read.
-"""
+"""`llvm-hoist-addresses`: loop-invariant code motion for address arithmetic, loads and splat vectors."""
 
 from __future__ import annotations
 
@@ -25,7 +22,7 @@ _SPLATS: Final = (llvm.InsertElementOp, llvm.ShuffleVectorOp)
 _MOVED: Final = frozenset[type[Operation]]((*_PLAIN, *_DIVISIONS, *_SPLATS, llvm.LoadOp))
 _CONSTANTS: Final = frozenset[type[Operation]]((llvm.ConstantOp, PoisonOp))
 _ANNOTATION: Final = "loop_annotation"
-"""What a branch back to the head of a loop says of it."""
+"""The annotation of a loop, on its back edge."""
 _WHOLE: Final = LoopAnnotationAttr.unroll_full()
 _LESS: Final = 2
 """`slt` among the predicates of `llvm.icmp`."""
@@ -35,7 +32,7 @@ _Key: TypeAlias = "tuple[type[Operation], tuple[int, ...], frozenset[tuple[str, 
 
 @dataclass(frozen=True)
 class LlvmHoistAddressesPass(ModulePass):
-    """Moves arithmetic on integers, and addresses, out of loops that change none of their operands.
+    """Moves integer arithmetic and addresses out of loops that do not change their operands.
 
     ```
       llvm.br ^head(%zero : i64)                         %r = llvm.urem %t, %c56 : i64
@@ -49,12 +46,12 @@ class LlvmHoistAddressesPass(ModulePass):
       llvm.br ^head(%next : i64)                         llvm.br ^head(%next : i64)
     ```
 
-    LLVM would do so too, after it has unrolled the loop and copied what is moved here with it. An op goes in front of
-    the outermost loop that it may leave, and of equal ones that meet there one stays. Moved are sums, products,
-    addresses, vectors made of one element, and quotients by constants that are not zero: no operand makes these fail.
-    A load leaves loops that are to be unrolled whole, of which LLVM would copy it with each iteration: those that
-    surely come to it, and only from an argument, marked `llvm.noalias`, that the function does not write. Left alone
-    are loops that are entered otherwise than from the block in front of them.
+    LLVM does so too, but only after it has unrolled the loop with these ops in it. An op moves before the outermost
+    loop that it may leave, and equal ops are merged there. Sums, products, addresses, splat vectors, and quotients by
+    nonzero constants are moved: no operand makes these fail. A load is moved out of loops that are to be unrolled
+    completely (LLVM would copy it for each iteration), if the loop certainly executes it and it reads an argument
+    marked `llvm.noalias` that the function never writes. Loops with an entry other than from the preceding block stay
+    unchanged.
     """
 
     name = "llvm-hoist-addresses"
@@ -69,14 +66,14 @@ class LlvmHoistAddressesPass(ModulePass):
 
 
 class _Loop(NamedTuple):
-    """A loop, by the places of its first and its last block."""
+    """A loop, as the positions of its first and its last block."""
 
     first: int
     last: int
 
 
 class UnwrittenArguments:
-    """The arguments of a function behind which memory stays as it is while the function runs."""
+    """The pointer arguments of a function whose memory does not change while the function runs."""
 
     _alone: frozenset[SSAValue]
     _found: dict[SSAValue, bool]
@@ -88,7 +85,7 @@ class UnwrittenArguments:
         self._found = {}
 
     def stays_equal(self, pointer: SSAValue) -> bool:
-        """Whether what a pointer points to is never written."""
+        """Whether the memory at a pointer is never written."""
         root = _root(pointer)
         if root not in self._found:
             self._found[root] = root in self._alone and _is_read_alone(root)
@@ -96,7 +93,7 @@ class UnwrittenArguments:
 
 
 def _is_read_alone(pointer: SSAValue) -> bool:
-    """Whether a pointer, and addresses computed from it, are used by loads alone."""
+    """Whether a pointer, and addresses computed from it, are used only by loads."""
     pending = [pointer]
     while pending:
         for use in pending.pop().uses:
@@ -109,7 +106,7 @@ def _is_read_alone(pointer: SSAValue) -> bool:
 
 
 def _root(pointer: SSAValue) -> SSAValue:
-    """What an address is computed from."""
+    """Returns the base pointer of an address."""
     while type(op := pointer.owner) is llvm.GEPOp:
         pointer = op.operands[0]
     return pointer
@@ -117,18 +114,18 @@ def _root(pointer: SSAValue) -> SSAValue:
 
 @dataclass
 class _Hoisting:
-    """One walk over the blocks of a function."""
+    """One traversal of the blocks of a function."""
 
     blocks: Sequence[Block]
     loops: Sequence[_Loop]
-    """In the order of their first blocks, outer ones before inner ones."""
+    """In the order of their first blocks, outer loops before inner ones."""
     reads: UnwrittenArguments
     depths: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
-    """In how many loops a value stands; those that are absent stand in none."""
+    """The loop depth of each value; absent values have depth 0."""
     moved: dict[tuple[Block, _Key], Operation] = field(default_factory=dict[tuple[Block, _Key], Operation])
 
     def run(self) -> None:
-        """Moves what can be moved, operands before what uses them."""
+        """Moves all ops that can be moved, operands before their users."""
         around: list[_Loop] = []
         pending = list(reversed(self.loops))
         for place, block in enumerate(self.blocks):
@@ -146,7 +143,7 @@ class _Hoisting:
         for op in tuple(block.ops):
             kind = type(op)
             if kind in _CONSTANTS:
-                continue  # it depends on no loop, and goes where it is needed
+                continue  # constants depend on no loop, and are moved on use
             outside = max([depths.get(operand, 0) for operand in op.operands], default=0) if kind in _MOVED else depth
             if kind is llvm.LoadOp and outside < depth:
                 outside = max(outside, self._least_depth(op, block, around))
@@ -158,7 +155,7 @@ class _Hoisting:
                 depths[result] = outside
 
     def _least_depth(self, load: Operation, block: Block, around: Sequence[_Loop]) -> int:
-        """In how many loops a load has to stay: it leaves those that surely run it, if nobody writes what it reads."""
+        """Returns the minimum loop depth of a load: it leaves loops that execute it if its memory is read-only."""
         depth = len(around)
         if not _surely_runs(self.blocks, around[-1], block) or not self.reads.stays_equal(load.operands[0]):
             return depth
@@ -168,7 +165,7 @@ class _Hoisting:
         return depth
 
     def _move(self, op: Operation, target: Block) -> None:
-        """Moves an op to the end of a block, or lets an equal one that was moved there stand for it."""
+        """Moves an op to the end of a block, or replaces it with an equal op there."""
         key = type(op), tuple(map(id, op.operands)), frozenset(op.properties.items())
         known = self.moved.setdefault((target, key), op)
         if known is not op and known.result_types == op.result_types:
@@ -196,7 +193,7 @@ def _move_before(op: Operation, place: Operation | None) -> None:
 
 
 def _surely_runs(blocks: Sequence[Block], loop: _Loop, block: Block) -> bool:
-    """Whether a loop that is to be unrolled whole runs a block, the first of its body, at least once."""
+    """Whether a loop to be unrolled completely executes a block, the first of its body, at least once."""
     head, back = blocks[loop.first], blocks[loop.last].last_op
     enter, choice = blocks[loop.first - 1].last_op, head.last_op
     if (
@@ -221,7 +218,7 @@ def _number(value: SSAValue) -> int | None:
 
 
 def _never_fails(op: Operation) -> bool:
-    """Whether an op may be computed where nobody asks for it."""
+    """Whether an op may be executed speculatively."""
     if type(op) not in _DIVISIONS:
         return True
     divisor = op.operands[1].owner
@@ -229,7 +226,7 @@ def _never_fails(op: Operation) -> bool:
 
 
 def _loops(blocks: Sequence[Block]) -> list[_Loop]:
-    """The loops whose blocks stand in a row and that are entered from the block in front alone, outer ones first."""
+    """Returns the loops with consecutive blocks that are entered only from the preceding block, outer loops first."""
     places = {block: place for place, block in enumerate(blocks)}
     entered: list[list[int]] = [[] for _ in blocks]
     for place, block in enumerate(blocks):
@@ -249,7 +246,7 @@ def _loops(blocks: Sequence[Block]) -> list[_Loop]:
 
 
 def _is_entered_in_front(loop: _Loop, entered: Sequence[Sequence[int]], blocks: Sequence[Block]) -> bool:
-    """Whether control comes to a loop from the end of the block in front of it, which leads nowhere else."""
+    """Whether a loop is entered only from the preceding block, whose only successor it is."""
     first, last = loop
     if type(blocks[first - 1].last_op) is not llvm.BrOp:
         return False

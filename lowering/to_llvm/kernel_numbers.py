@@ -1,11 +1,11 @@
-"""The numbers by which a status names kernels, and who writes them there.
+"""The numbers of kernels in a status, and the functions that write them.
 
-A kernel is compiled apart from its callers: the status of a failure in it is the reason alone, whatever its symbol and
-its module. The graph function that called it adds the number that the kernel has in this module. Functions
-between kernels are of one module, and write their own number.
+A kernel is compiled independently of its callers: the status of its failure is the reason alone, whatever its symbol
+and its module. The graph function that calls it adds the kernel's number in this module. Functions between kernels
+belong to one module, and write their own number.
 
-Nodes of a model whose kernels are equal share one. A call of a shared kernel for other nodes than those that the kernel
-names has a number of its own, behind those of the functions, so that an error names the node that failed.
+Model nodes with equal kernels share one kernel. A call of a shared kernel for nodes other than those of the kernel has
+a number of its own, after those of the functions, so that an error names the node that failed.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from xrelay.lowering.to_llvm.always_inline import is_always_inline
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
 
 _CANNOT_FAIL = frozenset({NOTE_INDEX, PARALLEL_FOR})
-"""Functions of which a kernel returns no status but that of its own parts."""
+"""Functions whose calls return no status other than that of the calling kernel's own parts."""
 
 
 Row: TypeAlias = tuple[str, Attribute | None]
-"""A row of a table of kernels: a symbol, and the names of the nodes that are computed."""
+"""A row of a table of kernels: a symbol, and the names of the nodes that it computes."""
 
 
 @dataclass(frozen=True)
@@ -44,11 +44,11 @@ class KernelNumbers:
     kernels: Sequence[Row]
     """The kernels, in the order of their numbers."""
     calls: Sequence[Row]
-    """The calls that have numbers of their own, which continue those of the kernels."""
+    """The calls with numbers of their own, which follow those of the kernels."""
 
 
 def numbered_functions(module: ModuleOp) -> list[func.FuncOp]:
-    """The private functions with a body, without parts of others, and the kernels that are declared, in order."""
+    """Returns the private functions with a body, except parts of others, and the declared kernels, in order."""
     return [
         op
         for op in module.ops
@@ -62,7 +62,7 @@ def numbered_functions(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def kernel_numbers(module: ModuleOp) -> KernelNumbers:
-    """The numbers of a module whose functions call and assert as they do before `convert-func-to-llvm`."""
+    """Returns the numbers of a module before `convert-func-to-llvm`."""
     kernels = [(function.sym_name.data, function.attributes.get(SOURCES)) for function in numbered_functions(module)]
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     alone = {kernel_around(op) for op in functions if LOOP_KERNEL in op.attributes}
@@ -75,7 +75,7 @@ def kernel_numbers(module: ModuleOp) -> KernelNumbers:
 
 
 def _numbers_of_calls(calls: Iterable[func.CallOp], kernels: Sequence[Row]) -> tuple[dict[func.CallOp, int], list[Row]]:
-    """The number of each call, and the rows of those for other nodes than their kernel names."""
+    """Returns the number of each call, and the rows of calls for nodes other than those of their kernel."""
     rows = {name: (number, _names(sources)) for number, (name, sources) in enumerate(kernels)}
     added: dict[func.CallOp, int] = {}
     own: dict[Row, int] = {}
@@ -93,13 +93,13 @@ def _names(sources: Attribute | None) -> frozenset[Attribute]:
 
 
 def kernel_around(function: func.FuncOp) -> str:
-    """The symbol of the function of which `function` is a part, or its own."""
+    """Returns the symbol of the function that `function` is a part of, or its own."""
     part_of = function.attributes.get(PART_OF_KERNEL)
     return part_of.data if isinstance(part_of, StringAttr) else function.sym_name.data
 
 
 def kernels_that_may_fail(module: ModuleOp) -> set[str]:
-    """The functions of which a call may return a status other than 0: they or parts of them assert, or call others."""
+    """Returns the functions that may return a status other than 0: they, or parts of them, assert or call others."""
     functions = [op for op in module.ops if isinstance(op, func.FuncOp)]
     harmless = {op.sym_name.data for op in functions if is_always_inline(op)} | _CANNOT_FAIL
     groups = {op.sym_name.data: kernel_around(op) for op in functions if not op.is_declaration}
@@ -107,9 +107,9 @@ def kernels_that_may_fail(module: ModuleOp) -> set[str]:
 
 
 def _may_fail(function: func.FuncOp, groups: Mapping[str, str], harmless: Collection[str]) -> bool:
-    """Whether a function fails by itself, or by calling what is neither `harmless` nor of the same kernel.
+    """Whether a function asserts, or calls a function that is neither `harmless` nor of the same kernel.
 
-    `groups` tells of which kernel the functions are that have a body.
+    `groups` maps functions with a body to their kernels.
     """
     if function.is_declaration:
         return MAY_FAIL in function.attributes

@@ -1,4 +1,4 @@
-"""Builds arithmetic on scalars or vectors, for the expansions of math functions and casts."""
+"""A builder of arithmetic on scalars or vectors, for the expansions of math functions and casts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from xrelay.lowering.to_llvm.constants import number_attribute
 from xrelay.passes.infra.conversion import ConversionRewriter
 
 CONTRACT = arith.FastMathFlagsAttr((FastMathFlag.ALLOW_CONTRACT,))
-"""Lets a product and a sum become one fused instruction where the CPU has it; nothing else may change."""
+"""Allows LLVM to fuse a product and a sum if the CPU has FMA; no other reordering."""
 
 
 class Lanes:
     """Inserts arith and math ops on values of one shape: a scalar, or a vector of any number of lanes.
 
-    `floats` and `integers` are element types of one width, f32 and i32 unless told.
+    `floats` and `integers` are element types of the same width, by default f32 and i32.
     """
 
     def __init__(
@@ -33,11 +33,11 @@ class Lanes:
         return self._rewriter.insert(op).results[0]
 
     def number(self, value: float) -> SSAValue:
-        """`value` in every lane."""
+        """Returns `value` in every lane."""
         return self._constant(value, self.floats)
 
     def integer(self, value: int) -> SSAValue:
-        """`value` in every lane, as an integer."""
+        """Returns `value` in every lane, as an integer."""
         return self._constant(value, self.integers)
 
     def _constant(self, value: float, type_: Attribute) -> SSAValue:
@@ -62,7 +62,7 @@ class Lanes:
         return self._result(arith.DivfOp(a, b))
 
     def multiply_add(self, a: SSAValue, b: SSAValue, c: SSAValue) -> SSAValue:
-        """`a * b + c`, in one rounding or two as the CPU likes."""
+        """`a * b + c`, with one rounding or two, depending on the CPU."""
         return self.add(self.mul(a, b), c)
 
     def polynomial(self, x: SSAValue, coefficients: Sequence[float]) -> SSAValue:
@@ -73,7 +73,7 @@ class Lanes:
         return result
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
-        """A float comparison; a predicate that begins with `o` is false for NaNs, with `u` true."""
+        """A float comparison; a predicate that begins with `o` is false for NaNs, one with `u` is true."""
         return self._result(CmpfOp(a, b, predicate))
 
     def select(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -81,12 +81,12 @@ class Lanes:
         return self._result(SelectOp(condition, a, b))
 
     def at_most(self, x: SSAValue, bound: float) -> SSAValue:
-        """`min(x, bound)`; a NaN stays. In this form it is one instruction on x86."""
+        """`min(x, bound)`; NaN is preserved. This form is one instruction on x86."""
         limit = self.number(bound)
         return self.select(self.compare("olt", limit, x), limit, x)
 
     def at_least(self, x: SSAValue, bound: float) -> SSAValue:
-        """`max(x, bound)`; a NaN stays."""
+        """`max(x, bound)`; NaN is preserved."""
         limit = self.number(bound)
         return self.select(self.compare("ogt", limit, x), limit, x)
 
@@ -99,11 +99,11 @@ class Lanes:
         return self._result(math.CopySignOp(magnitude, sign))
 
     def bits(self, x: SSAValue) -> SSAValue:
-        """The bits of floats as integers."""
+        """The bits of floats, as integers."""
         return self._result(arith.BitcastOp(x, self.integers))
 
     def from_bits(self, x: SSAValue) -> SSAValue:
-        """Integers as the bits of floats."""
+        """Floats with the bits of integers."""
         return self._result(arith.BitcastOp(x, self.floats))
 
     def add_integers(self, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -119,11 +119,11 @@ class Lanes:
         return self._result(arith.ShLIOp(a, self.integer(count)))
 
     def shift_right(self, a: SSAValue, count: int) -> SSAValue:
-        """`a >> count`, the sign kept."""
+        """`a >> count`, arithmetic."""
         return self._result(arith.ShRSIOp(a, self.integer(count)))
 
     def shift_right_logical(self, a: SSAValue, count: int) -> SSAValue:
-        """`a >> count`, zeros moved in."""
+        """`a >> count`, logical."""
         return self._result(arith.ShRUIOp(a, self.integer(count)))
 
     def and_bits(self, a: SSAValue, b: SSAValue) -> SSAValue:
@@ -139,5 +139,5 @@ class Lanes:
         return self._result(CmpiOp(a, b, predicate))
 
     def to_float(self, a: SSAValue) -> SSAValue:
-        """Integers as floats."""
+        """Integers, converted to floats."""
         return self._result(SIToFPOp(a, self.floats))

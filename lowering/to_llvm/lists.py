@@ -1,17 +1,17 @@
-"""Lists in native code: objects of words of 64 bits in boxes (`boxes.py`), counted by reference.
+"""Lists in native code: reference-counted objects of 64-bit words in boxes (`boxes.py`).
 
 | word | of a list | of a buffer in a list |
 | --- | --- | --- |
-| 0 | references, or -1 of one that is never freed | the same |
-| 1 | its length | 0 |
-| 2 | how many it has room for | the bytes of its elements |
-| 3 | -1 | its rank |
-| 4… | the addresses of what it holds | its extents; the elements follow at the next multiple of 64 bytes |
+| 0 | reference count, or -1 if it is never freed | the same |
+| 1 | length | 0 |
+| 2 | capacity | size of the elements in bytes |
+| 3 | -1 | rank |
+| 4… | addresses of the items | extents; the elements follow at the next multiple of 64 bytes |
 
-A function of the graph calls these functions as those of boxes, with the context in front and without a status; null
-is returned where there is no memory. `insert` and `erase` use up one reference to their list, and give one: a list
-that nobody else refers to is changed in place, and grows by doubling; of any other there will be a copy. What loses its
-last reference is freed with all that loses its own by that; word 0 links what is still to be freed.
+Graph functions call these functions like those of boxes, with the context as first argument and without a status; null
+is returned if memory is exhausted. `insert` and `erase` consume one reference to their list and return one: a list with
+no other references is changed in place, and its capacity grows by doubling; any other list is copied. An object that
+loses its last reference is freed, with all objects that thereby lose theirs; word 0 links the objects still to free.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from xrelay.lowering.to_llvm.text_functions import define_functions, is_declarat
 
 
 def is_list_declaration(op: Operation) -> bool:
-    """Whether `op` announces a function of lists that `define_lists` defines."""
+    """Whether `op` declares a function that `define_lists` defines."""
     return is_declaration_of(op, LIST_FUNCTIONS)
 
 
 def define_lists(module: ModuleOp) -> None:
-    """Adds the functions of lists to a module in the llvm dialect, and declares what they call of the C library."""
+    """Adds the functions of lists to a module in the llvm dialect, and declares their callees of the C library."""
     define_functions(module, _FUNCTIONS, "lists")
 
 

@@ -1,8 +1,8 @@
-"""Finds the scratch that is live where a function may fail, so that it frees it before it returns.
+"""Computes the scratch that is live at each point of failure, so that the function frees it before it returns.
 
-A kernel allocates at the beginning of a structured block and frees at its end; between the two a callee's status or an
-assertion may end it. What is held is a stack: a list linked from the newest buffer to the oldest, shared by the places
-that hold the same, so that functions with many buffers and many calls stay linear.
+A kernel allocates at the beginning of a structured block and frees at its end; in between, a callee's status or an
+assertion may end it. The live buffers form a stack: a linked list from the newest buffer to the oldest. Equal lists are
+shared, so that functions with many buffers and many calls take linear time.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from xrelay.lowering.to_llvm.scratch import SCRATCH_FREE, SCRATCH_NEW
 
 @dataclass(frozen=True, eq=False)
 class Held:
-    """A buffer on top of those allocated before it."""
+    """A live buffer, and the buffers allocated before it."""
 
     pointer: SSAValue
     below: Held | None
 
 
 def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
-    """Returns the live allocations at each call and assertion of a function, where there are any.
+    """Returns the live allocations at each call and assertion of a function, if there are any.
 
-    Only buffers that the function frees itself where it succeeds are counted. At a block with several predecessors it
-    is what all of them hold: never more than what is allocated there, so that nothing is freed twice.
+    Only buffers that the function frees itself on success are counted. A block with several predecessors has the
+    allocations common to all of them: never more than are allocated, so that nothing is freed twice.
     """
     freed = {op.operands[0] for block in body.blocks for op in block.ops if _calls(op, SCRATCH_FREE)}
     if not freed or body.first_block is None:
@@ -56,7 +56,7 @@ def live_allocations_at_exits(body: Region) -> dict[Operation, Held]:
 
 
 class _Stacks:
-    """Makes stacks; equal ones are one object, so that they can be compared and shared."""
+    """Creates stacks; equal stacks are one object, so that they can be compared and shared."""
 
     def __init__(self) -> None:
         self._known: dict[tuple[SSAValue, Held | None], Held] = {}
@@ -93,7 +93,7 @@ def _down(state: Held | None) -> Iterator[Held]:
 
 
 def _common(left: Held | None, right: Held | None) -> Held | None:
-    """The buffers at the bottom of both stacks."""
+    """Returns the buffers at the bottom of both stacks."""
     if left is right:
         return left
     others = set(_down(right))

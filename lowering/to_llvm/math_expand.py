@@ -1,25 +1,25 @@
-"""math-expand: exp, log, tanh and erf as arithmetic, on scalars and on vectors of any width.
+"""math-expand: expands exp, log, tanh and erf into arithmetic, on scalars and on vectors of any width.
 
-A call of the C library works on one number and would undo vectorisation; vector libraries are not everywhere. The
-expansions below need no table and no branch, so they stay in vector registers. On f32, over all inputs including
+A call of the C library takes one number and would undo vectorisation; vector libraries are not available everywhere.
+The expansions below need no table and no branch, so they stay in vector registers. On f32, over all inputs including
 infinities, NaNs, denormals and overflow (`tests/numeric/test_to_llvm_math.py` measures every 1021st float,
 `test_math_special.py` the special ones on CPUs with and without fused multiply-add), the error stays below
 
-| function | error | at the ends |
+| function | error | limits |
 |---|---|---|
 | exp | 1.5 ulp | overflows to inf, underflows through denormals to 0 |
 | log | 1.5 ulp | log(0) = -inf, log(x < 0) = NaN |
 | tanh | 2 ulp | ±1 |
 | erf | 2 ulp | ±1 |
 
-so that `1 / (1 + exp(-x))`, which is how sigmoid arrives here, needs no pattern of its own: 3 ulp where the result
-is normal, 0 and 1 at the ends. NaN gives NaN everywhere, and -0 gives -0 where the function is odd. f16 and bf16 come
-as f32 (`arith-expand-half`): their errors are 0.51 ulp. f64 stays an intrinsic, that is, a call of the C library,
-since models compute in f32 and less.
+so that sigmoid, which is `1 / (1 + exp(-x))` at this level, needs no pattern of its own: its error is 3 ulp if the
+result is normal, and its limits are 0 and 1. NaN gives NaN for all functions, and -0 gives -0 for the odd ones. f16 and
+bf16 are computed as f32 (`arith-expand-half`): their errors are 0.51 ulp. f64 stays an intrinsic, that is, a call of
+the C library, since models compute in f32 and narrower types.
 
 Polynomials were fitted by iteratively reweighted least squares (Lawson) to the least maximal error.
 
-Each is written once for a module and a type, as a private function that is always inlined, and a use becomes a call of
+Each expansion is emitted once per module and type, as a private function that is always inlined; uses become calls of
 it (`always_inline.InlinedOps`).
 
     %y = math.exp %x : vector<16xf32>
@@ -47,11 +47,11 @@ from xrelay.passes.infra.conversion import AnyPattern, ConversionPattern, Conver
 
 LOG2_E = 1.4426950408889634
 LN2_HIGH = 0.693359375
-"""ln 2 to so few bits that its product with an exponent is exact."""
+"""ln 2 with so few bits that its product with an exponent is exact."""
 LN2_LOW = -2.1219444005469057e-4
-"""ln 2 less `LN2_HIGH`."""
+"""ln 2 minus `LN2_HIGH`."""
 ROUNDING = 12582912.0
-"""1.5 · 2²³: adding it rounds a float to an integer, which then stands in the low bits."""
+"""1.5 · 2²³: adding it rounds a float to an integer, which is then in the low bits."""
 ROUNDING_BITS = 0x4B400000
 EXP = (0.4999999403953552, 0.1666652113199234, 0.04166838899254799, 0.008368710055947304, 0.001381461275741458)
 """(exp r - 1 - r) / r² on |r| ≤ ln 2 / 2; error 3e-9."""
@@ -90,17 +90,17 @@ LOG_ERFC = (
     -0.003055606270208955,
     0.00019718159455806017,
 )
-"""log(1 - erf x) on 0.9 ≤ x ≤ 4; erf from it has an error of 2e-9."""
+"""log(1 - erf x) on 0.9 ≤ x ≤ 4; the error of erf computed from it is 2e-9."""
 
 
 class ExpandExp(ConversionPattern[math.ExpOp]):
     """`math.exp %x : f32` → `2ⁿ · p(r)`, where x = n ln 2 + r.
 
-    2ⁿ is multiplied in two factors, since n reaches from -152 (denormals) to 129 (overflow).
+    The multiplication by 2ⁿ takes two factors, since n is between -152 (denormals) and 129 (overflow).
     """
 
     def rewrite(self, op: math.ExpOp, rewriter: ConversionRewriter) -> str | None:
-        """Clamp to where the result is 0 or inf, and compute."""
+        """Clamps the operand to the range beyond which the result is 0 or inf, and computes."""
         lanes = Lanes(op.result.type, rewriter)
         x = lanes.at_least(lanes.at_most(op.operand, 89.0), -105.0)
         mantissa, exponent = _exp_parts(lanes, x)
@@ -114,7 +114,7 @@ class ExpandLog(ConversionPattern[math.LogOp]):
     """`math.log %x : f32` → `e ln 2 + log(1 + f)`, where x = 2ᵉ (1 + f) and 1 + f is between sqrt ½ and sqrt 2."""
 
     def rewrite(self, op: math.LogOp, rewriter: ConversionRewriter) -> str | None:
-        """Take the number apart, and put the special cases right at the end."""
+        """Separates exponent and mantissa, computes, and corrects the special cases at the end."""
         lanes, x = Lanes(op.result.type, rewriter), op.operand
         tiny = lanes.compare("olt", x, lanes.number(2.0**-126))
         normal = lanes.select(tiny, lanes.mul(x, lanes.number(2.0**23)), x)
@@ -141,7 +141,7 @@ class ExpandTanh(ConversionPattern[math.TanhOp]):
     """`math.tanh %x : f32` → `x + x³ p(x²)` near 0, else `1 - 2 / (exp(2|x|) + 1)` with the sign of x."""
 
     def rewrite(self, op: math.TanhOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute both, and choose."""
+        """Computes both, and selects."""
         lanes, x = Lanes(op.result.type, rewriter), op.operand
         square = lanes.mul(x, x)
         near = lanes.multiply_add(lanes.mul(x, square), lanes.polynomial(square, TANH), x)
@@ -150,7 +150,7 @@ class ExpandTanh(ConversionPattern[math.TanhOp]):
         one = lanes.number(1.0)
         quotient = lanes.div(lanes.number(2.0), lanes.add(_exp_in_range(lanes, double), one))
         is_near = lanes.compare("olt", size, lanes.number(TANH_SWITCH))
-        # The sign comes last: near -0 the terms of the polynomial have different ones, and their sum is 0.
+        # The sign comes last: near -0 the terms of the polynomial have different signs, and their sum is 0.
         rewriter.replace(op, [lanes.copy_sign(lanes.select(is_near, near, lanes.sub(one, quotient)), x)])
         return None
 
@@ -159,7 +159,7 @@ class ExpandErf(ConversionPattern[math.ErfOp]):
     """`math.erf %x : f32` → `x + x p(x²)` near 0, else `1 - exp(q(|x|))` with the sign of x."""
 
     def rewrite(self, op: math.ErfOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute both, and choose."""
+        """Computes both, and selects."""
         lanes, x = Lanes(op.result.type, rewriter), op.operand
         near = lanes.multiply_add(x, lanes.polynomial(lanes.mul(x, x), ERF), x)
         size = lanes.absolute(x)
@@ -174,20 +174,20 @@ Expanded = math.ExpOp | math.LogOp | math.TanhOp | math.ErfOp
 
 
 class CallExpansion(ConversionPattern[Expanded]):
-    """`math.exp %x : f32` → `func.call @xrelay_exp_f32(%x)`, a function that is made when it is first needed."""
+    """`math.exp %x : f32` → `func.call @xrelay_exp_f32(%x)`, a function that is created on first use."""
 
     def __init__(self, inlined: InlinedOps):
         self.inlined = inlined
 
     def rewrite(self, op: Expanded, rewriter: ConversionRewriter) -> str | None:
-        """Call the function for this op and type."""
+        """Calls the function for this op and type."""
         name = f"xrelay_{op.name.removeprefix('math.')}_{type_suffix(op.result.type)}"
         rewriter.replace(op, rewriter.insert(self.inlined.call(op, name)))
         return None
 
 
 def _exp_parts(lanes: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
-    """`m` and the integer `n` with exp x = m · 2ⁿ and m between sqrt ½ and sqrt 2."""
+    """Returns `m` and the integer `n` with exp x = m · 2ⁿ and m between sqrt ½ and sqrt 2."""
     shifted = lanes.multiply_add(x, lanes.number(LOG2_E), lanes.number(ROUNDING))
     n = lanes.sub(shifted, lanes.number(ROUNDING))
     r = lanes.multiply_add(n, lanes.number(-LN2_HIGH), x)
@@ -198,18 +198,18 @@ def _exp_parts(lanes: Lanes, x: SSAValue) -> tuple[SSAValue, SSAValue]:
 
 
 def _exp_in_range(lanes: Lanes, x: SSAValue) -> SSAValue:
-    """Exp x where neither it nor its exponent leaves the range of normal floats."""
+    """Returns exp x; the result and 2ⁿ must be normal floats."""
     mantissa, exponent = _exp_parts(lanes, x)
     return lanes.mul(mantissa, _power_of_two(lanes, exponent))
 
 
 def _power_of_two(lanes: Lanes, exponent: SSAValue) -> SSAValue:
-    """2ⁿ for -126 ≤ n ≤ 127."""
+    """Returns 2ⁿ for -126 ≤ n ≤ 127."""
     return lanes.from_bits(lanes.shift_left(lanes.add_integers(exponent, lanes.integer(127)), 23))
 
 
 EXPANSIONS: tuple[AnyPattern, ...] = (ExpandExp(), ExpandLog(), ExpandTanh(), ExpandErf())
-"""The patterns that expand the bodies of the functions: ops on f32."""
+"""The patterns that expand the bodies of the functions, for f32."""
 
 
 def _is_legal(op: Operation) -> bool:
@@ -223,7 +223,7 @@ def _is_expanded(kind: type[Operation]) -> bool:
 
 @dataclass(frozen=True)
 class MathExpandPass(ModulePass):
-    """Expand exp, log, tanh and erf on f32 into arithmetic; leaves other types and all other math ops alone.
+    """Expands exp, log, tanh and erf on f32 into arithmetic; leaves other types and all other math ops unchanged.
 
     An expansion is a private function, always inlined, one for each function and type; its uses are calls.
     """
@@ -231,7 +231,7 @@ class MathExpandPass(ModulePass):
     name = "math-expand"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Make every such op in the module a call, then write the functions that are called."""
+        """Replaces every such op in the module with a call, then expands the called functions."""
         inlined = InlinedOps(op)
         apply_conversion(op, (CallExpansion(inlined),), is_legal=_is_legal)
         for function in inlined.made:

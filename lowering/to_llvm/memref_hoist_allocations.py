@@ -1,4 +1,4 @@
-"""`memref-hoist-allocations`: buffers that every iteration of a loop allocates anew are allocated once, before it."""
+"""`memref-hoist-allocations`: hoists buffers that every iteration of a loop allocates out of the loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.dialects.shared.op_lists import ops_of
 
 @dataclass(frozen=True)
 class MemrefHoistAllocationsPass(ModulePass):
-    """Moves `memref.alloc` in front of the loops of a kernel, and its `memref.dealloc` behind them.
+    """Moves `memref.alloc` before the loops of a kernel, and its `memref.dealloc` after them.
 
     ```
     scf.for %i = %0 to %n step %1 {           →    %b = memref.alloc(%m) : memref<?xf32>
@@ -27,11 +27,11 @@ class MemrefHoistAllocationsPass(ModulePass):
     }                                              memref.dealloc %b
     ```
 
-    A buffer of a row whose length only a run tells is no array on the stack, and a heap takes longer to give it than a
-    short row takes to compute. What an iteration finds in the buffer was undefined, and is now what the one before left
-    there. It follows `convert-scf-parallel-to-calls`, so that each piece of a parallel loop has a buffer of its own.
-    Left alone are buffers whose sizes the loop computes, those that are not allocated and freed whenever its body
-    runs, and all functions that are neither kernels nor parts of one.
+    A buffer for a row of dynamic length cannot be on the stack, and a heap allocation takes longer than the computation
+    of a short row. The initial contents of the buffer in an iteration were undefined, and are now those that the
+    previous iteration left. The pass runs after `convert-scf-parallel-to-calls`, so that each piece of a parallel loop
+    has its own buffer. Buffers with sizes computed in the loop, buffers that are not allocated and freed in every
+    iteration, and functions that are neither kernels nor parts of one stay unchanged.
     """
 
     name = "memref-hoist-allocations"
@@ -47,7 +47,7 @@ class MemrefHoistAllocationsPass(ModulePass):
 
 
 def _hoist(loop: scf.ForOp) -> None:
-    """Moves what can be moved out of one loop."""
+    """Moves the allocations of one loop that can be moved."""
     for op in list(loop.body.block.ops):
         if type(op) is not memref.AllocOp or any(_stands_in(size, loop) for size in op.operands):
             continue

@@ -1,6 +1,6 @@
-"""`xrelay_note_index`: keeps an index that is out of range, and its limits, in the context of the model's call.
+"""`xrelay_note_index`: stores an out-of-range index and its limits in the context of the model's call.
 
-Several threads may fail at once: the first one that sets the mark writes, so that the three numbers belong together.
+Several threads may fail at once: the first one to set the mark writes, so that the three numbers belong together.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.types import PTR
 
 MARK = 1
-"""Where the mark lies in the context, in words of 8 bytes; value and limits come behind it (`runtime/abi.py`)."""
+"""The position of the mark in the context, in words of 8 bytes; value and limits follow (`runtime/abi.py`)."""
 
 
 def define_note(module: ModuleOp) -> None:
-    """Gives `@xrelay_note_index` a body, where the module declares it."""
+    """Adds a body to `@xrelay_note_index` if the module declares it."""
     for op in module.ops:
         if isinstance(op, llvm.FuncOp) and op.sym_name.data == NOTE_INDEX and not op.body.blocks:
             op.linkage = llvm.LinkageAttr("internal")
@@ -28,7 +28,7 @@ def define_note(module: ModuleOp) -> None:
 
 
 def _blocks() -> tuple[Block, Block, Block]:
-    """`(ctx, value, low, high) -> 0`, which writes the numbers if it is the first to set the mark."""
+    """Returns the blocks of `(ctx, value, low, high) -> 0`, which stores the numbers if it sets the mark first."""
     entry, first, done = Block(arg_types=[PTR, i64, i64, i64]), Block(), Block()
     context, *numbers = entry.args
     zero, one = constant(0, i64), constant(1, i64)

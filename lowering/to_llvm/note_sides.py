@@ -1,10 +1,10 @@
-"""Keeps the two extents that a failing check compares, where a run has made one: the message has no other way to them.
+"""Stores the two extents that a failing check compares, if the run computes one of them, for the error message.
 
     cf.assert %holds, "k == m" {relay.requires = #relay.requirements<k == m>}        with `%holds` = `icmp eq %k, %m`
 
-fails through a block that stores `%k` and `%m` in the context; so does one whose message has places for the values, as
-`"the place is {lhs}"`. Extents that follow from the sizes of names need none of this: whoever calls the model knows
-those.
+fails through a block that stores `%k` and `%m` in the context. So does an assertion whose message has placeholders for
+the values, such as `"the place is {lhs}"`. Extents that follow from named dimensions are not stored: the caller of the
+model has their sizes.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PREDICATES: Final[Mapping[type[Requirement], llvm.ICmpPredicateFlag]] = {
 
 
 def made_sides(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAValue] | None:
-    """The values that an assertion compares, where its message has places for them, or its requirement other names."""
+    """Returns the compared values if the message has placeholders, or the requirement has names not in `names`."""
     requires, comparison = op.attributes.get(REQUIRES), _first_comparison(op.arg)
     if not isinstance(comparison, llvm.ICmpOp) or comparison.lhs.type != i64:
         return None
@@ -50,7 +50,7 @@ def made_sides(op: cf.AssertOp, names: Collection[str]) -> tuple[SSAValue, SSAVa
 
 
 def _first_comparison(value: SSAValue) -> Operation | Block:
-    """What made `value`, or the first of those of which one has to hold: extents broadcast that are equal, or 1."""
+    """Returns the definition of `value`, or of the first operand of an `or`: broadcast extents are equal, or 1."""
     owner = value.owner
     while isinstance(owner, llvm.OrOp):
         owner = owner.lhs.owner
@@ -58,7 +58,7 @@ def _first_comparison(value: SSAValue) -> Operation | Block:
 
 
 def note_sides(context: SSAValue, sides: tuple[SSAValue, SSAValue], exit: Block) -> Block:
-    """A block before `exit`, which takes the status as that does, that stores the values first."""
+    """Returns a block before `exit` that stores the values and passes the status on."""
     block = Block(arg_types=[i32])
     block.args[0].name_hint = "status"
     mark = constant(SIDES, i64)

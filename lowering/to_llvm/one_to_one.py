@@ -1,4 +1,4 @@
-"""One-to-one patterns: they replace an op by one op with the same operands, as most of arith and math needs."""
+"""One-to-one patterns, which replace an op with one op on the same operands, for most of arith and math."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from xrelay.lowering.to_llvm.ops import EXACT, intrinsic_call
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter
 
 Builder = Callable[[Any, Sequence[SSAValue], Attribute], Operation]
-"""Makes the new op from the old one, its converted operands and its converted result type."""
+"""Creates the new op from the old one, its converted operands and its converted result type."""
 
 
 class OneToOne(ConversionPattern[Operation]):
-    """`%r = <source> %operands` → `%r = <what build makes> %operands`, types converted."""
+    """`%r = <source> %operands` → `%r = <result of build> %operands`, with converted types."""
 
     def __init__(self, source: type[Operation], build: Builder):
         self.source, self.build = source, build
 
     def handles(self, op_type: type[Operation]) -> bool:
-        """Whether `op_type` is the source class or one derived from it."""
+        """Whether `op_type` is the source class or derived from it."""
         return is_kind(op_type, (self.source,))
 
     def rewrite(self, op: Operation, rewriter: ConversionRewriter) -> str | None:
-        """Build the new op in the place of `op`."""
+        """Replaces `op` with the new op."""
         new = self.build(op, rewriter.operands(op.operands), rewriter.types.convert(op.results[0].type))
         rewriter.replace(op, rewriter.insert(new))
         return None
 
 
 def fast_math(op: Operation) -> llvm.FastMathAttr:
-    """The fast-math flags of an arith, math or vector op, for an llvm op."""
+    """Returns the fast-math flags of an arith, math or vector op, for an llvm op."""
     flags = op.properties.get("fastmath")
     return _fast_math(flags) if isinstance(flags, FastMathFlagsAttr) else EXACT
 
@@ -66,13 +66,13 @@ def call_intrinsic(
     overloads: Sequence[Attribute],
     fast: llvm.FastMathAttr | None = None,
 ) -> llvm.CallIntrinsicOp:
-    """`llvm.call_intrinsic "llvm.<name>.<overloads>"(operands)`."""
+    """Returns `llvm.call_intrinsic "llvm.<name>.<overloads>"(operands)`."""
     suffix = "".join(f".{type_suffix(type_)}" for type_ in overloads)
     return intrinsic_call(f"llvm.{name}{suffix}", operands, result, EXACT if fast is None else fast)
 
 
 def intrinsic(name: str) -> Builder:
-    """A builder of the intrinsic `name`, overloaded by its result type."""
+    """Returns a builder of the intrinsic `name`, overloaded by its result type."""
 
     def build(op: Operation, operands: Sequence[SSAValue], result: Attribute) -> Operation:
         return call_intrinsic(name, operands, result, overloads=[result], fast=fast_math(op))

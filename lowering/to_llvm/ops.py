@@ -1,7 +1,7 @@
-"""Makes the ops of the llvm dialect that a kernel has by the hundred.
+"""Fast constructors of the llvm ops that occur in a kernel by the hundred.
 
-A constructor of xDSL sorts its arguments into what the op's definition names, which takes most of its time. These hand
-over what the op consists of, so each names all properties; the result is the op that the constructor makes.
+A constructor of xDSL sorts its arguments into the fields of the op's definition, which takes most of its time. These
+functions pass the fields directly, so each lists all properties; the result equals that of xDSL's constructor.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ NO_SIGNED_WRAP: Final = IntegerAttr(llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGN
 NO_WRAP: Final = IntegerAttr(
     llvm.OverflowAttr((llvm.OverflowFlag.NO_SIGNED_WRAP, llvm.OverflowFlag.NO_UNSIGNED_WRAP)).to_int(), 32
 )
-"""What is known of the overflow of an integer operation: nothing, or that there is none."""
+"""Overflow flags of integer operations that may wrap, of those without signed overflow, and of those without any."""
 EXACT: Final = llvm.FastMathAttr(None)
 EXTERNAL: Final = llvm.LinkageAttr("external")
 
@@ -53,19 +53,19 @@ _NO_BUNDLES: Final = DenseArrayBase.from_list(i32, [])
 def one_result(
     kind: type[OpT], operands: Sequence[SSAValue], type_: Attribute, properties: Mapping[str, Attribute] | None = None
 ) -> OpT:
-    """An op of class `kind` with these operands, a result of `type_`, and these properties."""
+    """Returns an op of class `kind` with these operands, a result of `type_`, and these properties."""
     return make(kind, operands, (type_,), properties if properties is not None else {})
 
 
 def overflowing(
     kind: type[llvm.ArithmeticBinOpOverflow], lhs: SSAValue, rhs: SSAValue, overflow: IntegerAttr[IntegerType] = WRAPS
 ) -> llvm.ArithmeticBinOpOverflow:
-    """`llvm.add`, `sub`, `mul` or `shl`, with what is known of overflow."""
+    """Returns `llvm.add`, `sub`, `mul` or `shl`, with overflow flags."""
     return one_result(kind, (lhs, rhs), lhs.type, {"overflowFlags": overflow})
 
 
 def compare(predicate: str, lhs: SSAValue, rhs: SSAValue) -> llvm.ICmpOp:
-    """`llvm.icmp "slt" %lhs, %rhs`."""
+    """Returns `llvm.icmp "slt" %lhs, %rhs`."""
     type_ = with_element(lhs.type, i1) if isinstance(lhs.type, VectorType) else i1
     return one_result(llvm.ICmpOp, (lhs, rhs), type_, {"predicate": _predicate(predicate)})
 
@@ -78,7 +78,7 @@ def _predicate(name: str) -> IntegerAttr[IntegerType]:
 def element_pointer(
     pointer: SSAValue, steps: Sequence[int | SSAValue], element: Attribute, *, inbounds: bool = True
 ) -> llvm.GEPOp:
-    """`llvm.getelementptr inbounds %pointer[steps]`, steps of elements of this type."""
+    """Returns `llvm.getelementptr inbounds %pointer[steps]`, in steps of this element type."""
     values = [step for step in steps if isinstance(step, SSAValue)]
     numbers = tuple(llvm.GEP_USE_SSA_VAL if isinstance(step, SSAValue) else step for step in steps)
     properties: dict[str, Attribute] = {
@@ -93,7 +93,7 @@ def element_pointer(
 
 @lru_cache(maxsize=4096)
 def indices(numbers: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
-    """`array<i32: numbers>`."""
+    """Returns `array<i32: numbers>`."""
     return DenseArrayBase.from_list(i32, numbers)
 
 
@@ -103,14 +103,14 @@ def _alignment(number: int) -> IntegerAttr[IntegerType]:
 
 
 def load(pointer: SSAValue, type_: Attribute, alignment: int | None = None) -> llvm.LoadOp:
-    """`llvm.load %pointer {alignment}`; without one that of the type."""
+    """Returns `llvm.load %pointer {alignment}`; the default alignment is that of the type."""
     return one_result(llvm.LoadOp, (pointer,), type_, _access(alignment))
 
 
 def store(
     value: SSAValue, pointer: SSAValue, alignment: int | None = None, *, nontemporal: bool = False
 ) -> llvm.StoreOp:
-    """`llvm.store %value, %pointer {alignment}`; without one that of the type."""
+    """Returns `llvm.store %value, %pointer {alignment}`; the default alignment is that of the type."""
     properties = _access(alignment)
     if nontemporal:
         properties["nontemporal"] = _UNIT
@@ -124,12 +124,12 @@ def _access(alignment: int | None) -> dict[str, Attribute]:
 
 
 def on_stack(count: SSAValue, type_: Attribute, alignment: int) -> llvm.AllocaOp:
-    """`llvm.alloca %count x type {alignment}`."""
+    """Returns `llvm.alloca %count x type {alignment}`."""
     return one_result(llvm.AllocaOp, (count,), PTR, {"alignment": _alignment(alignment), "elem_type": type_})
 
 
 def call(callee: SymbolRefAttr, operands: Sequence[SSAValue], result: Attribute | None) -> llvm.CallOp:
-    """`%r = llvm.call @callee(operands)`."""
+    """Returns `%r = llvm.call @callee(operands)`."""
     return make(
         llvm.CallOp,
         operands,
@@ -147,7 +147,7 @@ def call(callee: SymbolRefAttr, operands: Sequence[SSAValue], result: Attribute 
 
 @lru_cache(maxsize=1024)
 def signature(inputs: tuple[Attribute, ...], output: Attribute) -> llvm.LLVMFunctionType:
-    """`!llvm.func<output (inputs)>`."""
+    """Returns `!llvm.func<output (inputs)>`."""
     return llvm.LLVMFunctionType(inputs, output)
 
 
@@ -159,7 +159,7 @@ def function(
     properties: Mapping[str, Attribute] | None = None,
     attributes: Mapping[str, Attribute] | None = None,
 ) -> llvm.FuncOp:
-    """`llvm.func @name(…) {body}`, which other modules see; without a body its declaration."""
+    """Returns `llvm.func @name(…) {body}` with external linkage; a declaration without a body."""
     own: dict[str, Attribute] = {
         "sym_name": name,
         "function_type": type_,
@@ -175,17 +175,17 @@ def function(
 
 
 def cast(value: SSAValue, type_: Attribute) -> UnrealizedConversionCastOp:
-    """`builtin.unrealized_conversion_cast %value`, to be undone by a conversion."""
+    """Returns `builtin.unrealized_conversion_cast %value`, to be removed by a conversion."""
     return one_result(UnrealizedConversionCastOp, (value,), type_)
 
 
 def result_of(value: SSAValue) -> llvm.ReturnOp:
-    """`llvm.return %value`."""
+    """Returns `llvm.return %value`."""
     return make(llvm.ReturnOp, (value,))
 
 
 def branch(target: Block, values: Sequence[SSAValue] = ()) -> llvm.BrOp:
-    """`llvm.br ^target(values)`."""
+    """Returns `llvm.br ^target(values)`."""
     return make(llvm.BrOp, values, successors=(target,))
 
 
@@ -196,7 +196,7 @@ def choose(
     otherwise: Block,
     values: Sequence[SSAValue],
 ) -> llvm.CondBrOp:
-    """`llvm.cond_br %condition, ^then(then_values), ^otherwise(values)`."""
+    """Returns `llvm.cond_br %condition, ^then(then_values), ^otherwise(values)`."""
     sizes = indices((1, len(then_values), len(values)))
     operands = (condition, *then_values, *values)
     return make(llvm.CondBrOp, operands, properties={"operandSegmentSizes": sizes}, successors=(then, otherwise))
@@ -205,7 +205,7 @@ def choose(
 def intrinsic_call(
     name: str, operands: Sequence[SSAValue], result: Attribute | None, fast: llvm.FastMathAttr = EXACT
 ) -> llvm.CallIntrinsicOp:
-    """`llvm.call_intrinsic "name"(operands)`, `name` with its overloads."""
+    """Returns `llvm.call_intrinsic "name"(operands)`; `name` includes the overloads."""
     return make(
         llvm.CallIntrinsicOp,
         operands,

@@ -1,8 +1,8 @@
-"""An estimate of the work of a parallel loop whose extents only a run tells, computed right in front of it.
+"""An estimate of the work of a parallel loop with dynamic extents, computed directly before the loop.
 
-What is counted are operations on elements: arithmetic, functions, and accesses to buffers that are not on the stack,
-each times its lanes and the trip counts of the loops around it. The estimate is compared with `MIN_PARALLEL_WORK`
-alone, so every number is cut off there: nothing overflows.
+It counts operations on elements: arithmetic, functions, and accesses to buffers that are not on the stack, each times
+its lanes and the trip counts of the loops around it. The estimate is compared only with `MIN_PARALLEL_WORK`, so every
+number is clamped to that, and nothing overflows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from xrelay.passes.infra.conversion import ConversionRewriter
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 Amount: TypeAlias = "int | SSAValue"
-"""A number from 0 to `MIN_PARALLEL_WORK`, where it is known or as an index value."""
+"""A number from 0 to `MIN_PARALLEL_WORK`, static or as an index value."""
 
 INDEX = IndexType()
 
@@ -36,24 +36,24 @@ _INSTRUCTIONS = (
     math.SqrtOp,
     math.TruncOp,
 )
-"""What a CPU has an instruction for; other functions are polynomials or calls."""
+"""Functions for which a CPU has an instruction; others are polynomials or calls."""
 
 _FUNCTION_WORK = 8
-"""How many operations a function counts as."""
+"""The number of operations that a function counts as."""
 
 _MAX_DEPTH = 8
-"""How many steps of index arithmetic the trip count of an inner loop may be from what is known outside."""
+"""The maximum depth of index arithmetic from values outside the loop to the trip count of an inner loop."""
 
 
 class WorkEstimate:
-    """Computes, in front of a parallel loop, how much work it has."""
+    """Computes the work of a parallel loop before the loop."""
 
     def __init__(self, loop: scf.ParallelOp, rewriter: ConversionRewriter):
-        """Insert where `rewriter` does, which is in front of `loop`."""
+        """Initialises the estimate; `rewriter` inserts before `loop`."""
         self._loop, self._rewriter = loop, rewriter
 
     def work(self, iterations: SSAValue) -> SSAValue | None:
-        """The work of so many iterations; `None` where it is a number, or a trip count inside cannot be told before."""
+        """Returns the work of so many iterations; None if it is static, or depends on values computed in the loop."""
         count = constant_index(iterations)
         inside = self._of_block(self._loop.body.block)
         if inside is None:
@@ -61,10 +61,10 @@ class WorkEstimate:
         work = self._product(self._cut_off(iterations if count is None else count), inside)
         return None if isinstance(work, int) else work
 
-    # --- what is counted
+    # --- counted ops
 
     def _of_block(self, block: Block) -> Amount | None:
-        """The work of a block, run once; loops in it are few and shallow."""
+        """Returns the work of one execution of a block; loops in it are few and shallow."""
         return self._sum([self._of_op(op) for op in block.ops])
 
     def _of_op(self, op: Operation) -> Amount | None:
@@ -78,16 +78,16 @@ class WorkEstimate:
         return None
 
     def _trips(self, loop: scf.ForOp) -> Amount | None:
-        """How often a loop runs; `None` where that depends on what is computed inside of the parallel loop."""
+        """Returns the trip count of a loop; None if it depends on values computed inside the parallel loop."""
         if constant_index(loop.lb) != 0 or constant_index(loop.step) != 1:
             return None
         upper = self._outside(loop.ub, 0)
         return None if upper is None else self._cut_off(upper)
 
-    # --- values in front of the loop
+    # --- values before the loop
 
     def _outside(self, value: SSAValue, depth: int) -> Amount | None:
-        """A value as it is in front of the parallel loop; of the least of several one that is known there."""
+        """Computes a value before the parallel loop; of a minimum, one operand that is available there suffices."""
         number = constant_index(value)
         if number is not None:
             return number
@@ -106,7 +106,7 @@ class WorkEstimate:
         copy = owner.clone(dict(zip(owner.operands, map(self._value, known), strict=True)))
         return self._rewriter.insert(copy).results[0]
 
-    # --- sums and products, cut off
+    # --- clamped sums and products
 
     def _cut_off(self, value: Amount) -> Amount:
         if isinstance(value, int):
@@ -142,7 +142,7 @@ class WorkEstimate:
 
 
 def _elements(op: Operation) -> int:
-    """How many elements an op computes or moves."""
+    """Returns the number of elements that an op computes or moves."""
     weight = _weight(type(op))
     if weight is None:
         return 0 if memref.AllocaOp in {type(operand.owner) for operand in op.operands} else _lanes(op)
@@ -153,7 +153,7 @@ def _elements(op: Operation) -> int:
 
 @cache
 def _weight(kind: type[Operation]) -> int | None:
-    """What an element costs that ops of a class compute; `None` for an access to memory."""
+    """Returns the cost per element of ops of a class; None for an access to memory."""
     if issubclass(kind, _ACCESSES):
         return None
     if level_of_class(kind) not in (arith.Arith.name, math.Math.name) or issubclass(kind, arith.ConstantOp):

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 
 def llvm_pipeline(*, converts_f16: bool = True, dot_products: tuple[str, int] | None = None) -> tuple[str, ...]:
-    """Names of passes, in order, for a CPU that has instructions to convert f16, or has none.
+    """Returns the names of the passes, in order, for a CPU with or without instructions to convert f16.
 
-    `dot_products` is the CPU's instruction for sums of products of bytes, and the bits of its longest vectors.
+    `dot_products` is the name of the CPU's instruction for sums of products of bytes, with the width in bits of its
+    longest vectors.
 
-    Each runs alone on a text; what lies between two of them is valid upstream MLIR.
+    Each pass also runs alone on a text; the program between two of them is valid upstream MLIR.
     """
     return (
         "convert-scf-parallel-to-calls",
@@ -37,7 +38,7 @@ STEPS = (
     "convert-cf-to-llvm",
     "convert-func-to-llvm",
 )
-"""The passes that `convert-scf-to-llvm` stands for, and gives the text of: for reading, and for texts in between."""
+"""The passes that `convert-scf-to-llvm` combines, with the same output: for reading, and for texts between them."""
 
 LLVM_PIPELINE = llvm_pipeline()
-"""The passes where nothing is known of the CPU."""
+"""The passes for an unknown CPU."""

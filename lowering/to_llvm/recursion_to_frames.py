@@ -1,10 +1,10 @@
-"""`llvm-recursion-to-frames`: functions that call themselves keep what they still need on a stack of their own.
+"""`llvm-recursion-to-frames`: recursive functions keep their live values on a stack of frames in memory.
 
-What: functions of the llvm dialect that may call each other become one function, in which their calls are branches. A
-call stores in the frame of the caller at which label to go on, makes a frame for the callee and branches to its
-beginning; a return takes the frame away and branches to the label of the caller. Values that blocks use of others, and
-so perhaps behind a call, lie in the frame. A function that is called from elsewhere stays as an entry. Why: with frames
-in memory the depth of a recursion is a matter of memory and of a limit, not of the machine's stack.
+Functions of the llvm dialect that may call each other become one function, in which their calls are branches. A call
+stores the label at which to continue in the caller's frame, pushes a frame for the callee and branches to its
+beginning; a return pops the frame and branches to the label of the caller. Values that a block uses of others, and so
+perhaps after a call, are in the frame. A function that is called from elsewhere remains as an entry. With frames in
+memory, the depth of a recursion is limited by memory and by a configurable limit, not by the machine's stack.
 
 Before → after, for a function with one call of itself:
 
@@ -21,14 +21,14 @@ llvm.func @f(%ctx, %x) -> i32 {             llvm.func @f(%ctx, %x) -> i32 { …c
                                               …take the frame away, llvm.cond_br (label is 0), ^label_0(%status), …
 ```
 
-More calls than `call-limit` open at once are taken for an endless recursion: the call's status is that of a row that is
-added to `xrelay.checks`, which names the function; so is that of a call for which there is no memory. A status passes
-through the frames as it does through calls, so each function frees what it holds.
+More than `call-limit` open calls count as an endless recursion: the call's status is then that of a row added to
+`xrelay.checks`, which names the function. A call without memory for its frame fails likewise. A status passes through
+the frames as it does through calls, so each function frees the buffers that it holds.
 
-Arrays of words on the machine's stack, which take what callees return, lie in the frame too.
+Arrays of words on the machine's stack, which receive the results of callees, move to the frame too.
 
-Left alone: functions that do not call themselves. Refuses (`LoweringError`) values that take more than 8 bytes, and
-other buffers on the machine's stack, in a function that does: graph functions have none.
+Functions that do not call themselves stay unchanged. Raises `LoweringError` for a recursive function with values of
+more than 8 bytes, or with other buffers on the machine's stack: graph functions have neither.
 """
 
 from __future__ import annotations
@@ -81,12 +81,12 @@ CONSTANTS = (
     llvm_extras.ZeroOp,
     llvm_extras.PoisonOp,
 )
-"""The ops that need nothing, and so can stand at the beginning of everything."""
+"""Ops without operands, which can be moved to the beginning of the function."""
 
 
 @dataclass(frozen=True)
 class LlvmRecursionToFramesPass(ModulePass):
-    """Let functions that call themselves keep frames in memory; see the module's docstring. Exact."""
+    """Makes recursive functions keep frames in memory; see the module's docstring. Exact."""
 
     name = "llvm-recursion-to-frames"
 
@@ -95,7 +95,7 @@ class LlvmRecursionToFramesPass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Rewrite the module in place."""
+        """Rewrites the module in place."""
         functions = {each.sym_name.data: each for each in op.ops if isinstance(each, llvm.FuncOp) and each.body.blocks}
         callees = {name: dict.fromkeys(_callees(function, functions)) for name, function in functions.items()}
         groups = call_components(callees)
@@ -122,19 +122,19 @@ def _callee(op: llvm.CallOp) -> str:
 
 @dataclass(eq=False)
 class _Member:
-    """A function of a component: its blocks, and where values lie in its frames."""
+    """A function of a component: its blocks, and the layout of its frames."""
 
     function: llvm.FuncOp
     blocks: Sequence[Block]
     slots: Mapping[SSAValue, int]
-    """The word of a frame in which a value lies."""
+    """The word of the frame that holds a value."""
     arrays: Mapping[SSAValue, int]
-    """The first word of what lay on the machine's stack."""
+    """The first word of each array that was on the machine's stack."""
     frame_bytes: int
 
 
 class _Component:
-    """Makes one function of several that call each other."""
+    """Merges functions that call each other into one function."""
 
     def __init__(self, module: ModuleOp, functions: Sequence[llvm.FuncOp], limit: int):
         self._module = module
@@ -142,9 +142,9 @@ class _Component:
         rows = [(too_many_calls(f"@{name}", limit), f"out of memory: the frames of @{name}") for name in names]
         numbers = iter(add_checks(module, list(chain(*rows))))
         self._failures = {name: (check_status(next(numbers)), check_status(next(numbers))) for name in names}
-        """The statuses where a frame of a function is one too many, and where there is no memory for it."""
+        """The statuses for too many frames of a function, and for no memory for a frame."""
         self._calls: list[tuple[llvm.CallOp, Block]] = []
-        """The calls, each with the block at which the caller goes on; its number is the label."""
+        """The calls, each with the block at which the caller continues; its number is the label."""
         self._first = Code(Block(arg_types=[PTR, i64, PTR]))
         for argument, hint in zip(self._first.block.args, ("ctx", "entry", "arguments"), strict=True):
             argument.name_hint = hint
@@ -152,11 +152,11 @@ class _Component:
 
     @property
     def largest_frame(self) -> int:
-        """The bytes of the largest frame."""
+        """The size of the largest frame in bytes."""
         return max(member.frame_bytes for member in self._members.values())
 
     def _member(self, function: llvm.FuncOp) -> _Member:
-        """The parts of a function, split behind its calls; its context and constants are those of the component."""
+        """Splits a function after its calls; moves its constants to the component and replaces its context."""
         context = function.body.blocks[0].args[0]
         context.replace_all_uses_with(self._first.block.args[0])
         context.block.erase_arg(context)
@@ -179,7 +179,7 @@ class _Component:
         return _Member(function, blocks, slots, arrays, (words + len(slots)) * WORD)
 
     def write(self, entries: Sequence[str], segment: int) -> None:
-        """Put the function of the component in the place of its members, of which `entries` are called from outside."""
+        """Replaces the members with the component's function; `entries` are the members called from outside."""
         state = new_state(self._first)
         leave, leaving = Code(Block(arg_types=[i32])), Block(arg_types=[i32])
         starts = self._write_starts(entries, state, leave.block)
@@ -207,7 +207,7 @@ class _Component:
             Rewriter.erase_op(self._members[entry].function)
 
     def _write_starts(self, entries: Sequence[str], state: SSAValue, leave: Block) -> list[Block]:
-        """Branches from the first block to the entry that is asked for; gives the blocks behind the first."""
+        """Writes branches from the first block to the requested entry; returns the blocks after the first."""
         _, number, arguments = self._first.block.args
         starts = [Code(Block()) for _ in entries]
         tests = [self._first, *(Code(Block()) for _ in entries[1:])]
@@ -226,7 +226,7 @@ class _Component:
     def _push(
         self, code: Code, callee: str, size: int, arguments: Sequence[SSAValue], after: Block, state: SSAValue
     ) -> None:
-        """A frame for `callee` behind one of `size` bytes, and its beginning; `after` with a status where it fails."""
+        """Pushes a frame for `callee` after one of `size` bytes and branches to it, or to `after` on failure."""
         member = self._members[callee]
         sizes = [code.number(size), code.number(member.frame_bytes)]
         failures = [code.number(status, i32) for status in self._failures[callee]]
@@ -235,7 +235,7 @@ class _Component:
         code.block.add_op(llvm.CondBrOp(fine, member.blocks[0], list(arguments), after, [status]))
 
     def _write_call(self, call: llvm.CallOp, after: Block, label: int, caller: _Member, state: SSAValue) -> None:
-        """The call at the end of its block becomes a frame and a branch."""
+        """Replaces the call at the end of its block with a frame and a branch."""
         block, arguments = call.parent_block(), list(call.operands)[1:]
         assert block is not None, "the call stands in a block"
         Rewriter.erase_op(call)
@@ -244,7 +244,7 @@ class _Component:
         self._push(code, _callee(call), caller.frame_bytes, arguments, after, state)
 
     def _write_return(self, leaving: Block, leave: Block, state: SSAValue, segment: int) -> list[Block]:
-        """`leaving(%status)`: takes the newest frame away, and goes on at the label of its caller."""
+        """Writes `leaving(%status)`: pops the newest frame, and continues at the label of its caller."""
         (status,) = leaving.args
         code, follow = Code(leaving), Code(Block())
         caller = write_pop(code, state, segment)
@@ -265,7 +265,7 @@ class _Component:
 
 
 def _split_behind(call: llvm.CallOp) -> Block:
-    """Split the block of a call behind it; gives the new block, whose argument is the call's status."""
+    """Splits the block of a call after it; returns the new block, whose argument is the call's status."""
     following = call.next_op
     assert following is not None, "no block ends in a call"
     after = split_before(following)
@@ -283,7 +283,7 @@ def _replace_last(block: Block, op: Operation) -> None:
 
 
 def _make_entry(member: _Member, name: str, number: int) -> None:
-    """Let the function of a member, whose blocks are elsewhere, hand its arguments to the function `name`."""
+    """Makes the function of a member, whose blocks have moved, pass its arguments to the function `name`."""
     function = member.function
     code = Code(Block(arg_types=list(function.function_type.inputs)))
     context, *given = code.block.args
@@ -303,7 +303,7 @@ def _defined_in(block: Block) -> list[SSAValue]:
 
 
 def _kept_of(block: Block) -> Iterator[SSAValue]:
-    """The values of a block that other blocks use."""
+    """Yields the values of a block that other blocks use."""
     for value in _defined_in(block):
         if any(use.operation.parent is not block for use in value.uses):
             size = value.type.bitwidth if isinstance(value.type, FixedBitwidthType) else None
@@ -315,7 +315,7 @@ def _kept_of(block: Block) -> Iterator[SSAValue]:
 
 
 def _words_of(op: llvm.AllocaOp) -> int:
-    """How many words an array of words has."""
+    """Returns the length of an array of words."""
     count, array = constant_index(op.size), op.elem_type
     if count != 1 or not isinstance(array, llvm.LLVMArrayType) or array.type != i64:
         raise LoweringError("a function that calls itself has a buffer on the machine's stack",
@@ -324,7 +324,7 @@ def _words_of(op: llvm.AllocaOp) -> int:
 
 
 def _align_to_words(array: SSAValue) -> None:
-    """Let no access to an array rely on more than frames give, which begin at any word."""
+    """Reduces the alignment of accesses to an array to that of a frame, which may begin at any word."""
     pending = [array]
     while pending:
         for use in pending.pop().uses:
@@ -335,7 +335,7 @@ def _align_to_words(array: SSAValue) -> None:
 
 
 def _keep(block: Block, member: _Member, state: SSAValue) -> None:
-    """Let a block store in the frame what others use of it, and load from there what it uses of others."""
+    """Makes a block store the values that others use to the frame, and load the values that it uses of others."""
     own, frame = dict.fromkeys(_defined_in(block)), _Frame(block, state)
     loaded: dict[SSAValue, SSAValue] = {}
     for op in list(block.ops):
@@ -352,7 +352,7 @@ def _keep(block: Block, member: _Member, state: SSAValue) -> None:
 
 
 class _Frame:
-    """The frame of the function that runs, as a block sees it: it is another one behind a call."""
+    """The frame of the running function in one block: it is another frame after a call."""
 
     def __init__(self, block: Block, state: SSAValue):
         self._block, self._state = block, state
@@ -365,7 +365,7 @@ class _Frame:
         return load
 
     def load(self, type: Attribute, slot: int) -> SSAValue:
-        """The value of a type in a slot, loaded at the beginning of the block."""
+        """Loads a value of a type from a slot at the beginning of the block."""
         place = self._slot(slot)
         load = llvm.LoadOp(place.result, i8 if type == i1 else type, alignment=WORD)
         ops: list[Operation] = [place, load]
@@ -375,13 +375,13 @@ class _Frame:
         return ops[-1].results[0]
 
     def place(self, slot: int) -> SSAValue:
-        """The address of a slot, computed at the beginning of the block."""
+        """Computes the address of a slot at the beginning of the block."""
         place = self._slot(slot)
         Rewriter.insert_op(place, InsertPoint.after(self._address))
         return place.result
 
     def store(self, value: SSAValue, slot: int) -> None:
-        """Write a value of the block to a slot as soon as it is there."""
+        """Stores a value of the block to a slot directly after its definition."""
         place, stored = self._slot(slot), value
         ops: list[Operation] = [place]
         if value.type == i1:

@@ -1,7 +1,7 @@
-"""Buffers and extents that graph functions return: they go to memory that the caller passes.
+"""Returned buffers and extents of graph functions, which are stored to memory that the caller passes.
 
-`func.func @f(%x: memref<4xf32>, %n: index) -> (memref<?xf32>, index)` gets one pointer more, behind its buffers and
-before its extents, to 64 bits for each result: the address of a buffer, or an extent. What is there counts where the
+`func.func @f(%x: memref<4xf32>, %n: index) -> (memref<?xf32>, index)` gets one more pointer argument, after its buffers
+and before its extents, to 64 bits for each result: the address of a buffer, or an extent. The contents are valid if the
 status is 0.
 """
 
@@ -30,12 +30,12 @@ def can_be_returned(types: Sequence[Attribute]) -> bool:
 
 
 def place_of_results(inputs: Sequence[Attribute]) -> int:
-    """The number, among arguments of these types, of the pointer to the results: before the extents, which are last."""
+    """Returns the position of the pointer to the results among arguments of these types, before the extents."""
     return len(inputs) - sum(1 for _ in takewhile(lambda type_: type_ in _EXTENTS, reversed(inputs)))
 
 
 def store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewriter) -> None:
-    """Stores what a function returns to where `results` points."""
+    """Stores the results of a function to the memory at `results`."""
     for number, value in enumerate(op.arguments):
         place = rewriter.insert(element_pointer(results, [number], i64)).results[0]
         rewriter.insert(store(rewriter.operand(value), place, 8))
@@ -44,7 +44,7 @@ def store_results(op: func.ReturnOp, results: SSAValue, rewriter: ConversionRewr
 def operands_with_results(
     op: func.CallOp, body: Region, rewriter: ConversionRewriter
 ) -> tuple[list[SSAValue], SSAValue]:
-    """The operands of a call with memory for the results among them, and that memory, on the stack of the caller."""
+    """Returns the operands of a call with memory for its results inserted, and that memory, on the caller's stack."""
     entry, here = body.first_block, rewriter.insertion_point
     assert entry is not None, "the call stands in a function"
     rewriter.insertion_point = InsertPoint.at_start(entry)
@@ -58,7 +58,7 @@ def operands_with_results(
 
 
 def load_results(op: Operation, results: SSAValue, rewriter: ConversionRewriter) -> list[SSAValue]:
-    """What a call has stored to where `results` points."""
+    """Loads the results of a call from the memory at `results`."""
     values: list[SSAValue] = []
     for number, result in enumerate(op.results):
         type_ = PTR if isinstance(result.type, MemRefType) else i64

@@ -1,13 +1,13 @@
-"""Scratch: the heap buffers of kernels, counted with the boxes of the run, whose limit holds for both.
+"""Scratch: the heap buffers of kernels, counted with the boxes of the run, under one limit.
 
-Where a kernel allocates, it calls `ptr @xrelay_scratch_new(ptr ctx, i64 alignment, i64 bytes)`, and
-`@xrelay_scratch_free(ptr ctx, ptr buffer)` where it frees, whatever happens between the two. Threads that compute parts
-of a kernel do so at once. In front of a buffer lie its alignment and the bytes that it takes with that. Null is freed
-as in C: a kernel that got it frees what it holds.
+A kernel calls `ptr @xrelay_scratch_new(ptr ctx, i64 alignment, i64 bytes)` to allocate, and
+`@xrelay_scratch_free(ptr ctx, ptr buffer)` to free, also if it fails in between. Threads of a kernel may call both at
+the same time. The alignment and the total size are stored before the buffer. Freeing null has no effect, as in C: a
+kernel whose allocation failed frees everything that it holds.
 
-`@xrelay_scratch_new` gives null where the system has no such memory, where the size is beyond 62 bits, and where boxes
-and scratch would be larger than the context allows. The first that fails keeps what was asked for, what is taken, and
-the limit, for the message. The places of all of this in the context are those of `runtime/abi.py`.
+`@xrelay_scratch_new` returns null if the system has no such memory, if the size exceeds 62 bits, or if boxes and
+scratch would exceed the limit of the context. The first failure stores the requested size, the size in use, and the
+limit, for the message. `runtime/abi.py` defines the positions of these fields in the context.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SIGNATURES: Final[Signatures] = {
     SCRATCH_NEW: ([i64, i64], [PTR]),
     SCRATCH_FREE: ([PTR], []),
 }
-"""What kernels call, without the context."""
+"""The functions that kernels call, without the context argument."""
 SCRATCH_FUNCTIONS: Final = frozenset({*_SIGNATURES, "xrelay_scratch_give_back"})
 
 
@@ -42,12 +42,12 @@ def declare_scratch(module: ModuleOp) -> None:
 
 
 def is_scratch_declaration(op: Operation) -> bool:
-    """Whether `op` announces a function of scratch that `define_scratch` defines."""
+    """Whether `op` declares a function that `define_scratch` defines."""
     return is_declaration_of(op, _SIGNATURES)
 
 
 def define_scratch(module: ModuleOp) -> None:
-    """Adds the functions of scratch to a module in the llvm dialect, for itself alone, and declares what they call."""
+    """Adds the functions of scratch to a module in the llvm dialect, as internal ones, and declares their callees."""
     define_functions(module, _FUNCTIONS, "scratch")
     for op in module.ops:
         if isinstance(op, llvm.FuncOp) and op.sym_name.data in SCRATCH_FUNCTIONS:

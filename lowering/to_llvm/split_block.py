@@ -1,4 +1,4 @@
-"""Splitting of blocks, in time that does not grow with the number of blocks in the region."""
+"""Splitting of blocks, in time independent of the number of blocks in the region."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from xdsl.ir import Block, Operation
 
 
 def split_before(op: Operation) -> Block:
-    """Moves `op` and what follows it to a new block right behind its own, which is left without a terminator.
+    """Moves `op` and the ops after it to a new block after its own, which is left without a terminator.
 
-    `Block.split_before` of xDSL counts the blocks before it, so a function of many blocks costs their square.
+    xDSL's `Block.split_before` counts the blocks before it, which is quadratic for functions with many blocks.
     """
     block = op.parent_block()
     region = None if block is None else block.parent_region()

@@ -1,8 +1,8 @@
-"""The rules by which structured control flow becomes blocks, of `convert-scf-to-branches` and `convert-scf-to-llvm`.
+"""Rules that lower structured control flow to blocks, for `convert-scf-to-branches` and `convert-scf-to-llvm`.
 
-A rule is a generator: it writes what stands in front of a region, yields the region's block to have its ops written
-next, and goes on behind them. So blocks come out in the order of the program, each op is written once, and nothing
-recurses. The words of a rule, a branch or a comparison, are those of the dialect that is written.
+A rule is a generator: it writes the ops before a region, yields the region's block to have its ops written, and writes
+the ops after them. So blocks are in the order of the program, each op is written once, and nothing recurses. `Words`
+creates the branches and comparisons, in the target dialect.
 """
 
 from __future__ import annotations
@@ -22,45 +22,45 @@ Steps: TypeAlias = "Iterator[Steps]"
 
 
 class Words(ABC):
-    """The ops that control flow is written with."""
+    """The ops of a dialect for control flow."""
 
     annotation: str
-    """The attribute of a branch that says how its loop is to be compiled."""
+    """The name of a branch's loop annotation."""
 
     @abstractmethod
     def number(self, value: int) -> Operation:
-        """An index that is known."""
+        """Creates an index constant."""
 
     @abstractmethod
     def compare(self, predicate: str, lhs: SSAValue, rhs: SSAValue) -> Operation:
-        """Compares two indices."""
+        """Creates a comparison of two indices."""
 
     @abstractmethod
     def advance(self, index: SSAValue, step: SSAValue) -> Operation:
-        """The next index of a loop, which stays in the range of signed indices."""
+        """Creates the increment of a loop index, which does not overflow as a signed index."""
 
     @abstractmethod
     def branch(self, target: Block, values: Sequence[SSAValue]) -> Operation:
-        """Goes on at `target`."""
+        """Creates a branch to `target`."""
 
     @abstractmethod
     def choose(
         self, condition: SSAValue, then: Block, otherwise: Block, then_values: Sequence[SSAValue] = ()
     ) -> Operation:
-        """Goes on at one of two blocks, of which the second takes no values."""
+        """Creates a conditional branch to one of two blocks; the second takes no values."""
 
 
 class BlockWriter:
-    """Writes the ops of a block one after another, with more blocks behind it where control flow needs them."""
+    """Writes the ops of a block one after another, and adds blocks after it for control flow."""
 
     def __init__(self, rewriter: ConversionRewriter, words: Words, visit: Callable[[Operation], None]):
-        """`visit` writes an op that no rule takes, by `rewriter`, whose insertion point is the end of `block`."""
+        """`visit` writes an op without a rule with `rewriter`, whose insertion point is the end of `block`."""
         self.rewriter, self.words, self._visit = rewriter, words, visit
         self.block = Block()
-        """The block that is written."""
+        """The current block."""
 
     def write(self, source: Block, target: Block) -> None:
-        """Writes the ops of `source` to the end of `target` and to new blocks behind that."""
+        """Writes the ops of `source` to the end of `target` and to new blocks after it."""
         self._turn_to(target)
         stack: list[Steps] = [self._ops(source)]
         while stack:
@@ -71,21 +71,21 @@ class BlockWriter:
                 stack.append(inner)
 
     def begin(self, block: Block) -> None:
-        """Puts `block` behind the one that has been written, and writes there."""
+        """Inserts `block` after the current block, and makes it the current block."""
         region = self.block.parent
         assert region is not None, "blocks are written into a region"
         region.insert_block_after(block, self.block)
         self._turn_to(block)
 
     def with_arguments(self, values: Sequence[SSAValue]) -> Block:
-        """A new block with an argument for each of `values`, which stands for it from now on."""
+        """Returns a new block with an argument for each of `values`, which it replaces from now on."""
         block = Block(arg_types=[self.rewriter.types.convert(value.type) for value in values])
         for old, new in zip(values, block.args, strict=True):
             self.rewriter.bind(old, new)
         return block
 
     def close(self, block: Block, target: Block) -> Operation:
-        """Branches to `target` with what the yield at the end of `block` yields."""
+        """Writes a branch to `target` with the values that the end of `block` yields."""
         return self.rewriter.insert(self.words.branch(target, self.rewriter.operands(_end_of(block).operands)))
 
     def _turn_to(self, block: Block) -> None:
@@ -111,7 +111,7 @@ Rule: TypeAlias = Callable[[Any, BlockWriter], Iterator[Block]]
 
 
 def lower_for(op: scf.ForOp, writer: BlockWriter) -> Iterator[Block]:
-    """A counted loop as a header that tests, a body, and a branch back, which carries the loop's annotation.
+    """Lowers a counted loop to a header with the test, a body, and a back edge with the loop's annotation.
 
         %r = scf.for %i = %lb to %ub step %s iter_args(%a = %init) {body; scf.yield %n} {llvm.loop_annotation = #u}
     becomes
@@ -144,7 +144,7 @@ def lower_for(op: scf.ForOp, writer: BlockWriter) -> Iterator[Block]:
 
 
 def lower_while(op: scf.WhileOp, writer: BlockWriter) -> Iterator[Block]:
-    """A loop with a test of its own: the before region is the header, the after region the body.
+    """Lowers a loop with a test of its own: the before region is the header, the after region the body.
 
         %r = scf.while (%a = %init) {test; scf.condition(%c) %v} do {^bb0(%v): body; scf.yield %n}
     becomes
@@ -189,7 +189,7 @@ def lower_if(op: scf.IfOp, writer: BlockWriter) -> Iterator[Block]:
 
 
 def lower_index_switch(op: scf.IndexSwitchOp, writer: BlockWriter) -> Iterator[Block]:
-    """`scf.index_switch` → a chain of comparisons; with the handful of cases it has here, LLVM makes a switch of it."""
+    """`scf.index_switch` → a chain of comparisons, which LLVM turns into a switch; there are only a few cases here."""
     rewriter, words = writer.rewriter, writer.words
     chosen, after = rewriter.operand(op.arg), writer.with_arguments(op.results)
     for value, region in zip(op.cases.get_values(), op.case_regions, strict=True):
@@ -217,7 +217,7 @@ def _end_of(block: Block) -> scf.YieldOp:
 
 
 def _annotate(branch: Operation, loop: Operation, words: Words) -> None:
-    """Keeps the annotation of a loop on the branch back, where LLVM looks for it."""
+    """Copies the annotation of a loop to the back edge, from which LLVM reads it."""
     if (annotation := loop.attributes.get(LOOP_ANNOTATION)) is not None:
         branch.attributes[words.annotation] = annotation
 
@@ -228,6 +228,6 @@ RULES: Mapping[type[Operation], Rule] = {
     scf.IfOp: lower_if,
     scf.IndexSwitchOp: lower_index_switch,
 }
-"""Class of an op → its rule."""
+"""Op class → its rule."""
 ENDS = (scf.YieldOp, scf.ConditionOp)
-"""The ops that end the regions of those, and go with them."""
+"""The terminators of the regions of these ops, which are removed with them."""

@@ -1,4 +1,4 @@
-"""Functions of the llvm dialect that stand in the compiler as text."""
+"""Functions of the llvm dialect that are part of the compiler as text."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from xdsl.parser import Parser
 from xrelay.dialects.upstream.llvm_extras import LLVM
 
 Signatures: TypeAlias = Mapping[str, tuple[Sequence[Attribute], Sequence[Attribute]]]
-"""The types of the arguments and results of functions, by their names, without the context."""
+"""Function name → types of its arguments and results, without the context."""
 
 
 def declare_functions(module: ModuleOp, signatures: Signatures) -> None:
-    """Declares those of the functions that a module in the func dialect does not have."""
+    """Declares the functions that a module in the func dialect lacks."""
     declared = {op.sym_name.data for op in module.ops if isinstance(op, func.FuncOp)}
     for name, (inputs, outputs) in signatures.items():
         if name not in declared:
@@ -27,12 +27,12 @@ def declare_functions(module: ModuleOp, signatures: Signatures) -> None:
 
 
 def is_declaration_of(op: Operation, names: Collection[str]) -> bool:
-    """Whether `op` announces, in the func dialect, a function of one of these names."""
+    """Whether `op` is a declaration, in the func dialect, of a function with one of these names."""
     return isinstance(op, func.FuncOp) and op.is_declaration and op.sym_name.data in names
 
 
 def define_functions(module: ModuleOp, text: str, name: str) -> None:
-    """Adds those functions of `text` that a module in the llvm dialect does not have; `name` is that of the text."""
+    """Adds the functions of `text` that a module in the llvm dialect lacks; `name` is the name of the text."""
     block = module.body.block
     known = {op.sym_name.data for op in block.ops if isinstance(op, llvm.FuncOp)}
     for op in _functions(text, name):
@@ -42,7 +42,7 @@ def define_functions(module: ModuleOp, text: str, name: str) -> None:
 
 @cache
 def _functions(text: str, name: str) -> tuple[llvm.FuncOp, ...]:
-    """The functions of a text, which is parsed once: copies of ops cost a tenth of parsing."""
+    """Returns the functions of a text, which is parsed once: copying ops takes a tenth of the time of parsing."""
     context = Context()
     context.load_dialect(Builtin)
     context.load_dialect(LLVM)
@@ -50,7 +50,7 @@ def _functions(text: str, name: str) -> tuple[llvm.FuncOp, ...]:
 
 
 def _copy(function: llvm.FuncOp) -> llvm.FuncOp:
-    """A copy whose blocks keep their names, which `clone` drops."""
+    """Returns a copy whose blocks keep their names, which `clone` drops."""
     copied = function.clone()
     for block, original in zip(copied.body.blocks, function.body.blocks, strict=True):
         block.name_hint = original.name_hint

@@ -1,10 +1,10 @@
 """Converts types of the scf level to types of the llvm level.
 
 - `index` is `i64`, also inside vectors.
-- `bf16` is `i16`: what computes with it has become arithmetic on its bits, and LLVM would convert a `bfloat` to f32 and
-  back even where it is only handed on.
-- A memref is the bare pointer to its element (0, …, 0); the offset of a strided layout is in the pointer already, its
-  strides are known from the type. Where a stride depends on a `?` size there is no such representation.
+- `bf16` is `i16`: computations on it have become integer arithmetic, and LLVM would convert a `bfloat` to f32 and back
+  even if it is only moved.
+- A memref is the bare pointer to its element (0, …, 0). The pointer includes the offset of a strided layout, and the
+  type contains the strides. A memref with a stride that depends on a `?` size has no such representation.
 - A function as a value is a pointer.
 """
 
@@ -36,15 +36,15 @@ from xrelay.passes.infra.conversion import TypeConverter
 
 PTR = LLVMPointerType()
 BUFFER_ALIGNMENT = 64
-"""Bytes to which buffers that the compiler places are aligned: a cache line, and the widest vector."""
+"""The alignment in bytes of buffers that the compiler places: a cache line, and the widest vector."""
 
 
 _SCALARS: Mapping[Attribute, Attribute] = {IndexType(): i64, bf16: i16}
-"""Types of numbers that have no, or no safe, counterpart → those that stand for them."""
+"""Number types without a (safe) counterpart → their replacements."""
 
 
 def to_llvm_type(type_: Attribute) -> Attribute | None:
-    """The rule of the conversion; None for a type that stays."""
+    """Returns the converted type; None for a type that stays."""
     if (scalar := _SCALARS.get(type_)) is not None:
         return scalar
     if isa(type_, VectorType) and (scalar := _SCALARS.get(type_.element_type)) is not None:
@@ -58,13 +58,13 @@ _CONVERTER = TypeConverter(to_llvm_type)
 
 
 def llvm_types() -> TypeConverter:
-    """The converter to the types of the llvm dialect; what it has converted it knows from then on."""
+    """Returns the cached converter to the types of the llvm dialect."""
     return _CONVERTER
 
 
 @lru_cache(maxsize=1024)
 def memory_type(type_: Attribute) -> Attribute:
-    """Returns the type in which a value lies in memory: `i1` is a byte of 0 or 1, the rest as converted."""
+    """Returns the type of a value in memory: `i1` is a byte of 0 or 1, other types as converted."""
     if isa(type_, VectorType):
         return VectorType(memory_type(type_.element_type), type_.shape, type_.scalable_dims)
     if type_ == i1:
@@ -74,7 +74,7 @@ def memory_type(type_: Attribute) -> Attribute:
 
 @lru_cache(maxsize=1024)
 def byte_size(type_: Attribute) -> int:
-    """Bytes one value of `type_` takes in memory; raises `LoweringError` for a type without a size."""
+    """Returns the size of a value of `type_` in memory in bytes; raises `LoweringError` for a type without a size."""
     stored = memory_type(type_)
     if isa(stored, VectorType):
         count = 1
@@ -88,13 +88,13 @@ def byte_size(type_: Attribute) -> int:
 
 @lru_cache(maxsize=1024)
 def scalar_alignment(type_: Attribute) -> int:
-    """Bytes to which every pointer to a value of `type_` is aligned: the size of its scalar element."""
+    """Returns the alignment in bytes of every pointer to a value of `type_`: the size of its scalar element."""
     return byte_size(type_.element_type if isa(type_, VectorType) else type_)
 
 
 @lru_cache(maxsize=1024)
 def static_strides(type_: MemRefType[Attribute]) -> tuple[int, ...] | None:
-    """The strides of a memref in elements, or None where they are not all known."""
+    """Returns the strides of a memref in elements, or None if they are not all static."""
     strides = type_.get_strides()
     if strides is None or any(stride is None or stride == DYNAMIC_INDEX for stride in strides):
         return None
@@ -102,7 +102,7 @@ def static_strides(type_: MemRefType[Attribute]) -> tuple[int, ...] | None:
 
 
 def element_count(type_: MemRefType[Attribute]) -> int | None:
-    """The number of elements of a memref, or None where it is not known."""
+    """Returns the number of elements of a memref, or None if it is not static."""
     count = 1
     for extent in type_.get_shape():
         if extent == DYNAMIC_INDEX:
@@ -112,7 +112,7 @@ def element_count(type_: MemRefType[Attribute]) -> int | None:
 
 
 def is_contiguous(type_: MemRefType[Attribute]) -> bool:
-    """Whether the elements of a memref lie side by side in row-major order."""
+    """Whether the elements of a memref are contiguous in row-major order."""
     strides, shape = static_strides(type_), type_.get_shape()
     if strides is None:
         return False
@@ -125,7 +125,7 @@ def is_contiguous(type_: MemRefType[Attribute]) -> bool:
 
 
 def storage_type(type_: MemRefType[Attribute], count: int) -> LLVMArrayType:
-    """The array that holds `count` elements of a memref of type `type_`."""
+    """Returns the array type that holds `count` elements of a memref of type `type_`."""
     return LLVMArrayType(count, memory_type(type_.element_type))
 
 

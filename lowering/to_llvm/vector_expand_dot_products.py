@@ -1,12 +1,14 @@
 """vector-expand-dot-products: sums of four products of bytes by an instruction of the CPU, or by plain arithmetic.
 
+```
 %x = vector.broadcast %b : vector<4xi8> to vector<16x4xi8>
 %w = vector.shape_cast %v : vector<64xi8> to vector<16x4xi8>
 %p = arith.muli (arith.extui %x), (arith.extsi %w) : vector<16x4xi32>
 %s = vector.multi_reduction <add>, %p, %acc [1] : vector<16x4xi32> to vector<16xi32>
-
-→   %x = vector.shuffle %b, %b [0, 1, 2, 3, 0, 1, …] : vector<4xi8>, vector<4xi8>
+→
+%x = vector.shuffle %b, %b [0, 1, 2, 3, 0, 1, …] : vector<4xi8>, vector<4xi8>
 %s = llvm.call_intrinsic "llvm.x86.avx512.vpdpbusd.512"(%acc, %x, %v)
+```
 """
 
 from __future__ import annotations
@@ -45,26 +47,26 @@ VPDPBUSD = {
     8: "llvm.x86.avx512.vpdpbusd.256",
     16: "llvm.x86.avx512.vpdpbusd.512",
 }
-"""Lanes → the instruction that adds to each i32 four products of an unsigned and a signed byte, of VNNI."""
+"""Lanes → VNNI instruction that adds four products of an unsigned and a signed byte to each i32."""
 
 PMADDWD = {
     4: "llvm.x86.sse2.pmadd.wd",
     8: "llvm.x86.avx2.pmadd.wd",
     16: "llvm.x86.avx512.pmaddw.d.512",
 }
-"""Lanes → the instruction that gives for each i32 the sum of two products of signed 16 bits."""
+"""Lanes → instruction that computes the sum of two products of signed 16-bit numbers for each i32."""
 
 USDOT = {
     2: "llvm.aarch64.neon.usdot.v2i32.v8i8",
     4: "llvm.aarch64.neon.usdot.v4i32.v16i8",
 }
-"""Lanes → the instruction that adds to each i32 four products of an unsigned and a signed byte, of I8MM."""
+"""Lanes → I8MM instruction that adds four products of an unsigned and a signed byte to each i32."""
 
 SDOT = {
     2: "llvm.aarch64.neon.sdot.v2i32.v8i8",
     4: "llvm.aarch64.neon.sdot.v4i32.v16i8",
 }
-"""Lanes → the instruction that adds to each i32 four products of two signed bytes, of DotProd."""
+"""Lanes → DotProd instruction that adds four products of two signed bytes to each i32."""
 
 
 @dataclass(frozen=True)
@@ -80,13 +82,13 @@ class DotProduct:
 
 
 _PURE = (arith.MuliOp, ExtUIOp, ExtSIOp, vector.BroadcastOp, ShapeCastOp)
-"""What stands between loads and a sum."""
+"""The ops between the loads and the sum."""
 
 Expansion = Callable[[Builder, DotProduct], SSAValue]
 
 
 def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
-    """The operands of the chain that `convert-loop-to-scf` writes; `None` for another sum."""
+    """Returns the operands of the chain that `convert-loop-to-scf` emits; None for another sum."""
     product = op.source.owner
     if not isinstance(product, arith.MuliOp) or op.dims != (1,) or op.kind.data.value != "add":
         return None
@@ -107,19 +109,19 @@ def dot_product_of(op: MultiReductionOp) -> DotProduct | None:
 
 
 def by_vpdpbusd(build: Builder, dot: DotProduct) -> SSAValue:
-    """One instruction."""
+    """Emits one instruction."""
     return _added(build, VPDPBUSD[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
 
 
 def by_usdot(build: Builder, dot: DotProduct) -> SSAValue:
-    """One instruction."""
+    """Emits one instruction."""
     return _added(build, USDOT[dot.lanes], dot.sums, _in_all_lanes(build, dot), dot.signed)
 
 
 def by_sdot(build: Builder, dot: DotProduct) -> SSAValue:
-    """Two instructions, as `Σ x * w = Σ (x - 128) * w - Σ -128 * w`, and both factors are signed bytes.
+    """Emits two instructions: `Σ x * w = Σ (x - 128) * w - Σ -128 * w`, where both factors are signed bytes.
 
-    The second depends on the weight alone; LLVM moves it out of loops in which that does not change.
+    The second depends on the weight alone; LLVM moves it out of loops that do not change the weight.
     """
     least = _splat(build, -128, VectorType(i8, [DOT_TERMS * dot.lanes]))
     moved = build.insert(arith.XOrIOp(_in_all_lanes(build, dot), least)).result
@@ -133,7 +135,7 @@ def _added(build: Builder, instruction: str, sums: SSAValue, *factors: SSAValue)
 
 
 def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
-    """The bytes at even and at odd places as 16 bits each, whose products are added by twos."""
+    """Widens the bytes at even and at odd positions to 16 bits, and adds their products in pairs."""
     pairs = VectorType(i16, [2 * dot.lanes])
     eight = _splat(build, 8, pairs)
     unsigned = build.insert(vector.BitcastOp(_in_all_lanes(build, dot), pairs)).result
@@ -154,7 +156,7 @@ def by_pmaddwd(build: Builder, dot: DotProduct) -> SSAValue:
 
 
 def by_arithmetic(build: Builder, dot: DotProduct) -> SSAValue:
-    """Each of the four terms of all lanes is widened, multiplied and added: on any CPU."""
+    """Widens, multiplies and adds each of the four terms of all lanes; for any CPU."""
     total, wide = dot.sums, VectorType(i32, [dot.lanes])
     for term in range(DOT_TERMS):
         same = _shuffled(build, dot.unsigned, [term] * dot.lanes)
@@ -183,16 +185,17 @@ INSTRUCTIONS: dict[str, tuple[Expansion, dict[int, str]]] = {
     "usdot": (by_usdot, USDOT),
     "sdot": (by_sdot, SDOT),
 }
-"""Name of an instruction → what is written with it, and for how many lanes it exists."""
+"""Name of an instruction → its expansion, and the numbers of lanes that it supports."""
 
 
 @dataclass(frozen=True)
 class VectorExpandDotProductsPass(ModulePass):
-    """Write sums of four products of bytes with an instruction of the CPU.
+    """Writes sums of four products of bytes with an instruction of the CPU.
 
-    `vpdpbusd` and `usdot` are one step; `sdot`, of signed bytes, two; `pmaddwd` takes the bytes as 16 bits, even and
-    odd ones apart, two products a time. Without `instruction`, or where vectors are longer than `width` bits or none
-    that it has, each term is multiplied alone.
+    `vpdpbusd` and `usdot` take one instruction; `sdot`, for signed bytes, takes two; `pmaddwd` widens the bytes to 16
+    bits, even and odd ones separately, and adds two products at a time. Without `instruction`, or if vectors are longer
+    than `width` bits or the instruction does not support their length, each term is multiplied separately.
+
     Refuses reductions of several dimensions of any other form.
     """
 
@@ -204,7 +207,7 @@ class VectorExpandDotProductsPass(ModulePass):
     width: int = field(default=512, metadata={"help": "the bits of the longest vectors that have the instruction"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Expand every sum in the module."""
+        """Expands every sum in the module."""
         if self.instruction and self.instruction not in INSTRUCTIONS:
             raise PassError(
                 f"{self.name}: no instruction is called {self.instruction!r}",
@@ -234,7 +237,7 @@ class VectorExpandDotProductsPass(ModulePass):
 
 
 def _erase_unused(root: Operation | Block) -> None:
-    """Erases an op and those before it that nothing uses any more."""
+    """Erases an op and its operands' definitions that have become unused."""
     pending = [root]
     while pending:
         op = pending.pop()

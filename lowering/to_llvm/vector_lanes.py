@@ -18,14 +18,14 @@ ONE_DIMENSION = "only vectors of one dimension can be converted"
 
 
 def lane_count(type_: Attribute) -> int | None:
-    """The number of lanes of a vector of one dimension; None for any other type."""
+    """Returns the number of lanes of a one-dimensional vector; None for any other type."""
     if not isa(type_, VectorType) or type_.get_num_dims() != 1 or type_.get_num_scalable_dims():
         return None
     return type_.get_shape()[0]
 
 
 def lanes_below(bound: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
-    """The mask whose lane k is `k < bound`, signed."""
+    """Returns the mask whose lane k is `k < bound`, signed."""
     lanes = lane_count(type_)
     assert lanes is not None, "masks have one dimension"
     numbers = VectorType(i64, [lanes])
@@ -36,7 +36,7 @@ def lanes_below(bound: SSAValue, type_: Attribute, rewriter: ConversionRewriter)
 
 
 def splat(scalar: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> SSAValue:
-    """A vector of `type_` with `scalar` in every lane."""
+    """Returns a vector of `type_` with `scalar` in every lane."""
     wide = rewriter.types.convert(type_)
     lanes = lane_count(wide)
     assert lanes is not None, "checked by the caller"
@@ -51,7 +51,7 @@ def splat(scalar: SSAValue, type_: Attribute, rewriter: ConversionRewriter) -> S
 def shuffle(
     left: SSAValue, mask: Sequence[int], rewriter: ConversionRewriter, right: SSAValue | None = None
 ) -> SSAValue:
-    """Lanes of `left` and `right` as `mask` picks them; -1 is poison."""
+    """Returns the lanes of `left` and `right` that `mask` selects; -1 is poison."""
     assert isa(left.type, VectorType), "vectors are shuffled"
     result = VectorType(left.type.element_type, [len(mask)])
     lanes = {"mask": indices(tuple(mask))}

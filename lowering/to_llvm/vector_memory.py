@@ -1,7 +1,7 @@
-"""Vectors in memory: the part of `convert-vector-to-llvm` that loads and stores them.
+"""Loads and stores of vectors, for `convert-vector-to-llvm`.
 
-Accesses claim no more alignment than is certain: what the buffer and the constant part of the index give, else that of
-one element. On the CPUs we generate code for an unaligned access that happens to be aligned costs nothing.
+Accesses have only the guaranteed alignment: that of the buffer and the constant part of the index, or else of one
+element. On the CPUs we generate code for, an unaligned access to an aligned address costs nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class ConvertLoad(ConversionPattern[vector.LoadOp]):
     """`vector.load %m[%i] : memref<64xf32>, vector<16xf32>` → `llvm.load` of a vector."""
 
     def rewrite(self, op: vector.LoadOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute the address and load."""
+        """Computes the address and loads."""
         address = _vector_address(op.base, op.indices, op.result.type, rewriter)
         if isinstance(address, str):
             return address
@@ -41,7 +41,7 @@ class ConvertStore(ConversionPattern[vector.StoreOp]):
     """`vector.store %v, %m[%i] : memref<64xf32>, vector<16xf32>` → `llvm.store` of a vector."""
 
     def rewrite(self, op: vector.StoreOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute the address and store."""
+        """Computes the address and stores."""
         address = _vector_address(op.base, op.indices, op.vector.type, rewriter)
         if isinstance(address, str):
             return address
@@ -51,10 +51,10 @@ class ConvertStore(ConversionPattern[vector.StoreOp]):
 
 
 class ConvertMaskedLoad(ConversionPattern[vector.MaskedLoadOp]):
-    """`vector.maskedload %m[%i], %mask, %else` → `llvm.masked.load`; lanes that are off touch no memory."""
+    """`vector.maskedload %m[%i], %mask, %else` → `llvm.masked.load`; masked-off lanes touch no memory."""
 
     def rewrite(self, op: vector.MaskedLoadOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute the address, which may lie outside, and load the lanes that are on."""
+        """Computes the address, which may be out of bounds, and loads the active lanes."""
         address = _vector_address(op.base, op.indices, op.result.type, rewriter, in_bounds=False)
         if isinstance(address, str):
             return address
@@ -63,10 +63,10 @@ class ConvertMaskedLoad(ConversionPattern[vector.MaskedLoadOp]):
 
 
 class ConvertMaskedStore(ConversionPattern[vector.MaskedStoreOp]):
-    """`vector.maskedstore %m[%i], %mask, %v` → `llvm.masked.store`; lanes that are off touch no memory."""
+    """`vector.maskedstore %m[%i], %mask, %v` → `llvm.masked.store`; masked-off lanes touch no memory."""
 
     def rewrite(self, op: vector.MaskedStoreOp, rewriter: ConversionRewriter) -> str | None:
-        """Compute the address, which may lie outside, and store the lanes that are on."""
+        """Computes the address, which may be out of bounds, and stores the active lanes."""
         address = _vector_address(op.base, op.indices, op.value_to_store.type, rewriter, in_bounds=False)
         if isinstance(address, str):
             return address
@@ -79,7 +79,7 @@ class ConvertTransferRead(ConversionPattern[vector.TransferReadOp]):
     """`vector.transfer_read %m[%i], %pad : memref<60xf32>, vector<16xf32>` → a load, masked unless in bounds."""
 
     def rewrite(self, op: vector.TransferReadOp, rewriter: ConversionRewriter) -> str | None:
-        """Load the lanes inside the memref and the mask; the others get the padding."""
+        """Loads the lanes inside the memref and the mask; the others get the padding."""
         if not isa(op.source.type, MemRefType):
             return "only memrefs are read"
         type_ = op.result.type
@@ -102,7 +102,7 @@ class ConvertTransferWrite(ConversionPattern[vector.TransferWriteOp]):
     """`vector.transfer_write %v, %m[%i] : vector<16xf32>, memref<60xf32>` → a store, masked unless in bounds."""
 
     def rewrite(self, op: vector.TransferWriteOp, rewriter: ConversionRewriter) -> str | None:
-        """Store the lanes inside the memref and the mask."""
+        """Stores the lanes inside the memref and the mask."""
         if not isa(op.source.type, MemRefType):
             return "only memrefs are written"
         type_ = op.vector.type
@@ -129,7 +129,7 @@ def _vector_address(
     *,
     in_bounds: bool = True,
 ) -> Address | str:
-    """The address of a vector of `type_` that begins at `base[indices]`."""
+    """Returns the address of a vector of `type_` that begins at `base[indices]`."""
     if lane_count(type_) is None:
         return ONE_DIMENSION
     assert isa(base.type, MemRefType), "the op's definition says that this is a memref"
@@ -140,7 +140,7 @@ def _vector_address(
 
 
 def _masked_load(address: Address, mask: SSAValue, otherwise: SSAValue, rewriter: ConversionRewriter) -> SSAValue:
-    """The lanes that `mask` has on from memory, the others from `otherwise`; booleans lie in memory as bytes."""
+    """Loads the lanes in `mask`, and takes the others from `otherwise`; booleans are bytes in memory."""
     fallback = rewriter.operand(otherwise)
     type_, stored = fallback.type, memory_type(fallback.type)
     if stored != type_:
@@ -150,7 +150,7 @@ def _masked_load(address: Address, mask: SSAValue, otherwise: SSAValue, rewriter
 
 
 def _masked_store(value: SSAValue, address: Address, mask: SSAValue, rewriter: ConversionRewriter) -> None:
-    """Store the lanes that `mask` has on; booleans lie in memory as bytes."""
+    """Stores the lanes in `mask`; booleans are bytes in memory."""
     converted = rewriter.operand(value)
     stored = memory_type(converted.type)
     if stored != converted.type:
@@ -165,7 +165,7 @@ def _transfer_mask(
     mask: SSAValue | None,
     rewriter: ConversionRewriter,
 ) -> SSAValue | str | None:
-    """The lanes a transfer touches: None for all, or why it cannot be converted."""
+    """Returns the mask of a transfer: None for all lanes, or the reason why it cannot be converted."""
     if type_.get_num_dims() != 1 or memory.get_num_dims() == 0:
         return ONE_DIMENSION
     if not op.permutation_map.data.is_minor_identity():
@@ -190,4 +190,4 @@ MEMORY_PATTERNS: tuple[AnyPattern, ...] = (
     ConvertTransferRead(),
     ConvertTransferWrite(),
 )
-"""The patterns of `convert-vector-to-llvm` that touch memory."""
+"""The patterns of `convert-vector-to-llvm` that access memory."""
