@@ -1,8 +1,8 @@
-"""The llvm dialect as LLVM IR text, in linear time: `emit_llvm_ir(module)`.
+"""Emission of LLVM IR text from the llvm dialect, in linear time: `emit_llvm_ir(module)`.
 
-xDSL's own translator goes through llvmlite's object model, drops function attributes and loop metadata without a word,
-knows no bf16 and cannot be extended. This one writes text directly; each op class has a writer in a registry, to which
-another package adds its own with `writes`. Ops without a writer are an error that names op and place.
+xDSL's own translator uses llvmlite's object model, silently drops function attributes and loop metadata, has no bf16
+and cannot be extended. This one writes text directly. Each op class has a writer in a registry; other packages register
+writers with `writes`. An op without a writer is an error that names the op and its location.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from xrelay.passes.infra.conversion import describe_place
 __all__ = ["FunctionText", "ModuleText", "emit_llvm_ir", "emit_to_stream", "instructions", "writes"]
 
 ARGUMENT_FLAGS = ("noalias", "nonnull", "noundef", "readonly", "writeonly", "nocapture", "nofree", "signext", "zeroext")
-"""Attributes `llvm.X` of an argument that are written as they are."""
+"""Attributes `llvm.X` of an argument that are written unchanged."""
 ARGUMENT_NUMBERS = ("align", "dereferenceable", "dereferenceable_or_null")
 """Attributes `llvm.X = n` of an argument."""
 FUNCTION_FLAGS = {"no_inline": "noinline", "no_unwind": "nounwind", "always_inline": "alwaysinline"}
-"""Attributes of a function, and how LLVM spells them."""
+"""Attribute of a function → its LLVM spelling."""
 _ATTRIBUTE: Final = re.compile(r"[a-z_]+(\([a-z0-9_:, ]*\))?")
 
 
@@ -40,11 +40,11 @@ def emit_llvm_ir(
     target_features: str | None = None,
     prefer_vector_width: int | None = None,
 ) -> str:
-    """The LLVM IR text of a module in the llvm dialect.
+    """Returns the LLVM IR text of a module in the llvm dialect.
 
     `target_cpu`, `target_features` (as `"+avx512f,-sse4a"`) and `prefer_vector_width` (bits) become attributes of every
-    function with a body that does not say otherwise itself. Raises `LoweringError`, with the source location, for an op
-    that has no writer, a type LLVM does not have, or a constant that cannot be written.
+    function with a body that does not set them itself. Raises `LoweringError`, with the source location, for an op
+    without a writer, a type that LLVM does not have, or a constant that cannot be written.
     """
     strings = {
         "target-cpu": target_cpu,
@@ -66,7 +66,7 @@ def emit_llvm_ir(
 
 
 def emit_to_stream(module: ModuleOp, stream: IO[str]) -> None:
-    """Write the LLVM IR text of `module`, for no particular target, to `stream`."""
+    """Writes the LLVM IR text of `module`, without a target, to `stream`."""
     stream.write(emit_llvm_ir(module))
 
 
@@ -106,7 +106,7 @@ def _linkage(op: llvm.FuncOp) -> list[str]:
 
 
 def _argument_flags(op: llvm.FuncOp, index: int) -> str:
-    """The attributes of an argument, each with a space before it."""
+    """Returns the attributes of an argument, each after a space."""
     if op.arg_attrs is None or index >= len(op.arg_attrs.data):
         return ""
     attributes = op.arg_attrs.data[index].data
@@ -136,7 +136,7 @@ def _function_attributes(op: llvm.FuncOp, defaults: Mapping[str, str]) -> list[s
 
 
 def _checked_word(word: str, op: llvm.FuncOp) -> str:
-    """An attribute of a function without a value; `LoweringError` for text that is no such word."""
+    """Returns a function attribute without a value; raises `LoweringError` if it is not a valid one."""
     if _ATTRIBUTE.fullmatch(word):
         return word
     raise LoweringError(f"{word!r} is no attribute of a function in LLVM IR", location=describe_place(op))

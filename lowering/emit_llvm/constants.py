@@ -1,4 +1,4 @@
-"""Constants as LLVM IR text: exact, so floats that no short decimal gives exactly are written in hexadecimal."""
+"""Constants as exact LLVM IR text: floats without an exact short decimal are written in hexadecimal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from xrelay.lowering.emit_llvm.types import TypeTexts
 
 
 def float_text(value: float, type_: Attribute) -> str:
-    """`value`, rounded to `type_`, as LLVM reads it back without loss; infinities and NaNs included."""
+    """Returns `value`, rounded to `type_`, in a form that LLVM reads without loss; supports infinities and NaNs."""
     if isinstance(type_, Float16Type):
         return f"0xH{_bits(value, 'e'):04X}"
     if isinstance(type_, BFloat16Type):
@@ -44,11 +44,11 @@ def float_text(value: float, type_: Attribute) -> str:
 
 
 _INTEGERS: Final = {"e": "<H", "f": "<I"}
-"""The integers of as many bits as the floats of `struct`."""
+"""Format of a float in `struct` → format of the unsigned integer of the same size."""
 
 
 def _bits(value: float, code: str) -> int:
-    """The bits of `value` as a float of `struct`, rounded to nearest even; what is too large is infinite."""
+    """Returns the bits of `value` as a float of `struct`, rounded to nearest even; overflow gives infinity."""
     try:
         data = struct.pack("<" + code, value)
     except OverflowError:
@@ -58,7 +58,7 @@ def _bits(value: float, code: str) -> int:
 
 
 def _bfloat_bits(value: float) -> int:
-    """The bits of `value` rounded to bfloat16, to nearest even."""
+    """Returns the bits of `value` rounded to bfloat16, to nearest even."""
     bits = _bits(value, "f")
     if math.isnan(value):
         return bits >> 16 | 0x40
@@ -66,20 +66,20 @@ def _bfloat_bits(value: float) -> int:
 
 
 def integer_text(value: int, type_: IntegerType) -> str:
-    """`value` as an integer constant; an i1 as `true` or `false`."""
+    """Returns `value` as an integer constant; an i1 as `true` or `false`."""
     if type_.width.data == 1:
         return "true" if value else "false"
     return str(value)
 
 
 class ConstantTexts:
-    """Attributes of `llvm.mlir.constant` and `llvm.mlir.global` as text."""
+    """Converts the values of `llvm.mlir.constant` and `llvm.mlir.global` to text."""
 
     def __init__(self, types: TypeTexts):
         self._types = types
 
     def __call__(self, value: Attribute, type_: Attribute) -> str:
-        """The text of `value` as a constant of `type_`, without the type."""
+        """Returns the text of `value` as a constant of `type_`, without the type."""
         if isinstance(value, IntegerAttr):
             return self._number(value.value.data, type_)
         if isinstance(value, FloatAttr):

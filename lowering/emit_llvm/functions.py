@@ -22,18 +22,20 @@ OpT = TypeVar("OpT", bound=Operation)
 Writer: TypeAlias = "Callable[[Any, FunctionText], None]"
 
 WRITERS: dict[type[Operation], Writer] = {}
-"""Op class → what writes it. Another package adds its own with `writes`."""
+"""Op class → its writer. Other packages register writers with `writes`."""
 
 MAX_NAME = 200
-"""Characters of a value's or block's name; longer ones are cut, and numbered where that makes them equal."""
+"""The maximum length of a value's or block's name; longer names are cut, and numbered to keep them unique."""
 
 
 def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
-    """Register the decorated function as the writer of these classes of ops (and of classes derived from them).
+    """Registers the decorated function as the writer of these classes of ops, and of classes derived from them.
 
+    ```
     @writes(MyFenceOp)
     def write_fence(op: MyFenceOp, text: FunctionText) -> None:
         text.line("fence seq_cst")
+    ```
     """
 
     def register(writer: Writer) -> Writer:
@@ -47,7 +49,7 @@ def writes(*op_types: type[Operation]) -> Callable[[Writer], Writer]:
 
 
 class ModuleText:
-    """The parts of a module that its functions share: type texts, metadata, declarations of intrinsics."""
+    """State that the functions of a module share: type texts, metadata, declarations of intrinsics."""
 
     def __init__(self):
         self.types = TypeTexts()
@@ -56,7 +58,7 @@ class ModuleText:
         self.declarations: dict[str, str] = {}
 
     def declare(self, name: str, result: str, arguments: Iterable[str]) -> None:
-        """Declare an intrinsic, once."""
+        """Declares an intrinsic, once."""
         if name not in self.declarations:
             self.declarations[name] = f"declare {result} @{name}({', '.join(arguments)})\n"
 
@@ -65,17 +67,17 @@ _PLAIN_NAME = re.compile(r"[-a-zA-Z$._][-a-zA-Z$._0-9]*")
 
 
 def symbol(name: str) -> str:
-    """A global's name as `@name`, quoted where it has to be."""
+    """Returns a global's name as `@name`, quoted if necessary."""
     return f"@{name}" if _PLAIN_NAME.fullmatch(name) else f"@{quoted(name)}"
 
 
 def quoted(text: str) -> str:
-    """A string of LLVM IR, with unusual characters escaped."""
+    """Returns a string of LLVM IR, with unusual characters escaped."""
     return '"' + "".join(chr(b) if 32 <= b < 127 and b not in b'"\\' else f"\\{b:02X}" for b in text.encode()) + '"'
 
 
 class FunctionText:
-    """The body of one function on its way to text. Writers call `line`, `result`, `typed`, `name` and `type_of`."""
+    """The body of one function under construction. Writers call `line`, `result`, `typed`, `name` and `type_of`."""
 
     module: ModuleText
 
@@ -90,31 +92,31 @@ class FunctionText:
         self._name_all(op)
 
     def type_of(self, type_: Attribute) -> str:
-        """The text of a type."""
+        """Returns the text of a type."""
         return self.module.types(type_)
 
     def name(self, value: SSAValue) -> str:
-        """An operand without its type: a local name, or the text of a constant."""
+        """Returns an operand without its type: a local name, or the text of a constant."""
         return self._names[value]
 
     def typed(self, value: SSAValue) -> str:
-        """An operand with its type, as `float %x`."""
+        """Returns an operand with its type, as `float %x`."""
         return f"{self.type_of(value.type)} {self.name(value)}"
 
     def label(self, block: Block) -> str:
-        """A block as the target of a branch, as `label %body`."""
+        """Returns a block as the target of a branch, as `label %body`."""
         return f"label %{self._blocks[block]}"
 
     def line(self, text: str) -> None:
-        """Write an instruction without a result."""
+        """Writes an instruction without a result."""
         self.lines.append(f"  {text}")
 
     def result(self, op: Operation, text: str) -> None:
-        """Write an instruction whose result is that of `op`."""
+        """Writes an instruction whose result is that of `op`."""
         self.lines.append(f"  {self._names[op.results[0]]} = {text}")
 
     def call(self, op: Operation, name: str, operands: Iterable[SSAValue], flags: str = "") -> None:
-        """Write a call of the intrinsic `name`, declared if it is not yet, with the result of `op` if it has one."""
+        """Writes a call of the intrinsic `name`, with the result of `op` if it has one; declares the intrinsic once."""
         values = list(operands)
         result = self.type_of(op.results[0].type) if op.results else "void"
         self.module.declare(name, result, (self.type_of(value.type) for value in values))
@@ -125,7 +127,7 @@ class FunctionText:
             self.line(text)
 
     def loop_metadata(self, op: Operation) -> str:
-        """`, !llvm.loop !3` for a branch with a loop annotation, else nothing."""
+        """Returns `, !llvm.loop !3` for a branch with a loop annotation, else an empty string."""
         annotation = op.get_attr_or_prop("loop_annotation")
         if annotation is None:
             return ""
@@ -134,7 +136,7 @@ class FunctionText:
         return f", !llvm.loop {self.module.metadata.loop(annotation)}"
 
     def body(self, op: llvm.FuncOp) -> str:
-        """The text of all blocks."""
+        """Returns the text of all blocks."""
         for number, block in enumerate(op.body.blocks):
             self.lines.append(f"{self._blocks[block]}:")
             if number:
@@ -165,7 +167,7 @@ class FunctionText:
             self.lines.append(f"  {self._names[arg]} = phi {self.type_of(arg.type)} {sources}")
 
     def _name_all(self, op: llvm.FuncOp) -> None:
-        """Give every block and value its name before anything is written, since phis look ahead."""
+        """Assigns names to all blocks and values before writing, since phis refer to later ones."""
         for number, block in enumerate(op.body.blocks):
             self._blocks[block] = self._fresh(block.name_hint or ("entry" if number == 0 else f"bb{number}"))
         for block in op.body.blocks:
@@ -189,14 +191,14 @@ class FunctionText:
             self._names[value] = "%" + self._fresh(hint)
 
     def _note_branches(self, block: Block, last: Operation) -> None:
-        """Remember what `last` passes to the arguments of its successors."""
+        """Records the values that `last` passes to the arguments of its successors."""
         origin = self._blocks[block]
         if type(last) is llvm.BrOp:
             edges = [(last.successors[0], tuple(last.operands))]
         elif type(last) is llvm.CondBrOp:
             then, otherwise = last.successors
             values = tuple(last.operands)
-            middle = 1 + len(then.args)  # behind the condition stand the arguments of the one, then of the other
+            middle = 1 + len(then.args)  # operands: the condition, the arguments of `then`, those of `otherwise`
             edges = [(then, values[1:middle]), (otherwise, values[middle:])]
             if then is otherwise and edges[0][1] != edges[1][1]:
                 raise LoweringError(
@@ -208,9 +210,9 @@ class FunctionText:
             self._incoming.setdefault(target, []).append((origin, values))
 
     def _fresh(self, hint: str) -> str:
-        """A name not given yet: `hint`, else `hint_1`, `hint_2` and so on.
+        """Returns an unused name: `hint`, else `hint_1`, `hint_2` and so on.
 
-        LLVM cuts names off after 1024 characters, and takes those that are equal so far for one.
+        LLVM cuts names off after 1024 characters, so longer names with equal beginnings would collide.
         """
         hint = hint[:MAX_NAME]
         if hint not in self._taken:
@@ -240,7 +242,7 @@ _OPERANDS: Mapping[type[Operation], Callable[[Any, FunctionText], str]] = {
     ZeroOp: _zero_text,
     llvm.ZeroOp: _zero_text,
 }
-"""Class of an op that is no instruction but an operand → its text."""
+"""Class of an op that is an operand rather than an instruction → its text."""
 
 
 @cache
@@ -250,7 +252,7 @@ def _operand_of(op_type: type[Operation]) -> Callable[[Any, FunctionText], str] 
 
 @cache
 def _writer_of(op_type: type[Operation]) -> Writer | None:
-    """The writer for a class of ops, or for the closest class it derives from."""
+    """Returns the writer for a class of ops, or for its closest base class."""
     for known in op_type.__mro__:
         if known in WRITERS:
             return WRITERS[known]

@@ -87,7 +87,7 @@ def type_suffix(type_: Attribute) -> str:
 
 
 def fast_math(op: Operation) -> str:
-    """The fast-math flags of an op, each with a space behind it."""
+    """Returns the fast-math flags of an op, each followed by a space."""
     flags = op.properties.get("fastmathFlags")
     if not isinstance(flags, llvm.FastMathAttr) or not flags.data:
         return ""
@@ -97,7 +97,7 @@ def fast_math(op: Operation) -> str:
 
 
 def _integer_flags(op: Operation) -> str:
-    """`nuw nsw exact disjoint` as an op has them, each with a space behind it."""
+    """Returns the flags `nuw nsw exact disjoint` that an op has, each followed by a space."""
     text = ""
     overflow = op.properties.get("overflowFlags")
     if isinstance(overflow, IntegerAttr):
@@ -110,7 +110,7 @@ def _integer_flags(op: Operation) -> str:
 
 @cache
 def _no_wrap(number: int) -> str:
-    """`nuw nsw` as the number of an attribute says."""
+    """Returns the flags `nuw nsw` of an attribute with this number."""
     flags = llvm.OverflowAttr.from_int(number).data
     names = {"nuw ": llvm.OverflowFlag.NO_UNSIGNED_WRAP, "nsw ": llvm.OverflowFlag.NO_SIGNED_WRAP}
     return "".join(name for name, flag in names.items() if flag in flags)
@@ -147,7 +147,7 @@ def write_float_reduction(op: llvm.VectorReduceOperation, text: FunctionText) ->
 
 @writes(llvm.CallIntrinsicOp)
 def write_call_intrinsic(op: llvm.CallIntrinsicOp, text: FunctionText) -> None:
-    """A call of the intrinsic, whose full name the op gives."""
+    """A call of the intrinsic with the op's full name."""
     if not _INTRINSIC.fullmatch(op.intrin.data):
         raise LoweringError(f"{op.intrin.data!r} is no intrinsic of LLVM", location=describe_place(op))
     text.call(op, op.intrin.data, op.args, fast_math(op))
@@ -174,7 +174,7 @@ def write_masked_store(op: extras.MaskedStoreOp | llvm.MaskedStoreOp, text: Func
 
 @writes(llvm.ConstantOp, llvm.UndefOp, llvm.ZeroOp, llvm.AddressOfOp, extras.PoisonOp, extras.ZeroOp)
 def write_constant(op: Operation, text: FunctionText) -> None:
-    """Nothing: constants stand where they are used."""
+    """Writes nothing: constants are written as operands."""
 
 
 _PREDICATES = {flag.to_int(): flag.value for flag in llvm.ICmpPredicateFlag}
@@ -302,7 +302,7 @@ def write_shuffle(op: llvm.ShuffleVectorOp, text: FunctionText) -> None:
 
 @writes(llvm.CallOp)
 def write_call(op: llvm.CallOp, text: FunctionText) -> None:
-    """`%r = call i32 @k(ptr %ctx, ptr %x)`; without a callee the first operand is the function."""
+    """`%r = call i32 @k(ptr %ctx, ptr %x)`; without a callee, the first operand is the function."""
     arguments: Sequence[SSAValue] = op.args
     if op.callee is not None:
         callee = symbol(op.callee.string_value())

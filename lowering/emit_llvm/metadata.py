@@ -1,4 +1,4 @@
-"""Loop annotations as LLVM metadata: one distinct node a loop, options shared."""
+"""Loop annotations as LLVM metadata: one distinct node per loop, with shared options."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FLAGS: dict[str, tuple[str, str]] = {
         '!"llvm.loop.vectorize.scalable.enable", i1 false',
     ),
 }
-"""Flag → the metadata of true and of false; empty: none."""
+"""Flag → its metadata if true and if false; empty for no metadata."""
 
 COUNTS: dict[str, str] = {
     "unroll.count": "llvm.loop.unroll.count",
@@ -37,7 +37,7 @@ COUNTS: dict[str, str] = {
     "interleave.count": "llvm.loop.interleave.count",
     "vectorize.width": "llvm.loop.vectorize.width",
 }
-"""Count → the metadata that takes it."""
+"""Count → the metadata that contains it."""
 
 
 class Metadata:
@@ -48,14 +48,14 @@ class Metadata:
         self._options: dict[str, int] = {}
 
     def loop(self, annotation: LoopAnnotationAttr) -> str:
-        """A new node for a loop with these options, as `!3`."""
+        """Adds a node for a loop with these options; returns its reference, as `!3`."""
         options = [f"!{self._option(text)}" for text in _option_texts(annotation)]
         number = len(self._lines)
         self._lines.append(f"!{number} = distinct !{{{', '.join([f'!{number}', *options])}}}")
         return f"!{number}"
 
     def nontemporal(self) -> str:
-        """The node that marks stores around the caches."""
+        """Returns the node that marks nontemporal stores."""
         return f"!{self._option('i32 1')}"
 
     def _option(self, text: str) -> int:
@@ -65,7 +65,7 @@ class Metadata:
         return self._options[text]
 
     def text(self) -> str:
-        """All nodes, one a line."""
+        """Returns all nodes, one per line."""
         return "".join(line + "\n" for line in self._lines)
 
 

@@ -30,14 +30,14 @@ FLOATS: dict[type[Attribute], str] = {
 
 
 class TypeTexts:
-    """Type → text, worked out once for each object."""
+    """Type → text, computed once for each object."""
 
     def __init__(self):
         self._known: dict[int, tuple[Attribute, str]] = {}
-        """By identity, which costs less than to hash a type; what is kept here keeps its identity."""
+        """Keyed by identity, which is cheaper than hashing a type; the stored type keeps its identity unique."""
 
     def __call__(self, type_: Attribute) -> str:
-        """The text of `type_`; raises `LoweringError` for a type that LLVM does not have."""
+        """Returns the text of `type_`; raises `LoweringError` for a type that LLVM does not have."""
         known = self._known.get(id(type_))
         if known is None:
             known = self._known[id(type_)] = type_, self._write(type_)
@@ -64,6 +64,6 @@ class TypeTexts:
         raise LoweringError(f"{type_} is no type of LLVM", help="convert the ops that use it to the llvm dialect first")
 
     def arguments(self, type_: LLVMFunctionType) -> str:
-        """The argument types of a function, separated by commas."""
+        """Returns the argument types of a function, separated by commas."""
         texts = [self(argument) for argument in type_.inputs]
         return ", ".join([*texts, "..."] if type_.is_variadic else texts)

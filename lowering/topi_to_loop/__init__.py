@@ -1,1 +1,1 @@
-"""topi → loop: kernels on tensors become loop nests on buffers, and get their schedules."""
+"""Lowering from topi to loop: kernels on tensors become loop nests on buffers, with schedules."""

@@ -1,4 +1,4 @@
-"""`loop-assign-schedules`: every kernel gets the schedule that an analytical model of the target proposes."""
+"""`loop-assign-schedules`: assigns to every kernel the schedule that an analytical model of the target proposes."""
 
 from __future__ import annotations
 
@@ -19,17 +19,19 @@ from xrelay.passes.loop.tried_schedules import keep_tried
 from xrelay.target import Target
 
 NAMED: Final = 3
-"""How many kernels a warning names."""
+"""The number of kernels that a warning lists."""
 
 
 @dataclass(frozen=True)
 class LoopAssignSchedulesPass(ModulePass):
-    """Attaches a schedule to every kernel that has none, as data, with the reason for it.
+    """Attaches a schedule to every kernel without one, as an attribute, with the reason for it.
 
     ```
     func.func private @k(…) attributes {loop.kernel} {…}
     ```
+
     becomes
+
     ```
     func.func private @k(…) attributes {loop.kernel,
         loop.schedule = #loop.schedule<[split("w", 14), …]>,
@@ -37,13 +39,13 @@ class LoopAssignSchedulesPass(ModulePass):
     } {…}
     ```
 
-    The nests stay as they are until `loop-apply-schedules`. Each primitive has been tried on a copy of the kernel, so a
-    schedule that is assigned can be applied. Kernels that carry a schedule already (written by hand, or tuned) are left
-    alone. The `target` is written as for `Target.parse`, in quotes: `loop-assign-schedules{target="cpu -mcpu=znver4"}`.
+    The nests stay unchanged until `loop-apply-schedules`. Each primitive has been tried on a copy of the kernel, so an
+    assigned schedule can be applied. Kernels that already have a schedule (written by hand, or tuned) stay unchanged.
+    The `target` has the syntax of `Target.parse`, in quotes: `loop-assign-schedules{target="cpu -mcpu=znver4"}`.
 
-    Schedules that programs and plug-ins register are tried first. One that is not legal for a kernel is a warning, and
-    the kernel gets xrelay's. With `families=registered` kernels that no registered family takes are left alone, and
-    with `families=own` registered ones are not tried.
+    Schedules that programs and plug-ins register are tried first. If one is not legal for a kernel, the pass warns, and
+    the kernel gets a built-in schedule. With `families=registered`, kernels that no registered family accepts stay
+    unchanged; with `families=own`, registered families are not tried.
     """
 
     name = "loop-assign-schedules"
@@ -75,7 +77,7 @@ class LoopAssignSchedulesPass(ModulePass):
 
 
 def _warn(family: str, reason: str, kernels: Sequence[str]) -> None:
-    """Warns of a registered schedule that is not legal for some kernels."""
+    """Warns about a registered schedule that is not legal for some kernels."""
     names = ", ".join(kernels[:NAMED]) + (f" and {len(kernels) - NAMED} more" if len(kernels) > NAMED else "")
     message = f"the registered schedule {family!r} is not legal for {names}, where it is not used: {reason}"
     warnings.warn(message, RuntimeWarning, stacklevel=2)

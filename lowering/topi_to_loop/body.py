@@ -1,4 +1,4 @@
-"""The scalar body of a compute as the body of a `loop.block`: reads become loads, guards conditions, yields stores."""
+"""Lowering of a compute's scalar body to the body of a `loop.block`: loads for reads, stores for yields."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from xrelay.passes.loop.nest_edits import compute
 class BodyLowering:
     """Copies scalar ops into blocks of the loop level.
 
-    `values` maps values of the body to values of the block, to begin with its variables and accumulators; `buffers`
-    maps tensors to the memrefs that hold them.
+    `values` maps values of the body to values of the block, initially its variables and accumulators; `buffers` maps
+    tensors to the memrefs that hold them.
     """
 
     def __init__(
@@ -36,7 +36,7 @@ class BodyLowering:
     ):
         """`sizes` holds the kernel's arguments for named dimensions.
 
-        `moved` holds variables of the body that stand for expressions over the block's variables.
+        `moved` maps variables of the body to expressions over the block's variables.
         """
         self._values = values
         self._buffers = buffers
@@ -44,11 +44,11 @@ class BodyLowering:
         self._moved: Mapping[SSAValue, ValueMap] = {} if moved is None else moved
 
     def value(self, old: SSAValue) -> SSAValue:
-        """Returns the value that stands for a scalar of the body."""
+        """Returns the block's value for a scalar of the body."""
         return self._values.get(old, old)
 
     def copy(self, source: Block, target: Block) -> list[SSAValue]:
-        """Appends the ops of `source` to `target`; gives what the source yields."""
+        """Appends the ops of `source` to `target`; returns the values that the source yields."""
         for op in source.ops:
             if isinstance(op, YieldOp):
                 return [self.value(value) for value in op.values]
@@ -93,7 +93,7 @@ class BodyLowering:
         return value
 
     def _in_bounds(self, op: InBoundsOp, target: Block) -> SSAValue:
-        """One unsigned comparison for each expression that may leave its range: negative numbers are large ones."""
+        """Emits an unsigned comparison for each index that may be out of range: negative numbers compare as large."""
         inside: SSAValue | None = None
         place = op.index
         for number, size in enumerate(op.limits):

@@ -1,4 +1,4 @@
-"""Building the nest of a compute: one perfect nest of named loops around one `loop.block`."""
+"""Construction of the nest of a compute: one perfect nest of named loops around one `loop.block`."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from xrelay.passes.infra.fresh_names import fresh_name
 class NestNames:
     """Names of loops and blocks that are unique within a kernel.
 
-    A block is called like its compute. Loops are called like the index variables (`n`, `c`, `h`) where the kernel has
-    one compute, else with the block's name before (`conv2d_h`), so that a schedule is readable.
+    A block has the name of its compute. Loops have the names of the index variables (`n`, `c`, `h`) if the kernel has
+    one compute, else with the block's name as prefix (`conv2d_h`), so that a schedule is readable.
     """
 
     def __init__(self, several: bool):
@@ -31,22 +31,22 @@ class NestNames:
         self._last: dict[str, int] = {}
 
     def block(self, op: BodyOp) -> str:
-        """A name for the block of a compute or scan."""
+        """Returns a name for the block of a compute or scan."""
         return self.block_called(op.label.data)
 
     def block_called(self, label: str) -> str:
-        """A name for a block that is `label` if possible."""
+        """Returns a unique name for a block: `label` if possible."""
         return fresh_name(f"block {label}", self._taken, self._last).removeprefix("block ")
 
     def loops(self, op: BodyOp, block: str) -> list[str]:
-        """Names for the loops of a compute, spatial and then reduction."""
+        """Returns names for the loops of a compute, spatial and then reduction."""
         hints: list[str] = []
         for kind, variables in (("i", op.spatial_vars), ("k", op.reduce_vars)):
             hints += [variable.name_hint or f"{kind}{n}" for n, variable in enumerate(variables)]
         return self.loops_called(block, hints)
 
     def loops_called(self, block: str, hints: Sequence[str]) -> list[str]:
-        """Names for the loops around a block, made from `hints`."""
+        """Returns names for the loops around a block, based on `hints`."""
         stems = [f"{block}_{hint}" if self._several else hint for hint in hints]
         return [fresh_name(stem, self._taken, self._last) for stem in stems]
 
@@ -58,10 +58,10 @@ def build_nest(
     names: NestNames,
     sizes: KernelExtents,
 ) -> Operation | None:
-    """The nest that computes `op` into the memrefs `results`; None where the index space is empty.
+    """Returns the nest that computes `op` into the memrefs `results`; None for an empty index space.
 
     `buffers` holds the memrefs of the tensors that the body reads, `sizes` the kernel's arguments for named dimensions.
-    Loops of one iteration are left out.
+    Loops of one iteration are omitted.
     """
     if 0 in op.spatial:
         return None
@@ -70,7 +70,7 @@ def build_nest(
     # A fold over nothing is its initial value.
     reduction = () if 0 in op.reduction else op.reduction
     extents = op.spatial + reduction
-    # What is combined may come in any order; what compares with earlier values, or does anything else, may not.
+    # Combinations may be done in any order; comparisons with earlier values, and all other folds, may not.
     folded = IterKind.ORDERED if reduction and combinations(op) is None else IterKind.REDUCE
     loops: list[ForOp] = []
     variables: list[IterVar] = []
@@ -121,20 +121,20 @@ def _build_block(
 
 
 def store_initial(op: IndexSpaceOp, block: Block, results: Sequence[SSAValue], index: ValueMap) -> None:
-    """Appends stores of the first values of the accumulators, at `index`."""
+    """Appends stores of the initial values of the accumulators, at `index`."""
     for value, result in zip(op.init, results, strict=True):
         constant = arith.ConstantOp(value)
         block.add_ops([constant, StoreOp(constant.result, result, index)])
 
 
 def loaded_buffers(body: Block, results: Sequence[SSAValue]) -> list[SSAValue]:
-    """The buffers that a body loads from, without those it writes."""
+    """Returns the buffers that a body loads from, except those in `results`."""
     loaded = dict.fromkeys(op.memref for op in ops_of(body, LoadOp))
     return [buffer for buffer in loaded if buffer not in results]
 
 
 def source_of(op: BodyOp) -> dict[str, Attribute]:
-    """Returns the attributes of the compute, under names of this level."""
+    """Returns the attributes of the compute, with the names of the loop level."""
     kept = {key: value for key, value in op.attributes.items() if not key.startswith("topi.")}
     if (source := op.attributes.get(EXPANDED_FROM)) is not None:
         kept[BLOCK_SOURCE] = source
@@ -142,7 +142,7 @@ def source_of(op: BodyOp) -> dict[str, Attribute]:
 
 
 def nested(loops: Sequence[ForOp], inner: Operation) -> Operation:
-    """`inner` inside of `loops`, the first of which is the outermost."""
+    """Nests `inner` inside `loops`, the outermost first; returns the outermost op."""
     for loop in reversed(loops):
         loop.body.block.add_op(inner)
         loop.location = inner.location

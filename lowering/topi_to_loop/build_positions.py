@@ -1,4 +1,4 @@
-"""Building the nests of a `topi.positions`: the list is cleared, then filled, element by element of the mask."""
+"""Construction of the nests of `topi.positions`: one clears the list, one fills it from the elements of the mask."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ def build_positions(
     names: NestNames,
     sizes: KernelExtents,
 ) -> list[Operation]:
-    """The nests that write the memrefs `results`.
+    """Returns the nests that write the memrefs `results`.
 
-    Every element stores: its position where it counts, zero where it does not, at the place that comes next, which is
-    never behind the element's own. So there is no branch that the data decides.
+    Every element of the mask stores its position if it is true, and zero if not, to the next free place, which is never
+    after the element's own position. So there is no data-dependent branch.
     """
     positions, _ = results
     fill = compute("positions_none", {"i": shape_of(op.positions)[0]}, [i64], lambda b: [b.constant(0, i64)])
@@ -48,7 +48,7 @@ def _filling(
     op: PositionsOp, mask: SSAValue, results: Sequence[SSAValue], names: NestNames, sizes: KernelExtents
 ) -> Operation:
     positions, count = results
-    # A mask without axes has one element, as has one with an axis of one.
+    # A mask without axes has one element, like a mask with one axis of extent one.
     extents = shape_of(op.mask) or (1,)
     block_name = names.block_called("positions")
     first = Block(arg_types=[])
@@ -81,7 +81,7 @@ def _store_zero(block: Block, count: SSAValue) -> None:
 def _append_if_true(
     body: Block, mask: SSAValue, extents: Sequence[Dim], results: Sequence[SSAValue], sizes: KernelExtents
 ) -> None:
-    """Stores the element's position, if it is true, at the next place, and counts it."""
+    """Stores the element's position to the next place if the element is true, and counts it."""
     positions, count = results
     here = body.args[: len(extents)]
     linear: AffineExpr = AffineConstantExpr(0)

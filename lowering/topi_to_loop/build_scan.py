@@ -1,4 +1,4 @@
-"""Building the nest of a scan: loops in the order of the axes, accumulators that live for one run along it."""
+"""Construction of the nest of a scan: loops in the order of the axes, and accumulators for one run along its axis."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def build_scan(
     names: NestNames,
     sizes: KernelExtents,
 ) -> list[Operation]:
-    """The ops that compute a scan into the memrefs `results`, of which those that nothing uses are None.
+    """Returns the ops that compute a scan into the memrefs `results`; unused results are None.
 
     ```
     topi.scan "s" [%i : 4, %k : 8, %j : 3] along %k …   →   loop.for "i" %i to 4 {
@@ -33,8 +33,8 @@ def build_scan(
                                                                  loop.block "s" (…, %vk : ordered 8 = %k, …) …
     ```
 
-    The accumulators have the axes after that of the scan, so all accesses run through memory in its order. Nothing for
-    an empty index space. Loops of one iteration are left out.
+    The accumulators have the axes after the scan axis, so all accesses are in memory order. Returns nothing for an
+    empty index space. Loops of one iteration are omitted.
     """
     if 0 in op.spatial:
         return []
@@ -105,7 +105,7 @@ def _build_block(
 
 
 def _place(op: ScanOp, body: Block, sizes: KernelExtents) -> ValueMap:
-    """The point of the index space at which the block stands; a reverse scan begins at the end of its axis."""
+    """Returns the point of the index space that the block computes; a reverse scan begins at the end of its axis."""
     place = ValueMap.identity(body.args)
     if op.reverse is None:
         return place

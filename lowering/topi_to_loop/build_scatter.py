@@ -1,4 +1,4 @@
-"""Building the nest of a scatter: its updates in order, those that are kept apart in any."""
+"""Construction of the nest of a scatter: its updates in order, except along axes that separate them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 def build_scatter(
     op: ScatterOp, buffers: Mapping[SSAValue, SSAValue], result: SSAValue, names: NestNames, sizes: KernelExtents
 ) -> Operation | None:
-    """The nest that updates the memref `result`, which holds what the updates go into; None where there are none.
+    """Returns the nest that updates the memref `result`, which holds the initial tensor; None if there are no updates.
 
     ```
     topi.scatter "s" [%i : 4, %j : 8] add … {     →   loop.for "i" %i to 4 {
@@ -28,7 +28,7 @@ def build_scatter(
     }                                                         reads(…) writes(%r) {…}
     ```
 
-    A variable that is by itself an index is spatial, any other ordered. Loops of one iteration are left out.
+    A variable that is itself an index is spatial, any other is ordered. Loops of one iteration are omitted.
     """
     if 0 in op.spatial or 0 in shape_of(op.into):
         return None

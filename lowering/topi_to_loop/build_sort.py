@@ -1,4 +1,4 @@
-"""Building the nest of a `topi.sort`: loops over the rows around one `loop.block` that sorts a row."""
+"""Construction of the nest of a `topi.sort`: loops over the rows around one `loop.block` that sorts a row."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 def build_sort(
     op: SortOp, source: SSAValue, results: Sequence[SSAValue], names: NestNames, sizes: KernelExtents
 ) -> list[Operation]:
-    """The scratch buffers and the nest that sorts the memref `source` into the memrefs `results`.
+    """Returns the scratch buffers and the nest that sorts the memref `source` into the memrefs `results`.
 
-    Nothing where nothing is kept. A loop for each axis that numbers rows, but for those of one element.
+    Returns nothing if no element is kept. There is a loop for each axis that numbers rows, unless its extent is 1.
     """
     if 0 in shape_of(op.values):
         return []
@@ -51,7 +51,7 @@ def rows_nest(
     names: NestNames,
     sizes: KernelExtents,
 ) -> Operation:
-    """Loops over rows, but for those of one iteration, around a block that `fill` gives what is done with a row."""
+    """Returns loops over rows, without those of one iteration, around a block whose body `fill` writes."""
     block_name = names.block_called(label)
     loop_names = names.loops_called(block_name, [f"i{n}" for n in range(len(rows))])
     loops: list[ForOp] = []
@@ -70,7 +70,7 @@ def rows_nest(
 
 
 def _scratch(op: SortOp, results: Sequence[SSAValue], sizes: KernelExtents) -> list[memref.AllocOp]:
-    """Rows twice as long as those of the data, one buffer for the elements and one for their places."""
+    """Returns scratch buffers with rows twice as long as the data, one for the elements and one for their positions."""
     shape = scratch_shape(shape_of(op.data), op.axis.value.data)
     allocs: list[memref.AllocOp] = []
     for result, name in zip(results, ("sorted", "order"), strict=True):

@@ -1,4 +1,4 @@
-"""Building the nest of a `topi.suppress`: loops over batches and classes around one `loop.block` that selects boxes."""
+"""Construction of the nest of a `topi.suppress`: loops over batches and classes around one `loop.block`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
 def build_suppress(
     op: SuppressOp, reads: Sequence[SSAValue], kept: SSAValue, names: NestNames, sizes: KernelExtents
 ) -> list[Operation]:
-    """The scratch buffer and the nest that selects of the memrefs `reads` into the memref `kept`."""
+    """Returns the scratch buffer and the nest that selects boxes from the memrefs `reads` into the memref `kept`."""
     shape = shape_of(op.order)
     if 0 in shape:
         return []

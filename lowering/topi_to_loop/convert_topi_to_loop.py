@@ -43,7 +43,7 @@ MADE_HERE = (BodyOp, PositionsOp, SortOp, SuppressOp)
 
 @dataclass(frozen=True)
 class ConvertTopiToLoopPass(ModulePass):
-    """Every function gets the buffers of its results as additional arguments, computes and sorts become nests.
+    """Adds the buffers of its results to the arguments of every function; computes and sorts become nests.
 
     Before → after, for a kernel:
 
@@ -56,15 +56,15 @@ class ConvertTopiToLoopPass(ModulePass):
     }                                                       …
     ```
 
-    and for the graph, where calls get buffers made by `memref.alloc`, constants become `loop.weight`s:
+    and for the graph, where `memref.alloc` allocates the buffers for calls, and constants become `loop.weight`s:
 
     ```
     %y = func.call @k(%x) : (…) -> tensor<4xf32>     →    %y = memref.alloc() : memref<4xf32>
                                                           func.call @k(%x, %y) : (…) -> ()
     ```
 
-    Where inputs have named dimensions, the graph takes the size of each name behind its buffers, computes at its
-    beginning the extents that allocations and kernels take, and asserts what the ops of kernels demand:
+    If inputs have named dimensions, the graph takes the size of each name after its buffers, computes the extents of
+    allocations and kernels at its beginning, and asserts the requirements of the kernels' ops:
 
     ```
     func.func @main(%x: tensor<?x8xf32,          →    func.func @main(%x: memref<?x8xf32> {loop.dims = #relay.dims<n>},
@@ -73,11 +73,11 @@ class ConvertTopiToLoopPass(ModulePass):
                                                         func.call @k(%x, %y, %n) : (…, index) -> ()
     ```
 
-    There, kernels on a few integers, as those that compute extents, become code of the graph (`graph_scalars.py`).
+    There, kernels on a few integers, such as those that compute extents, become code of the graph (`graph_scalars.py`).
 
     A value that is returned twice, or that is an input or a constant, is copied by a kernel of its own. Computes with
-    an empty index space vanish. Refuses (`LoweringError`) named ops (expand them before), dynamic shapes, and ops
-    that the topi level does not know.
+    an empty index space are removed. Raises `LoweringError` for named ops (expand them first), unnamed extents, and ops
+    that are not of the topi level.
     """
 
     name = "convert-topi-to-loop"
@@ -109,13 +109,13 @@ class ConvertTopiToLoopPass(ModulePass):
 
 
 def _has_named_extents(function: func.FuncOp) -> bool:
-    """Whether extents have names in a function, of its inputs or of what it computes."""
+    """Whether a function has named dimensions, in its inputs or in values that it computes."""
     types = (*function.function_type.inputs, *function.function_type.outputs)
     return any(map(dims_in, types)) or any(isinstance(op, EXTENT_OPS) for op in walk_ops(function))
 
 
 def _called(functions: Iterable[func.FuncOp]) -> set[str]:
-    """The names of the functions that others call."""
+    """Returns the names of the functions that others call."""
     return {op.callee.string_value() for f in functions for op in walk_ops(f) if isinstance(op, func.CallOp)}
 
 
@@ -124,7 +124,7 @@ def _is_kernel(function: func.FuncOp) -> bool:
 
 
 class CopyKernels:
-    """Kernels that copy a buffer or its first elements, made once for each pair of types."""
+    """Kernels that copy a buffer or its first elements, created once for each pair of types."""
 
     def __init__(self, taken: set[str]):
         self._taken = taken
@@ -132,14 +132,14 @@ class CopyKernels:
 
     @property
     def made(self) -> list[func.FuncOp]:
-        """The kernels, in the order in which they were wanted."""
+        """The kernels, in the order of their first use."""
         return list(self._kernels.values())
 
     def kernel(self, type: MemRefType, source: MemRefType | None = None) -> func.FuncOp:
-        """The kernel that fills a buffer of `type` with the first elements of one of the type `source`.
+        """Returns the kernel that fills a buffer of `type` with the first elements of a buffer of type `source`.
 
-        It takes each open extent of `source`, in order, and then of `type`; without `source` both buffers have the
-        same extents, which it takes once. `type` may say that the buffer is part of another one.
+        It takes each dynamic extent of `source`, in order, and then those of `type`. Without `source`, both buffers
+        have the same extents, which it takes once. `type` may have the layout of a part of another buffer.
         """
         if (type, source) not in self._kernels:
             name = fresh_name("copy" if source is None else "cut", self._taken)
@@ -154,20 +154,20 @@ class CopyKernels:
         block.add_ops([copy, func.ReturnOp(*copy.results)])
         function = func.FuncOp(name, ([tensor], [result]), Region(block), visibility="private")
         _KernelLowering(function).run()
-        # Tensors do not tell where a buffer lies in another.
+        # Tensor types do not specify the layout of a buffer within another one.
         Rewriter.replace_value_with_new_type(output_arguments(function)[0], type)
         function.function_type = FunctionType.from_lists(list(function.body.block.arg_types), [])
         return function
 
 
 def _tensor_with_names(type: MemRefType, stem: str) -> TensorType[Attribute]:
-    """The tensor that a buffer of `type` holds, with a name for each open extent."""
+    """Returns the tensor type of a buffer of `type`, with a name for each dynamic extent."""
     names = [symbol(f"{stem}{axis}") for axis, extent in enumerate(type.get_shape()) if extent == DYNAMIC_INDEX]
     return TensorType(type.element_type, type.get_shape(), DimsAttr(tuple(names)) if names else NoneAttr())
 
 
 def _copy_of(tensor: SSAValue, shape: Shape | None = None) -> ComputeOp:
-    """The first elements of a tensor, as many as `shape` says; without it all of them."""
+    """Copies the first elements of a tensor, as many as `shape` specifies; by default all of them."""
 
     def body(b: Body) -> list[SSAValue]:
         return [b.read(tensor, *b.spatial)]
@@ -184,7 +184,7 @@ class _KernelLowering(FunctionLowering):
     def __init__(self, function: func.FuncOp):
         super().__init__(function)
         computes = [op for op in self._old.ops if isinstance(op, MADE_HERE)]
-        # A scatter is two nests: its updates come after a copy.
+        # A scatter is two nests: its updates follow a copy.
         several = len(computes) > 1 or any(isinstance(op, ScatterOp) for op in computes)
         self._names = NestNames(several=several)
         self._extents = KernelExtents(self._new)
@@ -198,7 +198,7 @@ class _KernelLowering(FunctionLowering):
         self._say_extents(shapes)
 
     def _say_extents(self, shapes: Sequence[Shape]) -> None:
-        """Notes which arguments are the extents of buffers, and what the arguments are."""
+        """Records the extents of each buffer by argument number, and the dimensions of the arguments."""
         if self._extents.dims:
             attrs = argument_attrs(self._function)
             for attr, shape in zip(attrs, shapes, strict=False):
@@ -214,7 +214,7 @@ class _KernelLowering(FunctionLowering):
         return outputs
 
     def lower(self, op: Operation) -> None:
-        """Adds the nests of an op, or what it becomes in every function."""
+        """Adds the nests of an op, or its common lowering for all functions."""
         match op:
             case ComputeOp():
                 results = [self._buffer(value, op) for value in op.results]
@@ -244,7 +244,7 @@ class _KernelLowering(FunctionLowering):
         self._copy_within(value, output)
 
     def _alloc(self, value: SSAValue, op: Operation) -> memref.AllocOp:
-        """An accumulator that nobody reads afterwards needs no memory beyond its fold: it is local."""
+        """Allocates a buffer; an accumulator that is not read after its fold is local."""
         shape = shape_of(value)
         local = not value.uses and isinstance(op, ComputeOp) and all(isinstance(dim, int) for dim in shape)
         memref_of(value.type, op)

@@ -1,4 +1,4 @@
-"""What the conversions of kernels and of graph functions share: buffers for tensors, and the new signature."""
+"""Common lowering of kernels and graph functions: buffers for tensors, and the new signature."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs, set_result_attrs
 
 MAX_BYTES = (1 << 63) - 1
-"""The size of the largest buffer: distances between its elements are computed in signed numbers of 64 bits."""
+"""The size of the largest buffer: offsets of elements are signed 64-bit numbers."""
 
 
 def memref_of(type: Attribute, place: Operation) -> MemRefType:
-    """The type of the buffer that holds a tensor, `?` for named dimensions.
+    """Returns the type of the buffer that holds a tensor, with `?` for named dimensions.
 
-    `LoweringError` for an extent without a name, or more bytes than addresses.
+    Raises `LoweringError` for an unnamed dynamic extent, or for more bytes than can be addressed.
     """
     if not isa(type, TensorType) or ANY in (shape := shape_of(type)):
         raise LoweringError(f"{type} has no buffer: the loop level needs extents that are known or named",
@@ -52,9 +52,9 @@ def is_container(type: Attribute) -> bool:
 
 
 def holder_of(type: Attribute, place: Operation) -> MemRefType | ListType:
-    """The type of what holds a value: a buffer a tensor, a list a sequence, optional or closure.
+    """Returns the type that holds a value: a buffer for a tensor, a list for a sequence, optional or closure.
 
-    `LoweringError` at `place` for one that nothing holds.
+    Raises `LoweringError` at `place` for other types.
     """
     if isinstance(type, ClosureType):
         return ListType(NoneType())
@@ -86,21 +86,21 @@ class Returned:
 class FunctionLowering(ABC):
     """Rewrites one function in place: a new block is filled from the old one, op by op.
 
-    A subclass says which ops compute a value here (`MADE_HERE`), lowers them (`lower`), and copies a result that is
-    an input, a constant or another result (`copy`).
+    A subclass specifies the ops that compute a value into any buffer (`MADE_HERE`), lowers them (`lower`), and copies
+    results that are an input, a constant or another result (`copy`).
     """
 
     MADE_HERE: tuple[type[Operation], ...] = ()
 
     def __init__(self, function: func.FuncOp):
-        """Prepare the rewriting of `function`."""
+        """Initialises the rewriting of `function`."""
         self._function = function
         self._old, self._new = function.body.block, Block()
         self._num_inputs = len(self._old.args)
         self._buffers: dict[SSAValue, SSAValue] = {}
 
     def lower(self, op: Operation) -> None:
-        """Adds what an op becomes to the new block; `LoweringError` where it has no form at the loop level."""
+        """Adds the lowering of an op to the new block; raises `LoweringError` if it has no form at the loop level."""
         match op:
             case func.CallOp():
                 arguments = [self._buffers[operand] for operand in op.operands]
@@ -136,15 +136,15 @@ class FunctionLowering(ABC):
         self._finish(last, len(outputs), self._returned(last))
 
     def _is_written(self, value: SSAValue) -> bool:
-        """Whether the caller gives a buffer for a result of the function, rather than getting one."""
+        """Whether the caller passes a buffer for a result of the function, rather than receiving one."""
         return True
 
     def _returned(self, last: func.ReturnOp) -> Sequence[Returned]:
-        """What the function returns for each of the other results."""
+        """Returns the returned values for each of the other results."""
         return ()
 
     def _make_arguments(self, last: func.ReturnOp, written: Sequence[SSAValue]) -> list[SSAValue]:
-        """Buffers for the inputs, and behind them for the results `written`; gives the latter."""
+        """Adds arguments for the inputs, and after them for the results `written`; returns the latter."""
         inputs = list(self._old.args)
         for value in (*inputs, *written):
             argument = self._new.insert_arg(holder_of(value.type, last), len(self._new.args))
@@ -155,7 +155,7 @@ class FunctionLowering(ABC):
     def _assign_destinations(
         self, written: Sequence[SSAValue], outputs: Sequence[SSAValue]
     ) -> list[tuple[SSAValue, SSAValue]]:
-        """Results that are computed here are computed in place; the others are copied: `(value, output)`."""
+        """Assigns output buffers to results computed here; returns the other results as `(value, output)`, to copy."""
         copied: list[tuple[SSAValue, SSAValue]] = []
         for value, output in zip(written, outputs, strict=True):
             if self._is_made_here(value) and value not in self._buffers:
@@ -165,11 +165,11 @@ class FunctionLowering(ABC):
         return copied
 
     def _is_made_here(self, value: SSAValue) -> bool:
-        """Whether what computes `value` can put it into any buffer."""
+        """Whether `value` is computed by an op that can write to any buffer."""
         return isinstance(value.owner, (*self.MADE_HERE, func.CallOp))
 
     def _buffer(self, value: SSAValue, op: Operation) -> SSAValue:
-        """The destination of a result: an output of the function, or a buffer allocated for it."""
+        """Returns the destination of a result: an output of the function, or a new buffer."""
         if value not in self._buffers:
             alloc = self._alloc(value, op)
             alloc.memref.name_hint = value.name_hint
@@ -178,7 +178,7 @@ class FunctionLowering(ABC):
 
     @abstractmethod
     def _alloc(self, value: SSAValue, op: Operation) -> memref.AllocOp:
-        """The allocation of a buffer for a result of `op`."""
+        """Returns the allocation of a buffer for a result of `op`."""
 
     def _add(self, new: Operation, source: Operation) -> Operation:
         new.location = source.location
@@ -189,7 +189,7 @@ class FunctionLowering(ABC):
         function = self._function
         values = [value for each in returned for value in each.values]
         self._new.add_op(func.ReturnOp(*values))
-        # What results say of themselves, their names, the buffers that hold them say now.
+        # The attributes of results, such as their names, move to the buffers that hold them.
         named = [dict(each.data) for each in function.res_attrs] if function.res_attrs is not None else []
         if not named:
             named = [dict[str, Attribute]() for _ in last.operands]

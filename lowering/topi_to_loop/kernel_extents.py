@@ -1,7 +1,7 @@
-"""Named dimensions in a kernel at the loop level: each distinct one that it uses is an `index` argument.
+"""Named dimensions in a kernel at the loop level: each distinct dimension that it uses is an `index` argument.
 
-The caller computes them, so that kernels stand alone: what the extents are made of is no matter of theirs. Dimensions
-that stand in index expressions are split into what is added and what is subtracted, since arguments are 0 or more.
+The caller computes them, so that kernels do not depend on the expressions for the extents. Dimensions in index
+expressions are split into the terms that are added and those that are subtracted, since arguments are 0 or more.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ class KernelExtents:
     """The `index` arguments of a kernel, in the order of their first use."""
 
     def __init__(self, block: Block):
-        """Arguments are appended to `block`, which has those for buffers."""
+        """Arguments are appended to `block`, after those for buffers."""
         self._block = block
         self._arguments: dict[DimExpr, SSAValue] = {}
 
     @property
     def dims(self) -> tuple[DimExpr, ...]:
-        """What the arguments are."""
+        """The dimensions of the arguments."""
         return tuple(self._arguments)
 
     def value(self, dim: Dim) -> int | SSAValue:
-        """A dimension as a number or an argument."""
+        """Returns a dimension as a number or an argument."""
         if isinstance(dim, int):
             return dim
         if dim not in self._arguments:
@@ -47,7 +47,7 @@ class KernelExtents:
         return self._arguments[dim]
 
     def numbers(self, shape: Sequence[Dim]) -> DenseArrayBase | None:
-        """For each extent that is no integer the number of its argument; `None` where there is none."""
+        """Returns the numbers of the arguments for the dynamic extents of a shape; None if all are static."""
         for dim in shape:
             self.value(dim)
         positions = {dim: position for position, dim in enumerate(self._arguments)}
@@ -55,7 +55,7 @@ class KernelExtents:
         return DenseArrayBase.from_list(i64, numbers) if numbers else None
 
     def alloc(self, element: Attribute, shape: Sequence[Dim], *, local: str | None = None) -> memref.AllocOp:
-        """A buffer of this shape; `local` names its memory space."""
+        """Returns an allocation of a buffer of this shape; `local` names its memory space."""
         sizes = [value for dim in shape if isinstance(value := self.value(dim), SSAValue)]
         type = memref_type(element, shape, local)
         return memref.AllocOp(sizes, [], type)
@@ -63,7 +63,7 @@ class KernelExtents:
     # --- index expressions ---------------------------------------------------------------------------------------
 
     def lowered(self, index: IndexMap) -> ValueMap:
-        """Index expressions over index values and arguments."""
+        """Returns index expressions over index values and arguments."""
         values = [place for place in index.operands if isinstance(place, SSAValue)]
         if len(values) == len(index.operands):
             return ValueMap.make(index.exprs, values)
@@ -71,7 +71,7 @@ class KernelExtents:
         return ValueMap.make([self._lowered(expr, index, space) for expr in index.exprs], space.values)
 
     def _lowered(self, expr: AffineExpr, index: IndexMap, space: Space[SSAValue]) -> AffineExpr:
-        """Terms in the same index values are joined: `i * n + i * m` is `i` times the argument `m + n`."""
+        """Lowers an expression; joins terms in the same indices: `i * n + i * m` is `i` times the argument `m + n`."""
         form = linear_form(expr)
         constant: Dim = form.constant
         factors: dict[AffineExpr, Dim] = {}
@@ -107,7 +107,7 @@ class KernelExtents:
                 return factor
 
     def expr(self, dim: Dim, space: Space[SSAValue]) -> AffineExpr:
-        """A dimension as an expression over `space`: a number, and arguments added and subtracted."""
+        """Returns a dimension as an expression over `space`: a number, and arguments that are added and subtracted."""
         terms = dict(terms_of(dim))
         total: AffineExpr = AffineConstantExpr(terms.pop((), 0))
         for sign in (1, -1):
@@ -119,6 +119,6 @@ class KernelExtents:
 
 
 def memref_type(element: Attribute, shape: Sequence[Dim], local: str | None = None) -> MemRefType:
-    """The type of a buffer, `?` for named dimensions."""
+    """Returns the type of a buffer, with `?` for named dimensions."""
     extents = [dim if isinstance(dim, int) else DYNAMIC_INDEX for dim in shape]
     return buffer_type(element, extents, space=StringAttr(local)) if local else buffer_type(element, extents)

@@ -1,4 +1,4 @@
-"""What kernels are told of the sizes of their extents, from what the graph function says of its names.
+"""Propagates the sizes of named dimensions from the graph function to the extent arguments of kernels.
 
 ```
 func.func @main(…, %n: index) attributes {relay.sizes = {n = array<i64: 1, 128, 8>}} {
@@ -30,11 +30,11 @@ from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 UNKNOWN = -1
 
 Size: TypeAlias = tuple[int, int, int]
-"""Least, greatest and usual value."""
+"""Minimum, maximum and usual value."""
 
 
 def tell_kernels(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> None:
-    """Notes on the extents of `kernels` what all calls of them in `functions` say."""
+    """Sets the sizes of the extents of `kernels` that hold for all calls in `functions`."""
     told: dict[str, list[Size]] = {}
     for function in functions:
         hints = size_hints(function)
@@ -49,7 +49,7 @@ def tell_kernels(functions: Iterable[FuncOp], kernels: Mapping[str, FuncOp]) -> 
                 told[name] = _joined(told[name], sizes) if name in told else sizes
     versions = versions_by_kernel(kernels.values())
     for name, sizes in told.items():
-        # Where a version does what is usual, and that is 1, the kernel itself is for all that is more.
+        # If a version is for the usual size and that is 1, the kernel itself is for all larger sizes.
         others = [(least, most, UNKNOWN if usual == 1 else usual) for least, most, usual in sizes]
         _tell(kernels[name], others if name in versions else sizes)
 
@@ -72,7 +72,7 @@ def _usual(dim: DimExpr, hints: Mapping[str, SizeHint]) -> int:
 
 
 def _joined(first: Sequence[Size], second: Sequence[Size]) -> list[Size]:
-    """What holds of both."""
+    """Returns the sizes that hold for both."""
     joined: list[Size] = []
     for one, other in zip(first, second, strict=True):
         greatest = UNKNOWN if UNKNOWN in (one[1], other[1]) else max(one[1], other[1])

@@ -1,7 +1,7 @@
-"""A kernel on a few integers as scalar code: every element of its results, computed one by one.
+"""Lowers a kernel on a few integers to scalar code: every element of its results is computed separately.
 
-What is known when compiling is computed here, numbers of constants and places of elements above all, so that of joining
-and taking apart short lists nothing is left. The rest becomes ops of `arith`:
+Values that are known at compile time are computed here, above all constants and positions of elements, so that no code
+is left of concatenating and slicing short lists. Everything else becomes ops of `arith`:
 
 ```
 %r = topi.compute "maximum" [%i : 2] : tensor<2xi64> {      →    %0 = memref.load %s[%c0] : memref<2xi64>
@@ -12,8 +12,8 @@ and taking apart short lists nothing is left. The rest becomes ops of `arith`:
 }
 ```
 
-Refused (`NoScalarCode`): what is no compute on integers of known extents, or on more than a few; elements at places
-that only the run tells; divisors that may be 0, and checked indices that may fail, of which kernels take note.
+Raises `NoScalarCode` for ops other than computes on integers of static extents, or on more than a few of them; for
+elements at dynamic positions; and for divisors that may be 0 and checked indices that may fail, which kernels report.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ from xrelay.interpreters.scalar import compile_scalar
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 
 Number: TypeAlias = int | SSAValue
-"""A scalar: a number that is known, or a value."""
+"""A scalar: a known number, or a value."""
 
 MOST_POINTS: Final = 64
-"""How many points the index spaces of a kernel may have together."""
+"""The maximum total number of points of a kernel's index spaces."""
 MOST_OPS: Final = 256
-"""How many ops the code may have."""
+"""The maximum number of ops in the code."""
 
 TOTAL = (
     arith.AddiOp, arith.SubiOp, arith.MuliOp, arith.MaxSIOp, arith.MinSIOp, arith.MaxUIOp, arith.MinUIOp,
     arith.AndIOp, arith.OrIOp, arith.XOrIOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp,
     arith.CmpiOp, arith.SelectOp, arith.IndexCastOp, IndexCastUIOp,
 )  # fmt: skip
-"""The ops that have a value for all numbers."""
+"""The ops that are defined for all operands."""
 
 
 class NoScalarCode(Exception):
-    """A kernel is none that becomes scalar code."""
+    """A kernel cannot be lowered to scalar code."""
 
 
 def is_small(kernel: FuncOp) -> bool:
-    """Whether a kernel computes nothing but a few integers, so that it may become scalar code."""
+    """Whether a kernel computes only a few integers, so that it may become scalar code."""
     *ops, last = kernel.body.block.ops
     computes = [op for op in ops if isinstance(op, ComputeOp)]
     if not isinstance(last, ReturnOp) or len(computes) < len(ops):
@@ -75,7 +75,7 @@ def _points(op: ComputeOp) -> int:
 
 
 def _ranges(extents: Shape) -> list[range]:
-    """The values of variables whose extents are known."""
+    """Returns the values of variables with static extents."""
     return [range(extent) for extent in extents if isinstance(extent, int)]
 
 
@@ -88,18 +88,18 @@ def _is_integer(type: Attribute) -> bool:
 class ScalarCode:
     """The code of one call of a kernel.
 
-    `element` gives an element of the argument of a number, by its place in row-major order, and `size` an expression
-    over the names of dimensions.
+    `element` returns an element of an argument, by the argument's number and the element's row-major position; `size`
+    returns the value of an expression over named dimensions.
     """
 
     def __init__(self, element: Callable[[int, int], Number], size: Callable[[Dim], Number], ops: Block):
-        """Ops are appended to `ops`, which may keep some of them where a kernel is refused."""
+        """Appends ops to `ops`, which may keep some of them if a kernel is refused."""
         self._element, self._size, self._ops, self._count = element, size, ops, 0
         self._tensors: dict[SSAValue, Sequence[Number]] = {}
         self._arguments: Mapping[SSAValue, int] = {}
 
     def run(self, kernel: FuncOp) -> list[Sequence[Number]]:
-        """The elements of each result of `kernel`; `NoScalarCode` where it has none."""
+        """Returns the elements of each result of `kernel`; raises `NoScalarCode` if the kernel cannot be lowered."""
         block = kernel.body.block
         self._arguments = {argument: number for number, argument in enumerate(block.args)}
         returned: list[Sequence[Number]] = []
@@ -127,7 +127,7 @@ class ScalarCode:
         self._tensors.update(zip(op.results, results, strict=True))
 
     def _body(self, block: Block, scalars: dict[SSAValue, Number]) -> Sequence[Number]:
-        """What a body yields."""
+        """Returns the values that a body yields."""
         for op in block.ops:
             if isinstance(op, YieldOp):
                 return [scalars[value] for value in op.values]
@@ -169,7 +169,7 @@ class ScalarCode:
         if isinstance(condition, int):
             (value,) = self._body((op.then_region if condition else op.else_region).block, dict(scalars))
             return value
-        # No branch reads what is not there: its places are known.
+        # Neither branch reads out of bounds: the positions are known.
         (yes,), (no,) = (self._body(region.block, dict(scalars)) for region in (op.then_region, op.else_region))
         return self._select(condition, yes, no, op.value.type)
 
@@ -200,7 +200,7 @@ class ScalarCode:
         return self._add(SelectOp(condition, self.value(yes, type), self.value(no, type)))
 
     def value(self, number: Number, type: Attribute) -> SSAValue:
-        """A number as a value of a type of integers."""
+        """Returns a number as a value of an integer type."""
         return number if isinstance(number, SSAValue) else self._add(constant_of(number, type))
 
     def _add(self, op: Operation) -> SSAValue:
@@ -212,14 +212,14 @@ class ScalarCode:
 
 
 def constant_of(number: int, type: Attribute) -> arith.ConstantOp:
-    """A number as a constant of a type of integers."""
+    """Returns a number as a constant of an integer type."""
     if not isinstance(type, IntegerType | IndexType):
         raise NoScalarCode
     return arith.ConstantOp(IntegerAttr(number, type))
 
 
 def _place(index: IndexMap, axis: int, scalars: Mapping[SSAValue, Number]) -> Dim:
-    """An index expression, where nothing but dimensions is left open in it."""
+    """Returns an index expression in which only named dimensions are unknown."""
     known: dict[int, AffineConstantExpr] = {}
     for position, operand in enumerate(index.operands):
         number = scalars[operand] if isinstance(operand, SSAValue) else None
@@ -232,7 +232,7 @@ def _place(index: IndexMap, axis: int, scalars: Mapping[SSAValue, Number]) -> Di
 
 
 def _is_below(place: Dim, limit: Dim) -> bool:
-    """Whether `0 <= place < limit`; `NoScalarCode` where only the run tells."""
+    """Whether `0 <= place < limit`; raises `NoScalarCode` if that is known only at run time."""
     if is_nonnegative(place) and is_positive(limit - place):
         return True
     if is_positive(-place) or is_nonnegative(place - limit):
@@ -241,7 +241,7 @@ def _is_below(place: Dim, limit: Dim) -> bool:
 
 
 def _checked(op: CheckedIndexOp, index: Number) -> Number:
-    """An index that is known to be in its range."""
+    """Returns a checked index if it is known to be in range; raises `NoScalarCode` otherwise."""
     if isinstance(index, int) and isinstance(op.extent, int):
         counted = index + op.extent if op.from_end and index < 0 else index
         if 0 <= counted < op.extent:
@@ -250,7 +250,7 @@ def _checked(op: CheckedIndexOp, index: Number) -> Number:
 
 
 def _may_divide(divisor: Number) -> bool:
-    """Whether a divisor is 1 or more, by how it was computed."""
+    """Whether a divisor is known to be positive: a constant, or a maximum with a positive constant."""
     if isinstance(divisor, int):
         return divisor > 0
     if not isinstance(divisor.owner, arith.MaxSIOp):
