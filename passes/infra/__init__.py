@@ -1,1 +1,1 @@
-"""The engine that every pass runs on: reading text, running pipelines, hooks, options, verification, conversion."""
+"""The pass infrastructure: parsing, pipelines, hooks, options, verification, conversion."""

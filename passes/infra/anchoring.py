@@ -1,9 +1,9 @@
-"""Runs passes on every function of a module on its own, as `func.func(…)` asks.
+"""Runs passes on each function of a module separately, for `func.func(…)` in pipelines.
 
-Each function that has a body is taken out of the module, put into one of its own that has the attributes of the whole
-and declares the functions that it names, and taken through all of the passes before the next function is; then what
-they left of it goes back to its place, without the declarations. So a pass meets no body but one, and instruments see
-the module of the one function.
+Each function with a body is moved from the module into a module of its own, which has the attributes of the whole and
+declarations of the functions that it references. All passes run on it before the next function; then the result moves
+back to its place, without the declarations. So a pass sees only one body, and instruments see the module of the one
+function.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ def run_on_functions(
     instruments: Sequence[PassInstrument] = (),
     required: Collection[str] = (),
 ) -> None:
-    """Applies `passes` to each function of `module` that has a body, in place; raises what `run_pipeline` raises.
+    """Applies `passes` to each function of `module` that has a body, in place; raises the errors of `run_pipeline`.
 
-    Where a pass fails, what it left goes back into the module all the same.
+    If a pass fails, the partial result still moves back into the module.
     """
     symbols = {op.sym_name.data: op for op in module.ops if isinstance(op, FuncOp)}
     for function in [op for op in module.ops if isinstance(op, FuncOp) and not op.is_declaration]:
         behind = function.next_op
         function.detach()
-        # A dictionary: main names thousands of kernels.
+        # a dictionary, for speed: main references thousands of kernels
         declared = dict.fromkeys(_declaration(symbols[name]) for name in _named(function) if name in symbols)
         own = ModuleOp([*declared, function], dict(module.attributes))
         try:
@@ -47,7 +47,7 @@ def run_on_functions(
 
 
 def _named(function: FuncOp) -> list[str]:
-    """Returns the other functions that `function` names, each once, in the order in which it does."""
+    """Returns the other functions that `function` references, each once, in order of first reference."""
     found: dict[str, None] = {}
     for op in walk_ops(function):
         for attribute in (*op.properties.values(), *op.attributes.values()):
@@ -58,7 +58,7 @@ def _named(function: FuncOp) -> list[str]:
 
 
 def _declaration(function: FuncOp) -> FuncOp:
-    """Returns a declaration of the function, without its attributes: a schedule is of no use without a body."""
+    """Returns a declaration of the function, without its attributes: a schedule is useless without a body."""
     inputs, outputs = function.function_type.inputs.data, function.function_type.outputs.data
     return FuncOp.external(function.sym_name.data, list(inputs), list(outputs))
 

@@ -14,16 +14,16 @@ from xrelay.passes.infra.pass_info import PassArgumentError, PassTypeError
 ConfigValue: TypeAlias = bool | int | float | str
 
 IMMUTABLE, VERIFY = "testing.immutable_module", "xrelay.verify_each"
-"""The keys that the engine itself asks for."""
+"""The keys that the pass infrastructure itself reads."""
 
 
 class UnknownConfigError(PassError, AttributeError):
-    """A config key that nobody registered."""
+    """A config key that is not registered."""
 
 
 @dataclass(frozen=True)
 class ConfigKey:
-    """A key: the type of its values and what they do."""
+    """A key, with the type of its values and their effect."""
 
     key: str
     type: type[ConfigValue]
@@ -34,9 +34,9 @@ _KEYS: dict[str, ConfigKey] = {}
 
 
 def register_config(key: str, type_: type[ConfigValue], help_: str) -> None:
-    """Make `key` known, with values of the Python type `type_` (bool, int, float or str).
+    """Registers `key`, with values of the Python type `type_` (bool, int, float or str).
 
-    Raises `PassTypeError` for another type, and `PassArgumentError` for a key that is known with another one.
+    Raises `PassTypeError` for another type, and `PassArgumentError` for a key that is registered with another type.
     """
     if type_ not in (bool, int, float, str):
         raise PassTypeError(f"config option {key}: values are bool, int, float or str, found {type_!r}")
@@ -52,10 +52,10 @@ def config_keys() -> Mapping[str, ConfigKey]:
 
 
 def check_config(config: object) -> dict[str, ConfigValue]:
-    """`config`, every key known and every value of its key's type.
+    """Returns `config`, after checking that every key is registered and every value has its key's type.
 
-    Raises `UnknownConfigError` naming the neighbours of an unknown key, and `PassTypeError` naming the expected and the
-    actual type of a value.
+    Raises `UnknownConfigError`, with similar keys, for an unknown key, and `PassTypeError`, with the expected and the
+    actual type, for a value.
     """
     if config is None:
         return {}
@@ -71,7 +71,7 @@ def check_config(config: object) -> dict[str, ConfigValue]:
 
 
 def parse_configs(texts: Iterable[str]) -> dict[str, ConfigValue]:
-    """Returns the config that several `key=value` write; raises as `parse_config`, and for a key given twice."""
+    """Returns the config of several `key=value` texts; raises as `parse_config`, and for a key that occurs twice."""
     found: dict[str, ConfigValue] = {}
     for text in texts:
         key, value = parse_config(text)
@@ -82,7 +82,7 @@ def parse_configs(texts: Iterable[str]) -> dict[str, ConfigValue]:
 
 
 def parse_config(text: str) -> tuple[str, ConfigValue]:
-    """Returns the entry that `key=value` writes; raises as `check_config`, and `PassError` for text of another form."""
+    """Returns the entry of a `key=value` text; raises as `check_config`, and `PassError` for text of another form."""
     key, separator, value = text.partition("=")
     if not separator:
         raise PassError(f"pass config {text!r} is not of the form key=value")
@@ -97,9 +97,9 @@ def parse_config(text: str) -> tuple[str, ConfigValue]:
 
 
 def known_key(key: str) -> ConfigKey:
-    """Returns the registered key; `UnknownConfigError` with its neighbours for one that nobody registered.
+    """Returns the registered key; raises `UnknownConfigError`, with similar keys, for an unregistered one.
 
-    The key of an option of a pass may be written with the pass's own name: `relay-fuse-ops.max-depth` is
+    The key of a pass option may also be written with the pass's own name: `relay-fuse-ops.max-depth` is
     `relay.FuseOps.max_depth`.
     """
     aliases = _own_names()
@@ -112,7 +112,7 @@ def known_key(key: str) -> ConfigKey:
 
 
 def _own_names() -> dict[str, str]:
-    """`relay-fuse-ops.max-depth` and the like, each with the key that it stands for."""
+    """Returns the keys by their aliases, such as `relay-fuse-ops.max-depth`."""
     options = [(row, key, option) for row in RELAY_PASSES for key, option in row.config.items()]
     return {f"{row.pass_name}.{option.replace('_', '-')}": key for row, key, option in options}
 

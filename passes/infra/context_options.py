@@ -1,4 +1,4 @@
-"""The options that a context gives to passes: its config and its level, where the caller gave no value."""
+"""Options that a context sets on passes, from its config and its level, if the caller left them at their defaults."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xrelay.passes.infra.pass_context import PassContext
 
 
 def configured(current: ModulePass, context: PassContext, *, use_level: bool) -> ModulePass:
-    """Returns the pass with what the context says about options that are left at their defaults.
+    """Returns the pass with default options replaced by those of the context.
 
-    `use_level` says whether the context's opt_level counts, as for the level of fusion.
+    `use_level` is whether the context's opt_level applies, for example to the level of fusion.
     """
     row = relay_pass(current.name)
     if row is None or not (context.config or use_level):
@@ -29,7 +29,7 @@ def configured(current: ModulePass, context: PassContext, *, use_level: bool) ->
 
 
 def configured_options(row: RelayPass, given: Mapping[str, object], ctx: PassContext) -> dict[str, object]:
-    """Returns the options of a pass in `ctx`: those given, else what the context's config and level say."""
+    """Returns the options of a pass in `ctx`: `given`, then those of the context's config and level."""
     options = dict(given)
     for key, option in row.config.items():
         if option not in options and key in ctx.config:

@@ -1,9 +1,9 @@
-"""The conversion driver: takes a program from one level to the next, op by op, and says what it could not take.
+"""The conversion driver: lowers a program to the next level, op by op, and reports ops that it cannot convert.
 
-A lowering gives three things: `ConversionPattern`s, each of which replaces one kind of op; `is_legal`, which tells the
-ops that may stay; and, where values change their types on the way, a `TypeConverter`. `apply_conversion` visits every
-op once, outer before inner and first to last, ops made by patterns included, and hands each illegal one to the patterns
-for its class. Nothing recurses, and the cost is linear in the number of ops visited.
+A lowering consists of `ConversionPattern`s, which each replace one kind of op; `is_legal`, which returns whether an op
+may stay; and a `TypeConverter`, if values change their types. `apply_conversion` visits every op once, outer ops
+before inner ones and in order, including ops that patterns insert, and passes each illegal op to the patterns for its
+class. It does not recurse, and the cost is linear in the number of ops visited.
 
     class LowerRelu(ConversionPattern[relay.ReluOp]):
         def rewrite(self, op, rewriter):
@@ -13,12 +13,12 @@ for its class. Nothing recurses, and the cost is linear in the number of ops vis
 
     apply_conversion(module, [LowerRelu()], is_legal=legal_outside("relay"))
 
-**Types.** `rewriter.operand(v)` is `v` in the type the next level gives it. Where one side of a use is converted and
-the other is not (yet), a `builtin.unrealized_conversion_cast` stands between them; casts that cancel disappear when
-both sides are there. So each step of a lowering can run alone on a text, and steps run in a row leave no cast behind.
+**Types.** `rewriter.operand(v)` is `v` in its type at the next level. If one side of a use is converted and the other
+is not yet, a `builtin.unrealized_conversion_cast` connects them; casts that cancel are removed when both sides are
+converted. So each step of a lowering can run alone on a text, and all steps in sequence leave no cast.
 
-**Locations.** Ops that a pattern inserts get the source location of the op it replaces, fused with those named by
-`rewriter.also_from(...)`. A location that the pattern sets itself is kept.
+**Locations.** Ops that a pattern inserts get the source location of the op it replaces, fused with those of the ops
+passed to `rewriter.also_from(...)`. A location that the pattern sets itself is kept.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ AnyOpT = TypeVar("AnyOpT", bound=Operation)
 
 
 def describe_place(op: Operation) -> str | None:
-    """Returns the place of `op` for an error message: its source location, else the function around it, else None."""
+    """Returns the location of `op` for an error message: its source location, else the function around it, or None."""
     if (place := location_of(op)) is not None:
         return place
     around: Operation | None = op
@@ -56,9 +56,9 @@ def describe_place(op: Operation) -> str | None:
 
 
 class TypeConverter:
-    """Says which type a value of each type has at the next level.
+    """Maps types to types of the next level.
 
-    `rules` are tried in order; the first that does not return None decides, and a type no rule knows stays as it is.
+    `rules` are tried in order; the first result other than None is used. A type without a matching rule stays.
     """
 
     def __init__(self, *rules: Callable[[Attribute], Attribute | None]):
@@ -66,7 +66,7 @@ class TypeConverter:
         self._known: dict[Attribute, Attribute] = {}
 
     def convert(self, type_: Attribute) -> Attribute:
-        """Returns the type that stands for `type_` at the next level."""
+        """Returns the type at the next level."""
         known = self._known.get(type_)
         if known is None:
             candidates = (rule(type_) for rule in self._rules)
@@ -75,7 +75,7 @@ class TypeConverter:
         return known
 
     def is_legal(self, type_: Attribute) -> bool:
-        """Whether values of `type_` stay as they are."""
+        """Whether values of `type_` stay unchanged."""
         return self.convert(type_) == type_
 
 
@@ -83,27 +83,27 @@ NO_TYPE_CHANGES = TypeConverter()
 
 
 class ConversionRewriter:
-    """Changes the program for patterns: inserts, replaces and erases ops. One serves a whole conversion."""
+    """Inserts, replaces and erases ops for patterns. One rewriter is used for a whole conversion."""
 
     types: TypeConverter
     insertion_point: InsertPoint
-    """Where `insert` puts ops: before the op being converted, unless the pattern moves it."""
+    """The position where `insert` adds ops: before the op being converted, unless the pattern changes it."""
 
     def __init__(self, types: TypeConverter):
         self.types = types
         self._casts: dict[Operation, None] = {}
-        """Casts that may be left without a use."""
+        """Casts that may have become unused."""
         self._converted: dict[SSAValue, SSAValue] = {}
         self._inserted: list[Operation] = []
         self._location: LocationAttr = UnknownLoc()
 
     def begin(self, op: Operation) -> None:
-        """Turn to `op`: new ops go before it and get its location."""
+        """Sets the insertion point before `op`, and the location of new ops to that of `op`."""
         self.insertion_point = InsertPoint.before(op)
         self.locate_at(op)
 
     def locate_at(self, op: Operation) -> None:
-        """New ops get the location of `op`."""
+        """Sets the location of new ops to that of `op`."""
         self._location = op.location
 
     def take_inserted(self) -> list[Operation]:
@@ -112,19 +112,19 @@ class ConversionRewriter:
         return inserted
 
     def take_back(self) -> None:
-        """Erase what was inserted for a pattern that refuses after all.
+        """Erases the ops inserted by a pattern that failed to apply.
 
-        What the pattern was about to insert, as the body of an op, may use it still, and is lost with it.
+        Their results may have uses in ops that the pattern has not inserted yet; those ops are dropped too.
         """
         for op in reversed(self.take_inserted()):
             self._remove(op, safe=False)
 
     def also_from(self, *ops: Operation) -> None:
-        """Fuse the locations of `ops`, which the pattern consumes too, into that of everything inserted after this."""
+        """Fuses the locations of `ops`, which the pattern also replaces, into that of ops inserted from now on."""
         self._location = fuse_locations([self._location, *(op.location for op in ops)])
 
     def insert(self, op: AnyOpT) -> AnyOpT:
-        """Insert `op` at `insertion_point` and return it; it and what is in it will be converted if illegal."""
+        """Inserts `op` at `insertion_point` and returns it; it and the ops in it are converted later if illegal."""
         self._locate(op)
         point = self.insertion_point
         if point.insert_before is None:
@@ -135,7 +135,7 @@ class ConversionRewriter:
         return op
 
     def operand(self, value: SSAValue) -> SSAValue:
-        """`value` in its type at the next level."""
+        """Returns `value` in its type at the next level."""
         target = self.types.convert(value.type)
         if target == value.type:
             return value
@@ -150,15 +150,15 @@ class ConversionRewriter:
         return known
 
     def operands(self, values: Iterable[SSAValue]) -> list[SSAValue]:
-        """`values`, each in its type at the next level."""
+        """Returns `values`, each in its type at the next level."""
         return [self.operand(value) for value in values]
 
     def block(self, block: Block) -> Block:
-        """`block` at the next level, or being taken there."""
+        """Returns the block at the next level for `block`, which may still be in conversion."""
         return block
 
     def replace(self, op: Operation, values: Operation | Sequence[SSAValue]) -> None:
-        """Put `values` (or the results of an op) in the place of the results of `op`, and erase `op`."""
+        """Replaces the results of `op` with `values` (or the results of an op), and erases `op`."""
         new_values = values.results if isinstance(values, Operation) else values
         if len(new_values) != len(op.results):
             raise ValueError(f"{op.name} has {len(op.results)} results, got {len(new_values)} to replace them")
@@ -169,17 +169,17 @@ class ConversionRewriter:
         self.erase(op)
 
     def bind(self, old: SSAValue, new: SSAValue) -> None:
-        """Let `new`, which has the type of `old` at the next level, stand for it."""
+        """Replaces `old` with `new`, which has the converted type."""
         if new.name_hint is None:
             new.name_hint = old.name_hint
         old.replace_all_uses_with(new)
 
     def erase(self, op: Operation) -> None:
-        """Erase `op`, whose results have no uses any more."""
+        """Erases `op`, whose results must be unused."""
         self._remove(op, safe=True)
 
     def _remove(self, op: Operation, *, safe: bool) -> None:
-        """Erase `op`; `safe` has it checked that nothing uses it."""
+        """Erases `op`; with `safe`, checks that it is unused."""
         block = op.parent_block()
         assert block is not None, "only ops inside the converted one are erased"
         if self.insertion_point.insert_before is op:
@@ -187,7 +187,7 @@ class ConversionRewriter:
         block.erase_op(op, safe_erase=safe)
 
     def convert_block_arguments(self, block: Block) -> None:
-        """Give the arguments of `block` their types at the next level."""
+        """Converts the types of the arguments of `block`."""
         old = block.args
         if all(self.types.is_legal(arg.type) for arg in old):
             return
@@ -200,19 +200,19 @@ class ConversionRewriter:
             block.erase_arg(arg)
 
     def convert_region_arguments(self, region: Region) -> None:
-        """Give the arguments of every block of `region` their types at the next level."""
+        """Converts the types of the arguments of every block of `region`."""
         for block in region.blocks:
             self.convert_block_arguments(block)
 
     def finish(self) -> None:
-        """Erase the casts that nothing uses."""
+        """Erases unused casts."""
         for cast in tuple(self._casts):
             _erase_unused_casts(cast)
         self._casts.clear()
         self._converted.clear()
 
     def _locate(self, op: Operation) -> None:
-        """Give `op` and the ops in it the current location, where they have none."""
+        """Sets the current location on `op` and the ops in it that have none."""
         if type(self._location) is UnknownLoc:
             return
         for inner in all_ops(op) if op.regions else (op,):
@@ -229,7 +229,7 @@ class ConversionRewriter:
         return result
 
     def _replace_value(self, old: SSAValue, new: SSAValue, point: InsertPoint) -> None:
-        """Replace `old` by `new`; where the types differ, uses that are not converted yet read a cast at `point`."""
+        """Replaces `old` with `new`; if the types differ, unconverted uses read a cast at `point`."""
         if old.type == new.type:
             old.replace_all_uses_with(new)
             return
@@ -250,7 +250,7 @@ def _after_definition(value: SSAValue) -> InsertPoint:
 
 
 def _erase_unused_casts(cast: Operation) -> None:
-    """Erase `cast` if nothing uses it, then in the same way the casts that fed it."""
+    """Erases `cast` if it is unused, and then, in the same way, the casts of its operands."""
     pending: list[Operation | Block] = [cast]
     while pending:
         owner = pending.pop()
@@ -264,7 +264,7 @@ def _erase_unused_casts(cast: Operation) -> None:
 
 
 class ConversionPattern(ABC, Generic[OpT]):
-    """Replaces one kind of op. The type argument says which: an op class, a base class, or a union of them."""
+    """Replaces one kind of op. The type argument specifies it: an op class, a base class, or a union of classes."""
 
     op_types: ClassVar[tuple[type[Operation], ...]] = (Operation,)
 
@@ -276,28 +276,28 @@ class ConversionPattern(ABC, Generic[OpT]):
                 cls.op_types = found
 
     def handles(self, op_type: type[Operation]) -> bool:
-        """Whether this pattern takes ops of class `op_type`."""
+        """Whether this pattern applies to ops of class `op_type`."""
         return is_kind(op_type, self.op_types)
 
     @abstractmethod
     def rewrite(self, op: OpT, rewriter: ConversionRewriter) -> str | None:
-        """Replace `op`. None: done. A string: not for this pattern, and why; ops inserted until then are taken back."""
+        """Replaces `op` and returns None, or returns why the pattern does not apply; inserted ops are then erased."""
 
 
 AnyPattern: TypeAlias = ConversionPattern[Any]
 
 
 def _op_classes(arguments: tuple[Any, ...]) -> tuple[type[Operation], ...]:
-    """Returns the op classes in the type arguments of `ConversionPattern[…]`; empty where they are type variables."""
+    """Returns the op classes in the type arguments of `ConversionPattern[…]`; empty if they are type variables."""
     flat = [a for arg in arguments for a in (get_args(arg) if isinstance(arg, UnionType) else (arg,))]
     origins = [get_origin(a) or a for a in flat]
     return tuple(a for a in origins if isinstance(a, type) and issubclass(a, Operation))
 
 
 def legal_outside(*levels: str) -> Callable[[Operation], bool]:
-    """Returns the predicate that holds for the ops of every level, or upstream dialect, but these.
+    """Returns a predicate that holds for all ops except those of these levels or upstream dialects.
 
-    It asks the op's class (`level_of`): an op of relay that another package names `acme.foo` is an op of relay.
+    It depends on the op's class (`level_of`): an op of relay that another package names `acme.foo` belongs to relay.
     """
     known: dict[type[Operation], bool] = {}
 
@@ -318,10 +318,10 @@ def apply_conversion(
     types: TypeConverter = NO_TYPE_CHANGES,
     nested: bool = True,
 ) -> None:
-    """Convert every op in `root` for which `is_legal` does not hold; without `nested` not the ops in those.
+    """Converts every op in `root` for which `is_legal` does not hold; without `nested`, not the ops inside of those.
 
-    Patterns for a class are tried in the order given. Raises `LoweringError` "failed to convert OP: REASONS", with
-    the op's source location (or function), for an op that no pattern takes.
+    Patterns for a class are tried in the given order. Raises `LoweringError` "failed to convert OP: REASONS", with the
+    op's source location (or function), for an op that no pattern converts.
     """
     table = PatternTable(tuple(patterns))
     rewriter = ConversionRewriter(types)
@@ -349,7 +349,7 @@ class PatternTable:
         self._by_class: dict[type[Operation], tuple[AnyPattern, ...]] = {}
 
     def get(self, op_type: type[Operation]) -> tuple[AnyPattern, ...]:
-        """The patterns for ops of this class, in order."""
+        """Returns the patterns for ops of this class, in order."""
         found = self._by_class.get(op_type)
         if found is None:
             found = tuple(p for p in self._patterns if p.handles(op_type))
@@ -358,7 +358,7 @@ class PatternTable:
 
 
 def convert_one(op: Operation, table: PatternTable, rewriter: ConversionRewriter, counts: PatternCounts | None) -> None:
-    """Have `op` converted by the first pattern that takes it; raises `LoweringError` where none does."""
+    """Converts an op with the first pattern that applies; raises `LoweringError` if none does."""
     reasons: list[str] = []
     for pattern in table.get(type(op)):
         reason = pattern.rewrite(op, rewriter)
@@ -373,7 +373,7 @@ def convert_one(op: Operation, table: PatternTable, rewriter: ConversionRewriter
 
 
 def _children(op: Operation) -> list[Operation]:
-    """Returns the ops that stand right in the regions of `op`."""
+    """Returns the direct children of `op` in its regions."""
     return [inner for region in op.regions for block in region.blocks for inner in block.ops]
 
 
@@ -382,7 +382,7 @@ def _alone(op: Operation) -> list[Operation]:
 
 
 def _stacked(op: Operation) -> list[Operation]:
-    """Returns `op` and the ops in it, as a stack whose top is the first to be visited."""
+    """Returns `op` and the ops in it, as a stack whose top is visited first."""
     if not op.regions:
         return [op]
     stack = all_ops(op)

@@ -1,4 +1,4 @@
-"""`dispose` frees the memory of what a pass has replaced as a whole, at once and without a search."""
+"""`dispose` frees the memory of replaced IR at once, without the garbage collector."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from xrelay.dialects.shared.op_lists import ops_in
 
 
 def dispose(old: Region) -> None:
-    """Take `old` apart, with all that is inside: neither its ops, nor values of theirs, may be looked at again.
+    """Clears `old` with all its contents: neither its ops nor their values may be accessed any more.
 
-    Ops, values and blocks refer to each other in circles, so that Python frees them no sooner than its collector has
-    searched all young objects: for a level of a program that is written anew that costs more than to free it here, and
-    the memory grows meanwhile. What is left to it are ops without content where a value was read more than once.
-    `old` reads no value that lives on: it is a function's body, or has no operands any more.
+    Ops, values and blocks form reference cycles, so Python frees them only when its collector has searched all young
+    objects. When a level of a program is rewritten completely, that costs more than freeing it here, and memory grows
+    meanwhile. The collector still has to free empty ops whose values were read more than once.
+
+    `old` must not use values that stay alive: it is a function's body, or has no operands any more.
     """
     regions = [old]
     for op in ops_in(old):

@@ -1,8 +1,8 @@
-"""Checks the SSA rule that xDSL's verifier leaves out: a value is defined before its uses, and visible there.
+"""Checks the SSA rule that xDSL's verifier omits: a value is defined before its uses, and visible there.
 
-One walk over the module in dominance order with the set of values that are visible: entering a block adds its
-arguments, passing an op adds its results, leaving a block's subtree of the dominator tree removes what was added
-there. Linear in ops, operands and edges; an explicit stack, so nesting costs no recursion.
+One traversal of the module in dominance order keeps the set of visible values: entering a block adds its arguments,
+passing an op adds its results, and leaving a block's subtree of the dominator tree removes the values added there. The
+cost is linear in ops, operands and edges; an explicit stack avoids recursion.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from xrelay.passes.infra.cfg import dominator_tree_preorder
 
 
 def verify_dominance(module: Operation) -> None:
-    """Raise `VerificationError` for the first use in `module` that its definition does not dominate."""
+    """Raises `VerificationError` for the first use in `module` that its definition does not dominate."""
     for error in dominance_errors(module):
         raise error
 
 
 def dominance_errors(module: Operation) -> Iterator[VerificationError]:
-    """Yields each use in `module` of a value that is not visible there, in the order of the walk."""
+    """Yields an error for each use in `module` of a value that is not visible there, in the order of the traversal."""
     visible: dict[SSAValue, int] = {}
     stack: list[_Visit | _Leave] = []
     isolations = 0
@@ -54,28 +54,28 @@ def dominance_errors(module: Operation) -> Iterator[VerificationError]:
 
 @dataclass(slots=True)
 class _Leave:
-    """The end of a block's subtree: forget what it defined."""
+    """The end of a block's subtree, which removes the values defined there."""
 
     defined: list[SSAValue]
 
 
 @dataclass(slots=True)
 class _Visit:
-    """A block being walked. `isolation` numbers the isolated region around it: only its values are visible."""
+    """A block being traversed. `isolation` numbers the isolated region around it: only its values are visible."""
 
     block: Block
     isolation: int
     defined: list[SSAValue]
     ops: Iterator[Operation] = field(init=False)
     passing: Operation | None = None
-    """The op whose regions are being walked; its results become visible after them."""
+    """The op whose regions are being traversed; its results become visible after them."""
     entered: bool = False
 
     def __post_init__(self) -> None:
         self.ops = iter(self.block.ops)
 
     def resume(self, visible: dict[SSAValue, int]) -> None:
-        """Begin with the block's arguments, or go on after the regions of an op."""
+        """Begins with the block's arguments, or continues after the regions of an op."""
         if not self.entered:
             self.entered = True
             self.define(self.block.args, visible)
@@ -84,14 +84,14 @@ class _Visit:
             self.passing = None
 
     def define(self, values: tuple[SSAValue, ...] | list[OpResult], visible: dict[SSAValue, int]) -> None:
-        """Make `values` visible until the block's subtree is left."""
+        """Makes `values` visible until the end of the block's subtree."""
         for value in values:
             visible[value] = self.isolation
             self.defined.append(value)
 
 
 def _push_regions(stack: list[_Visit | _Leave], op: Operation, isolation: int) -> None:
-    """Plan the walk of the regions of `op`, first region first."""
+    """Pushes the traversal of the regions of `op`, first region first."""
     plan: list[_Visit | _Leave] = []
     for region in op.regions:
         plan += _plan_region(region, isolation)
@@ -99,9 +99,9 @@ def _push_regions(stack: list[_Visit | _Leave], op: Operation, isolation: int) -
 
 
 def _plan_region(region: Region, isolation: int) -> list[_Visit | _Leave]:
-    """Visit and leave the blocks of a region in preorder of its dominator tree.
+    """Returns visits of the blocks of a region in preorder of its dominator tree.
 
-    Blocks that cannot be reached are left out: no path leads through them, so every definition dominates them.
+    Unreachable blocks are omitted: no path leads through them, so every definition dominates them.
     """
     if region.first_block is None:
         return []
@@ -120,7 +120,7 @@ def _plan_region(region: Region, isolation: int) -> list[_Visit | _Leave]:
 
 
 def _use_error(op: Operation, operand: SSAValue) -> VerificationError:
-    """Returns the message for a use that no visible definition reaches."""
+    """Returns the error for a use without a visible definition."""
     name = f"%{operand.name_hint}" if operand.name_hint is not None else "an operand"
     owner = operand.owner
     defined = location_of(owner) if isinstance(owner, Operation) else None

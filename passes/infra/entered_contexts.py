@@ -1,6 +1,6 @@
-"""The contexts that a thread has entered, apart from what a context is.
+"""The contexts that a thread has entered, kept separate from `PassContext`.
 
-Whoever asks whether there is any pays for no import of the passes.
+A caller that only checks for an entered context does not need to import the passes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class _Thread(threading.local):
-    """The mark of one thread."""
+    """The identity of one thread."""
 
     def __init__(self) -> None:
         self.mark = object()
@@ -22,7 +22,7 @@ class _Thread(threading.local):
 
 _THREAD = _Thread()
 _ENTERED: ContextVar[tuple[object, tuple[PassContext, ...]]] = ContextVar("entered pass contexts")
-"""The mark of a thread and the contexts entered there. Another thread may start with a copy: it does not heed it."""
+"""The identity of a thread, and the contexts entered there. Another thread may start with a copy, which it ignores."""
 
 
 def entered_contexts() -> tuple[PassContext, ...]:
@@ -32,7 +32,7 @@ def entered_contexts() -> tuple[PassContext, ...]:
 
 
 def innermost_context() -> PassContext | None:
-    """Returns the innermost context that this thread has entered; `None` outside of all."""
+    """Returns the innermost context that this thread has entered, or None."""
     return next(reversed(entered_contexts()), None)
 
 

@@ -1,12 +1,12 @@
-"""Names that nothing has yet: of functions among the symbols of a module, of loops in a kernel."""
+"""Unique names: of functions among the symbols of a module, of loops in a kernel."""
 
 from __future__ import annotations
 
 
 def fresh_name(stem: str, taken: set[str], last: dict[str, int] | None = None) -> str:
-    """`stem`, or the first of `stem_1`, `stem_2`, … that is not in `taken`, to which it is added.
+    """Returns `stem`, or the first of `stem_1`, `stem_2`, … that is not in `taken`, and adds it to `taken`.
 
-    `last` maps stems to the last number that they got: with it, many names of one stem take linear time.
+    `last` maps stems to their last number: with it, many names with one stem take linear time.
     """
     last = {} if last is None else last
     name, number = stem, last.get(stem, 0)

@@ -1,7 +1,7 @@
-"""Functions whose one result is a function, in a form whose text can be read again.
+"""Makes functions whose only result is a function printable in a form that can be parsed again.
 
-xDSL prints `-> (T) -> T` for the result `(T) -> T` of a `func.func`, and reads that as a result T and an arrow too
-many. Where results have attributes it prints the parentheses that are needed, so an empty dictionary stands there.
+xDSL prints `-> (T) -> T` for the result `(T) -> T` of a `func.func`, and parses that as a result T and a superfluous
+arrow. If results have attributes, it prints the necessary parentheses, so an empty dictionary is added.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ _BRACKETS: Final = ArrayAttr([DictionaryAttr({})])
 
 
 def bracket_function_results(module: ModuleOp) -> None:
-    """Let the functions of `module` that give a function alone have the dictionary, and no others."""
+    """Adds the dictionary to functions of `module` that return only a function, and removes it from others."""
     for block in module.body.blocks:
         for op in block.ops:
-            type = op.properties.get("function_type")  # absent where the generic form lacks it: the verifier says so
+            type = op.properties.get("function_type")  # None if the generic form lacks it, which the verifier reports
             if isinstance(op, FuncOp) and isinstance(type, FunctionType) and op.res_attrs in (None, _BRACKETS):
                 outputs = type.outputs.data
                 op.res_attrs = _BRACKETS if len(outputs) == 1 and isinstance(outputs[0], FunctionType) else None

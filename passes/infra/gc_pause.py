@@ -1,9 +1,8 @@
-"""`gc_pause` makes garbage collections rare while the compiler is imported, and programs are parsed and rewritten.
+"""`gc_pause` makes garbage collections rare during imports of the compiler, parsing and rewriting.
 
-`compile`, `parse_module`, `run_pipeline` and every pass that is called from Python, a `Sequential` above all, run
-inside of `gc_pause`, as does the import of a public name; outside, the thresholds are those that the user of the
-library set. Forks of other threads wait meanwhile, and a shortage of memory
-is raised as one error: see `xrelay.forking` and `xrelay.shortage`.
+`compile`, `parse_module`, `run_pipeline` and every pass that is called from Python, including `Sequential`, run inside
+`gc_pause`, as does the import of a public name; outside, the user's thresholds apply. Forks by other threads wait
+meanwhile, and running out of memory is raised as one kind of error: see `xrelay.forking` and `xrelay.shortage`.
 """
 
 from __future__ import annotations
@@ -17,11 +16,11 @@ from xrelay.forking import forks_wait
 from xrelay.shortage import reporting_shortage
 
 YOUNG_OBJECTS = 100_000
-"""How many new objects start a collection meanwhile.
+"""The number of new objects that start a collection inside `gc_pause`.
 
-Operations refer to each other in circles and mostly live as long as the module, so Python's default of some hundred
-searches all of them again and again for next to nothing: a sixth of the time to compile, and more in larger graphs.
-So it does with classes: a tenth of the time to import the compiler.
+Operations form reference cycles and mostly live as long as the module, so with Python's default of some hundred the
+collector searches all of them again and again and frees almost nothing: this takes a sixth of the compile time, and
+more for larger graphs. Classes behave likewise: it takes a tenth of the time to import the compiler.
 """
 
 _LOCK = threading.Lock()
@@ -31,7 +30,7 @@ _usual = (0, 0, 0)
 
 @contextmanager
 def gc_pause() -> Generator[None]:
-    """Raises the collector's first threshold inside of `with`, also where several threads compile at once."""
+    """Raises the collector's first threshold inside `with`, also if several threads compile at once."""
     with reporting_shortage(), forks_wait():
         _enter()
         try:
@@ -45,7 +44,7 @@ def _enter() -> None:
     with _LOCK:
         if _active == 0:
             _usual = gc.get_threshold()
-            # A threshold of zero means that the caller has switched collections off.
+            # A threshold of zero means that the caller has disabled collections.
             if 0 < _usual[0] < YOUNG_OBJECTS:
                 gc.set_threshold(YOUNG_OBJECTS, *_usual[1:])
         _active += 1

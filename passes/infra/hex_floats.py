@@ -1,7 +1,7 @@
-"""Reading floats in hexadecimal inside `dense<…>`, which is how infinities and NaNs are written.
+"""Parsing of hexadecimal floats inside `dense<…>`, the syntax of infinities and NaNs.
 
-xDSL 0.74 prints `dense<0xFF800000> : vector<4xf32>` for minus infinity, as upstream does, but reads the digits back as
-the integer 4286578688: a maximum that starts there is wrong without a word. `HexFloatParser` reads them as the bits.
+xDSL 0.74 prints `dense<0xFF800000> : vector<4xf32>` for minus infinity, as upstream does, but parses the digits as the
+integer 4286578688: a maximum with that initial value is silently wrong. `HexFloatParser` parses them as bits.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from xdsl.utils.hints import isa
 
 
 class HexFloatParser(Parser):
-    """xDSL's parser, which also reads hexadecimal elements of dense float attributes as bits."""
+    """xDSL's parser, which also parses hexadecimal elements of dense float attributes as bits."""
 
     _Element = AttrParser._TensorLiteralElement
 
     class _HexElement(_Element):
-        """An element written in hexadecimal: an integer, or the bits of a float."""
+        """A hexadecimal element: an integer, or the bits of a float."""
 
         def to_type(
             self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
         ) -> int | float | bool | tuple[int, int] | tuple[float, float]:
-            """The element as a value of `type`."""
+            """Returns the element as a value of `type`."""
             if not isa(type, AnyFloat) or not isinstance(self.value, int):
                 return super().to_type(parser, type)
             size = type.compile_time_size
@@ -32,7 +32,7 @@ class HexFloatParser(Parser):
             return number
 
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
-        """Parse one element, and remember whether it was written in hexadecimal."""
+        """Parses one element, and records whether it was hexadecimal."""
         hexadecimal = self._current_token.text[:2] in ("0x", "0X")
         element = super()._parse_tensor_literal_element()
         return self._HexElement(element.is_negative, element.value, element.span) if hexadecimal else element

@@ -1,14 +1,14 @@
-"""Calls the hooks of instruments, in Relay's order, and says what an error in a hook means.
+"""Calls the hooks of instruments in Relay's order, and defines the effect of errors in hooks.
 
-**Contexts.** Entering calls every `enter_pass_ctx` in order, leaving every `exit_pass_ctx` in the same order. Where
-`enter_pass_ctx` raises, the instruments entered already are exited in reverse. Where `exit_pass_ctx` raises, the
+**Contexts.** Entering calls every `enter_pass_ctx` in order, leaving every `exit_pass_ctx` in the same order. If an
+`enter_pass_ctx` raises, the instruments already entered are exited in reverse. If an `exit_pass_ctx` raises, the
 instruments after it are not exited.
 
-**Passes.** Around a pass come all `should_run` (every one is called; they must all agree; none is called for a pass
-that is required), all `run_before_pass`, the pass, all `run_after_pass`, each in order. A pass that may not run gives
-back its module. Each `pass_scope` encloses the pass alone. Where a hook or the pass raises, no further hook of that
-pass is called. Errors of hooks name the pass, the instrument and the hook; what a hook or a pass
-raises is caught by its own class as well as by `PassError`.
+**Passes.** The order is: all `should_run` (every one is called; they must all agree; none is called for a required
+pass), all `run_before_pass`, the pass, all `run_after_pass`, each in order. A pass that may not run returns its module
+unchanged. Each `pass_scope` encloses only the pass. If a hook or the pass raises, no further hook of that pass is
+called. Errors of hooks name the pass, the instrument and the hook. An exception of a hook or a pass can be caught by
+its own class as well as by `PassError`.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from xrelay.passes.infra.pass_instrument import PassInstrument
 from xrelay.raised import also, raised
 
 Transform = Callable[[ModuleOp], ModuleOp]
-"""A pass: rewrites the module in place, or makes another one."""
+"""A pass: rewrites the module in place, or creates another one."""
 
 
 def enter_instruments(instruments: Sequence[PassInstrument]) -> None:
-    """Tells `instruments` that their context is entered."""
+    """Notifies `instruments` that their context is entered."""
     for number, instrument in enumerate(instruments):
         try:
             _call(instrument, "enter_pass_ctx", instrument.enter_pass_ctx)
@@ -39,7 +39,7 @@ def enter_instruments(instruments: Sequence[PassInstrument]) -> None:
 
 
 def exit_instruments(instruments: Sequence[PassInstrument]) -> None:
-    """Tells `instruments` that their context is left."""
+    """Notifies `instruments` that their context is left."""
     for instrument in instruments:
         _call(instrument, "exit_pass_ctx", instrument.exit_pass_ctx)
 
@@ -53,9 +53,9 @@ def run_observed(
     required: bool = False,
     copy: bool = False,
 ) -> ModuleOp:
-    """Returns what `transform` makes of `mod`, with the hooks of `instruments` around it.
+    """Returns the result of `transform` on `mod`, and calls the hooks of `instruments` around it.
 
-    `required` says that no instrument may forbid the pass to run; `copy` lets the pass work on a copy of `mod`.
+    With `required`, no instrument may prevent the pass from running; with `copy`, the pass works on a copy of `mod`.
     """
     if not required and not _may_run(mod, info, instruments):
         return mod
@@ -72,7 +72,7 @@ def run_observed(
 
 
 def _may_run(mod: ModuleOp, info: PassInfo, instruments: Sequence[PassInstrument]) -> bool:
-    """Whether every instrument lets the pass run; all of them are asked."""
+    """Whether every instrument lets the pass run; all of them are called."""
     should_run = True
     for instrument in instruments:
         answer = _around(instrument, "should_run", instrument.should_run, mod, info)

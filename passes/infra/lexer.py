@@ -1,4 +1,4 @@
-"""xDSL's lexer, made safe for any text: it ends in linear time, and reports what is no part of the language."""
+"""xDSL's lexer, made safe for any text: it takes linear time, and reports characters that are not in the language."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.utils.lexer import Span, Token
 from xdsl.utils.mlir_lexer import KIND_BY_PUNCTUATION_SPELLING, MLIRLexer, MLIRToken, MLIRTokenKind, StringLiteral
 
 MAX_DIGITS = 1000
-"""The digits of a number. Python itself refuses to read integers of more than 4300."""
+"""The maximum number of digits. Python itself refuses to parse integers of more than 4300."""
 
 _FREQUENT: Final = re.compile(
     r"(?:\s++|//[^\n]*+)*+"
@@ -21,7 +21,7 @@ _FREQUENT: Final = re.compile(
     r"|(?!0x[0-9a-fA-F])[0-9]{1,18}+(?![0-9.]))",
     re.ASCII,
 )
-"""White space and comments, and behind them a token of the kinds that most are of: its first character tells which."""
+"""White space and comments, followed by a token of a frequent kind, which its first character determines."""
 _KINDS: Final = {
     **dict.fromkeys(ascii_letters + "_", MLIRTokenKind.BARE_IDENT),
     **dict.fromkeys(digits, MLIRTokenKind.INTEGER_LIT),
@@ -32,22 +32,22 @@ _KINDS: Final = {
     "^": MLIRTokenKind.CARET_IDENT,
     "#": MLIRTokenKind.HASH_IDENT,
 }
-"""The kinds of these tokens by their first characters."""
+"""First character → the kind of these tokens."""
 
 
 class LinearLexer(MLIRLexer):
-    """xDSL's lexer with a string pattern that never backtracks: on an unclosed string theirs takes 2^n steps.
+    """xDSL's lexer with a string pattern that never backtracks: xDSL's takes 2^n steps on an unclosed string.
 
-    Outside of strings and comments the language is ASCII. xDSL asks Python which characters are letters and digits,
-    and so reads `½` as a number; here such a character is reported. So is a number of more than `MAX_DIGITS` digits.
+    Outside strings and comments the language is ASCII. xDSL uses Python's definition of letters and digits, and so
+    lexes `½` as a number; here such a character is reported. So is a number of more than `MAX_DIGITS` digits.
     """
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
 
     def lex(self) -> MLIRToken:
-        """The next token; raises xDSL's `ParseError` for a character or a number that the language does not have.
+        """Returns the next token; raises xDSL's `ParseError` for an invalid character or number.
 
-        Of frequent kinds it is found by one pattern, which takes a third of the time of xDSL's questions.
+        One pattern matches all frequent kinds, in a third of the time of xDSL's case distinction.
         """
         found = _FREQUENT.match(self.input.content, self.pos)
         if found is not None:
@@ -65,16 +65,16 @@ class LinearLexer(MLIRLexer):
         return token
 
     def _lex_prefixed_ident(self, start_pos: int) -> MLIRToken:
-        """Lex `%x`, `#x`, `!x` or `^x`; the message names the sign, which xDSL's forgets to."""
+        """Lexes `%x`, `#x`, `!x` or `^x`; unlike xDSL's, the error message contains the sign."""
         if self._suffix_id.match(self.input.content, self.pos) is None:
             sign = self.input.at(start_pos)
             raise ParseError(Span(start_pos, self.pos, self.input), f"expected a name or a number after {sign!r}")
         return super()._lex_prefixed_ident(start_pos)
 
     def _lex_string_literal(self, start_pos: int) -> MLIRToken:
-        """Lex a string; the message tells a string that is not closed from one with a wrong escape.
+        """Lexes a string; the error message distinguishes an unclosed string from an invalid escape.
 
-        Escapes may say any UTF-8, as the printer does with `ö`; xDSL's lexer takes what is not ASCII for bytes.
+        Escapes may form any UTF-8, as the printer writes `ö`; xDSL's lexer treats non-ASCII strings as bytes.
         """
         text = self.input.content
         if self._unescaped_characters_regex.match(text, start_pos) is None:
@@ -91,7 +91,7 @@ class LinearLexer(MLIRLexer):
 
 
 def _is_text(content: bytes) -> bool:
-    """Whether bytes are UTF-8."""
+    """Whether bytes are valid UTF-8."""
     try:
         content.decode()
     except UnicodeDecodeError:

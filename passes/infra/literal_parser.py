@@ -1,6 +1,6 @@
-"""Reading numbers, shapes and `dense<…>`: what xDSL's parser fails on becomes an error at the literal.
+"""Parsing of numbers, shapes and `dense<…>`: failures of xDSL's parser become errors at the literal.
 
-Constants are also read several times as fast: xDSL makes the constraint on the type of each `dense<…>` anew.
+Constants are also parsed several times as fast: xDSL constructs the type constraint anew for each `dense<…>`.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ DenseType: TypeAlias = RankedStructure[IntegerType | IndexType | AnyFloat | Comp
 
 MAX_EXTENT = 2**63 - 1
 MAX_WIDTH = 2**24 - 1
-"""The bits of an integer type, as upstream has it."""
+"""The maximum bits of an integer type, as in upstream."""
 TOO_LARGE = "a number too large for its type"
 MAX_DENSE_BYTES = 2**28
-"""The size of a constant in the text; a splat too is held in full."""
+"""The maximum size of a constant in the text; a splat is also stored in full."""
 
 
 class LiteralParser(SemiAffineMapParser):
-    """Reads literals, and reports those that no type of the language can hold."""
+    """Parses literals, and reports those that no type of the language can hold."""
 
     def parse_dense_int_or_fp_elements_attr(
         self, type: RankedStructure[AnyDenseElement] | None
     ) -> DenseIntOrFPElementsAttr:
-        """Parse what follows `dense`; numbers that the element type cannot hold are reported at the literal."""
+        """Parses the text after `dense`; numbers that the element type cannot hold are reported at the literal."""
         with self._reporting():
             return super().parse_dense_int_or_fp_elements_attr(type)
 
     def parse_optional_builtin_int_or_float_attr(self) -> IntegerAttr | FloatAttr | None:
-        """Parse a number and its type; a number that the type cannot hold is reported at the number.
+        """Parses a number and its type; a number that the type cannot hold is reported at the number.
 
-        xDSL 0.74 raises on a decimal beyond the type, 0.75 rounds it to infinity. An infinity is written in bits.
+        xDSL 0.74 raises on a decimal beyond the type, 0.75 rounds it to infinity. Infinities must be written as bits.
         """
         start, is_bits = self.pos, self._current_token.text[:2] in ("0x", "0X")
         with self._reporting():
@@ -64,7 +64,7 @@ class LiteralParser(SemiAffineMapParser):
         return attribute
 
     def parse_shape_dimension(self, allow_dynamic: bool = True) -> int:
-        """Parse an extent; one of more than 63 bits is reported."""
+        """Parses an extent; an extent of more than 63 bits is reported."""
         start = self.pos
         extent = super().parse_shape_dimension(allow_dynamic)
         if extent > MAX_EXTENT:
@@ -73,7 +73,7 @@ class LiteralParser(SemiAffineMapParser):
 
     @contextmanager
     def _reporting(self) -> Generator[None]:
-        """Raise what Python raises on numbers that do not fit as an error at the place where the literal begins."""
+        """Converts Python's exceptions on numbers that do not fit to errors at the beginning of the literal."""
         start = self.pos
         try:
             yield
@@ -87,7 +87,7 @@ class LiteralParser(SemiAffineMapParser):
         self.raise_error(message, start, start + 1)
 
     def _parse_dense_literal_type(self) -> DenseType:
-        """Parse the type of a `dense<…>`, as xDSL does, but with a constraint that is made once."""
+        """Parses the type of a `dense<…>` like xDSL, but with a cached constraint."""
         start = self.pos
         type = self.expect(self.parse_optional_type, "expected the type of the dense attribute")
         if not _dense_type().verifies(type):
@@ -101,7 +101,7 @@ class LiteralParser(SemiAffineMapParser):
         return type
 
     def _parse_optional_integer_or_float_type(self) -> TypeAttribute | None:
-        """Parse `i32`, `index`, `f32` …; an integer type wider than `MAX_WIDTH` is reported."""
+        """Parses `i32`, `index`, `f32` …; an integer type wider than `MAX_WIDTH` is reported."""
         start = self.pos
         type = super()._parse_optional_integer_or_float_type()
         if isinstance(type, IntegerType) and type.width.data > MAX_WIDTH:

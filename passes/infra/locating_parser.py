@@ -1,4 +1,4 @@
-"""xDSL's parser with source locations, scopes, and errors at the place that is wrong."""
+"""xDSL's parser with source locations, scopes, and errors at the wrong token."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from xrelay.passes.infra.literal_parser import LiteralParser
 
 
 class LocatingParser(LiteralParser):
-    """Gives each op the place where its text begins, unless the text says `loc(…)`.
+    """Sets the location of each op to the beginning of its text, unless the text has `loc(…)`.
 
-    A region of an op that is isolated from above is a scope of its own: values of outside are not visible in it, their
-    names may be used again, and a value that is not defined when it ends is an error where it is used first.
-    `line_offset` is the number of lines of the file before this piece of it.
+    A region of an op that is isolated from above is a scope of its own: outer values are not visible in it, their names
+    may be reused, and a value that is undefined at its end is an error at its first use. `line_offset` is the number of
+    lines of the file before this text.
     """
 
     def __init__(self, ctx: Context, text: str, name: str, line_offset: int = 0):
@@ -38,7 +38,7 @@ class LocatingParser(LiteralParser):
         self.forward_ssa_references = {}
         self.line_offset = line_offset
         self.notes: list[tuple[str, str]] = []
-        """Notes to the error that was raised: messages, each with its place."""
+        """Notes to the raised error: messages, each with its location."""
         self._name = name
         self._file = StringAttr(name)
         self._op_start = 0
@@ -48,44 +48,44 @@ class LocatingParser(LiteralParser):
         self._line_starts = [0, *(match.end() for match in re.finditer("\n", text))]
 
     def place(self, position: int) -> tuple[int, int]:
-        """Line and column of a position in the text, counted from 1."""
+        """Returns line and column of a position in the text, counted from 1."""
         line = bisect_right(self._line_starts, position)
         return line + self.line_offset, position - self._line_starts[line - 1] + 1
 
     def location(self, position: int) -> str:
-        """`name:line:col` of a position in the text."""
+        """Returns `name:line:col` of a position in the text."""
         line, column = self.place(position)
         return f"{self._name}:{line}:{column}"
 
     @property
     def reached(self) -> int:
-        """The place that the parser has reached: its token, or the end of the one before where that is on another line.
+        """The position of the current token, or the end of the previous token if that is on another line.
 
-        What is missing at the end of a line is reported there, and not in the line below.
+        So a missing token at the end of a line is reported there, and not on the next line.
         """
         end = self._end_before(self.pos)
         return self.pos if end is None or self.place(end)[0] == self.place(self.pos)[0] else end
 
     def _end_before(self, position: int) -> int | None:
-        """The end of the last token of this op before a position; `None` where the op begins there."""
+        """Returns the end of the last token of this op before a position; None if the op begins there."""
         lexer = LinearLexer(self.lexer.input)
         lexer.pos, end = self._op_start, None
         try:
             while (token := lexer.lex()).span.start < position:
                 end = token.span.end
-        except ParseError:  # the body of an unregistered attribute may hold anything
+        except ParseError:  # the body of an unregistered attribute may contain any text
             return None
         return end
 
     def raise_error(self, msg: str, at_position: int | Span | None = None, end_position: int | None = None) -> NoReturn:
-        """Raise xDSL's `ParseError` at a place; without one, or for the token at hand, at the place that is reached."""
+        """Raises xDSL's `ParseError` at a position, by default or for the current token at `reached`."""
         if isinstance(at_position, Span) and at_position is not self._current_token.span:
             raise ParseError(at_position, msg)
         start = at_position if isinstance(at_position, int) else self.reached
         raise ParseError(Span(start, start if end_position is None else end_position, self.lexer.input), msg)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
-        """Parse the whole text; ops that stand in no module get one where that is allowed."""
+        """Parses the whole text; with `allow_implicit_module`, top-level ops are wrapped in a module."""
         ops: list[Operation] = []
         while (kind := self._current_token.kind) is not MLIRTokenKind.EOF:
             if kind in (MLIRTokenKind.HASH_IDENT, MLIRTokenKind.EXCLAMATION_IDENT):
@@ -104,14 +104,14 @@ class LocatingParser(LiteralParser):
         return ModuleOp(ops)
 
     def _parse_top_level_operation(self) -> Operation:
-        """Parse an operation; anything else is an error."""
+        """Parses an operation; anything else is an error."""
         op = self.parse_optional_operation()
         if op is None:
             self.raise_error(f"expected an operation, found {self._current_token.text!r}", self.pos)
         return op
 
     def parse_operation(self) -> Operation:
-        """Parse one operation and note where it began."""
+        """Parses one operation and sets its location."""
         start = self._op_start = self.pos
         isolated = self._isolated
         op = super().parse_operation()
@@ -124,7 +124,7 @@ class LocatingParser(LiteralParser):
         return op
 
     def _check_operands(self, op: Operation, start: int) -> None:
-        """Raise the error of an operand that a region of the op defines; xDSL leaves its placeholder in the op."""
+        """Raises an error for an operand that a region of the op defines; xDSL leaves its placeholder in the op."""
         if not any(isinstance(operand, ForwardDeclaredValue) for operand in op.operands):
             return
         undefined = {value for values in self.forward_ssa_references.values() for value in values.values()}
@@ -132,15 +132,15 @@ class LocatingParser(LiteralParser):
             self.raise_error(f"{op.name} uses a value that is defined in its own region", start)
 
     def _parse_block(self) -> Block:
-        """Parse a block and note its place, also that of one which was referred to before."""
+        """Parses a block and records its position, also if it was referenced before."""
         label = self._current_token.span
         block = super()._parse_block()
         self.blocks[label.text[1:]] = (block, label)
         return block
 
     def parse_optional_region(self, arguments: Iterable[Parser.Argument] | None = None) -> Region | None:
-        """Parse a region, if there is one; that of an isolated op is a scope."""
-        arguments = None if arguments is None else tuple(arguments)  # xDSL 0.75 takes a sequence only
+        """Parses a region, if there is one; a region of an isolated op is a scope."""
+        arguments = None if arguments is None else tuple(arguments)  # xDSL 0.75 accepts only a sequence
         if not self._isolated:
             return super().parse_optional_region(arguments)
         self._isolated = False
@@ -153,13 +153,13 @@ class LocatingParser(LiteralParser):
         return region
 
     def resolve_operand(self, operand: UnresolvedOperand, type: AttributeInvT) -> SSAValue[AttributeInvT]:
-        """The value of an operand; the first use of one that is not defined yet is noted."""
+        """Returns the value of an operand; records the first use of a value that is not defined yet."""
         if operand.operand_name not in self.ssa_values:
             self._first_uses.setdefault(operand.operand_name, operand.span)
         return super().resolve_operand(operand, type)
 
     def _raise_undefined(self, outside: Mapping[str, object]) -> None:
-        """Raise the error of the first value that is used and not defined; one `outside` may have its name."""
+        """Raises an error for the first value that is used and not defined; `outside` may have a value of that name."""
         if not self.forward_ssa_references:
             return
         name = min(self.forward_ssa_references, key=lambda name: self._first_uses[name].start)
@@ -169,7 +169,7 @@ class LocatingParser(LiteralParser):
         self.raise_error(message, self._first_uses[name])
 
     def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
-        """Register a definition; one that exists is an error, with a note where."""
+        """Registers a definition; a duplicate is an error, with a note at the first definition."""
         if (known := self.ssa_values.get(name)) is not None:
             if known and known[0] in self._definitions:
                 self.notes.append(("the first definition", self.location(self._definitions[known[0]].start)))
@@ -178,7 +178,7 @@ class LocatingParser(LiteralParser):
         super()._register_ssa_definition(name, values, span)
 
     def _get_op_by_name(self, name: str) -> type[Operation]:
-        """The op class of a name; the error points at the op and offers the closest known name."""
+        """Returns the op class with a name; the error is located at the op and suggests the closest known name."""
         known = self.ctx.get_optional_op(name, dialect_stack=self._parser_state.dialect_stack)
         if known is not None:
             self._isolated = known.has_trait(IsolatedFromAbove, value_if_unregistered=False)

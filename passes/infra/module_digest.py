@@ -1,4 +1,4 @@
-"""Texts that identify modules, of a length that is linear in the number of attribute objects."""
+"""Texts that identify modules, with a length linear in the number of attribute objects."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from xrelay.passes.infra.printing import TextPrinter
 from xrelay.runtime.digests import content_key
 
 _LONG: Final = 256
-"""The characters from which on a digest replaces an attribute."""
+"""The maximum length of an attribute that is not replaced with a digest."""
 
 
 def module_digest_text(module: ModuleOp) -> str:
-    """Returns the text of a module with a digest in place of each long attribute.
+    """Returns the text of a module with a digest for each long attribute.
 
-    Each attribute object is printed once: attributes that share parts, as aliases in a text do, may print as text of
+    Each attribute object is printed once: attributes that share parts, like aliases in a text, may print as text of
     exponential length. Weights are names and keys, as in the text.
     """
     bracket_function_results(module)
@@ -30,10 +30,10 @@ def module_digest_text(module: ModuleOp) -> str:
 
 
 class _DigestPrinter(TextPrinter):
-    """Prints each attribute object once, and a digest in place of a long one."""
+    """Prints each attribute object once, and a digest for a long one."""
 
     def print_attribute(self, attribute: Attribute) -> None:
-        """An attribute, in at most `_LONG` characters."""
+        """Prints an attribute in at most `_LONG` characters."""
         known = self.printed.get(id(attribute))
         if known is None:
             start = self.text.tell()

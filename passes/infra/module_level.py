@@ -1,4 +1,4 @@
-"""The level that a module is at: the lowest of relay, topi and loop whose ops it holds."""
+"""The level of a module: the lowest of relay, topi and loop that has ops in it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _LOWER_DIALECTS = frozenset({"scf", "memref", "vector", "llvm", "cf"})
 
 
 def module_level(module: ModuleOp) -> str:
-    """`relay`, `topi` or `loop`: the lowest whose ops occur. `InputError` for what has no interpreter."""
+    """Returns the lowest of `relay`, `topi` and `loop` with ops in the module; raises `InputError` for lower levels."""
     found = {level_of(op) for op in walk_ops(module)}
     for level in ("loop", "topi", "relay"):
         if level in found:
             return level
     lower = sorted(found & _LOWER_DIALECTS)
     if any(NUM_OUTPUTS in op.attributes for op in module.ops) and lower in ([], ["memref"]):
-        # Functions on buffers in which nothing is computed: all results are empty.
+        # Functions on buffers that compute nothing: all results are empty.
         if INPUTS not in module.attributes:
             return "loop"
     elif not lower:
@@ -36,9 +36,9 @@ def module_level(module: ModuleOp) -> str:
 
 
 def is_native_code(module: ModuleOp) -> bool:
-    """Whether a module holds ops that access memory without checks, as texts below the loop level do.
+    """Whether a module has ops that access memory without checks, as texts below the loop level do.
 
-    Calls that pass extents count, as kernels rely on them.
+    Calls that pass extents count, since kernels rely on extents.
     """
     return any(not _is_checked(op) for op in walk_ops(module))
 

@@ -1,6 +1,6 @@
-"""Checks options of passes that no text can hold, such as functions and mappings.
+"""Checks pass options that cannot be written as text, such as functions and mappings.
 
-They are named here as the function that takes them names them (`RelayPass.values`).
+They have the names of the parameters of the function that takes them (`RelayPass.values`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from xrelay.passes.infra.pass_info import PassTypeError
 
 
 def check_value(pass_name: str, option: str, parameter: str, value: object) -> None:
-    """`PassTypeError` where `value`, given as `option`, is not what the parameter of the pass's function takes."""
+    """Raises `PassTypeError` unless `value`, passed as `option`, fits the parameter of the pass's function."""
     fits, wanted = _WANTED[parameter]
     if not fits(value):
         raise PassTypeError(f"[{pass_name}] option {option!r} must be {wanted}, found {value!r}")

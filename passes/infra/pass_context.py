@@ -1,15 +1,15 @@
-"""`PassContext` holds the level, the names, the options and the instruments under which passes run.
+"""`PassContext` holds the level, the pass names, the config and the instruments with which passes run.
 
     with PassContext(opt_level=3, disabled_pass=["FoldConstant"]):
         module = sequential(module)
 
-Contexts are per thread, and within one per asyncio task: a new thread starts with the default one, a new task with the
-contexts of the one that made it, and what either enters is seen nowhere else. Only a `Sequential` asks a context which
-of its members to run; a pass that is called directly runs.
+Contexts are per thread, and per asyncio task within a thread: a new thread starts with the default context, a new task
+with the contexts of its creator, and contexts entered in either are not visible elsewhere. Only a `Sequential` uses the
+context to select passes; a pass that is called directly always runs.
 
-**Instruments.** `with` enters them, leaving it exits them; around a pass their hooks run in the order of `hooks`. Where
-entering or leaving raises, the context loses its instruments, and one that was to be entered is not. Where a hook of a
-pass or the pass itself raises, the contexts around it exit their instruments as ever.
+**Instruments.** `with` enters them, leaving it exits them; `hooks` defines the order of their hooks around a pass. If
+entering or leaving raises, the context loses its instruments, and a context that was being entered is not entered. If a
+hook of a pass or the pass itself raises, the contexts around it exit their instruments as usual.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ DEFAULT_OPT_LEVEL = 2
 
 
 class _Thread(threading.local):
-    """The state of one thread: its default context, made when it is first asked for."""
+    """The state of one thread: its default context, created on first use."""
 
     def __init__(self) -> None:
         self.default: PassContext | None = None
@@ -53,8 +53,8 @@ class PassDecision:
 class PassContext:
     """See the module's docstring. `trace` is the older form of an instrument, called `trace(module, info, is_before)`.
 
-    Raises members of the `PassError` family for a negative level, for names of passes that do not exist, for unknown
-    config keys and values of the wrong type, and for instruments that have no hook.
+    Raises subclasses of `PassError` for a negative level, for unknown pass names, for unknown config keys and values of
+    the wrong type, and for instruments without hooks.
     """
 
     opt_level: int
@@ -92,20 +92,20 @@ class PassContext:
 
     @staticmethod
     def entered() -> PassContext | None:
-        """Returns the innermost context that this thread has entered; `None` outside of all."""
+        """Returns the innermost context that this thread has entered, or None."""
         return innermost_context()
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:
-        """Returns every config key with the name of its type and what it does."""
+        """Returns every config key with the name of its type and its effect."""
         return {key: {"type": known.type.__name__, "help": known.help} for key, known in config_keys().items()}
 
     def get_config(self, key: str, default: ConfigValue | None = None) -> ConfigValue | None:
-        """Returns the value of a config key here; `UnknownConfigError` for one that nobody registered."""
+        """Returns the value of a config key here; raises `UnknownConfigError` for an unregistered key."""
         return self.config.get(known_key(key).key, default)
 
     def decide(self, info: PassInfo) -> PassDecision:
-        """Whether a `Sequential` runs the pass here: `disabled_pass` wins over `required_pass`, that over the level."""
+        """Whether a `Sequential` runs the pass here, by `disabled_pass`, else by `required_pass`, else by the level."""
         name = canonical(info.name)
         if name in self.disabled_pass:
             return PassDecision(False, "disabled_pass names it")
@@ -120,11 +120,11 @@ class PassContext:
         return self.decide(info).runs
 
     def requires(self, info: PassInfo) -> bool:
-        """Whether `required_pass` names the pass, so that no instrument may forbid it."""
+        """Whether `required_pass` contains the pass, so that no instrument may prevent it from running."""
         return canonical(info.name) in self.required_pass
 
     def override_instruments(self, instruments: Sequence[PassInstrument | object] | None) -> None:
-        """Exit the instruments of this context, and enter `instruments` in their place."""
+        """Exits the instruments of this context, replaces them with `instruments`, and enters those."""
         checked = _checked_instruments(instruments)
         self._exit_instruments()
         self.instruments = checked

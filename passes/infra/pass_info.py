@@ -1,4 +1,4 @@
-"""`PassInfo` is the record of a pass; errors of its arguments, and of others that are misused, stand beside it."""
+"""`PassInfo`, the description of a pass, and the errors for invalid arguments of passes."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from xrelay.raised import also, raised
 
 
 class PassArgumentError(PassError, ValueError):
-    """An argument of a pass, decorator or context has a value it cannot have."""
+    """An argument of a pass, decorator or context has an invalid value."""
 
 
 class PassTypeError(PassError, TypeError):
-    """An argument of a pass, decorator or context is of the wrong type."""
+    """An argument of a pass, decorator or context has the wrong type."""
 
 
 @dataclass(frozen=True)
 class PassInfo:
-    """The record by which contexts and instruments know a pass.
+    """The description of a pass for contexts and instruments.
 
-    `opt_level` is the lowest level of a context at which a `Sequential` runs the pass, `required` the names of the
-    passes that the `Sequential` runs just before it, `traceable` is Relay's mark, kept for those who read it. `spec` is
-    the pass as `xrelay-opt -p` reads it, empty for passes that exist in Python only, and `unwritten` are its options
-    that no text can hold, such as functions; the two take no part in comparisons.
+    `opt_level` is the lowest level of a context at which a `Sequential` runs the pass, `required` are the names of the
+    passes that the `Sequential` runs directly before it, and `traceable` is Relay's flag, kept for compatibility.
+    `spec` is the pass in the syntax of `xrelay-opt -p`, empty for passes that exist in Python only, and `unwritten` are
+    its options that cannot be written as text, such as functions; these two are not compared.
 
-    Raises `PassTypeError` and `PassArgumentError` for a level, name or list of names that is none.
+    Raises `PassTypeError` or `PassArgumentError` for an invalid level, name or list of names.
     """
 
     opt_level: int
@@ -38,7 +38,7 @@ class PassInfo:
     unwritten: tuple[str, ...] = field(default=(), compare=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        """Check what users pass; a list of required names becomes a tuple."""
+        """Validates the fields; a list of required names becomes a tuple."""
         check_level(self.opt_level, "PassInfo")
         required = check_names(self.required, "Required")
         object.__setattr__(self, "required", required)
@@ -48,7 +48,7 @@ class PassInfo:
 
     @property
     def title(self) -> str:
-        """The pass in headings and reports: with its options where `spec` has the same name, else the name."""
+        """The title of the pass in reports: `spec` with its options if it has the same name, else the name."""
         return self.spec if self.spec.startswith(self.name) else self.name
 
     def __repr__(self) -> str:
@@ -58,7 +58,7 @@ class PassInfo:
 
 
 def check_level(level: object, owner: str) -> int:
-    """`level` as an optimisation level; `PassTypeError` or `PassArgumentError` naming `owner` for what is none."""
+    """Returns `level` if it is a valid optimisation level; the `PassTypeError` or `PassArgumentError` names `owner`."""
     if isinstance(level, bool) or not isinstance(level, int):
         raise PassTypeError(f"{owner}: opt_level must be an int, found {level!r}")
     if level < 0:
@@ -67,7 +67,7 @@ def check_level(level: object, owner: str) -> int:
 
 
 def check_names(names: object, what: str) -> tuple[str, ...]:
-    """`names`, a list, tuple or set of strings, as a tuple; None is none. `PassTypeError` for anything else."""
+    """Returns a list, tuple or set of strings as a tuple, and None as an empty one; else raises `PassTypeError`."""
     if names is None:
         return ()
     if not isinstance(names, list | tuple | set | frozenset):
@@ -81,11 +81,13 @@ def check_names(names: object, what: str) -> tuple[str, ...]:
 
 
 def naming(error: Exception, name: str, *, doing: str = "", aliases: tuple[str, ...] = ()) -> XRelayError:
-    """`error` as one of the project's family whose message names the pass `name`.
+    """Returns `error` as an `XRelayError` whose message names the pass `name`.
 
-    An error of the family stays the object it is; for anything else a `PassError` is made, to be raised from it, that
-    `except` catches by the other's class too.
-    `doing` says what went on, e.g. which hook of an instrument; a message that names the pass already is not changed.
+    An `XRelayError` is changed in place. For any other exception, a new `PassError` is returned, to be raised from it;
+    its class also derives from the exception's class.
+
+    `doing` describes the activity, e.g. the hook of an instrument. A message that already names the pass is not
+    changed.
     """
     if isinstance(error, XRelayError):
         if not any(f"[{known}]" in error.message for known in (name, *aliases)):

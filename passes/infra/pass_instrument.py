@@ -1,4 +1,4 @@
-"""The protocol of instruments: hooks that the engine calls around passes and contexts.
+"""The protocol of instruments: hooks that the infrastructure calls around passes and contexts.
 
     @pass_instrument
     class Names:
@@ -8,8 +8,8 @@
     with PassContext(instruments=[Names()]):
         module = sequential(module)
 
-Instruments observe passes and never change the module. Five hooks are Relay's; `pass_scope` is the engine's own. Their
-order, and what errors in them mean: `hooks`.
+Instruments observe passes and never change the module. Five hooks are Relay's; `pass_scope` is an extension. `hooks`
+defines their order and the effect of errors in them.
 """
 
 from __future__ import annotations
@@ -43,34 +43,34 @@ class PassInstrument:
 
     @property
     def replay_flags(self) -> tuple[str, ...]:
-        """The flags under which `xrelay-opt` observes a pass as this instrument does; none where it cannot."""
+        """The flags with which `xrelay-opt` creates this instrument; empty if that is not possible."""
         return ()
 
     @property
     def unwritten(self) -> tuple[str, ...]:
-        """The arguments of this instrument that no flag can hold, by name."""
+        """The names of the arguments of this instrument that no flag can represent."""
         return ()
 
     def enter_pass_ctx(self) -> None:
-        """A context that holds the instrument is entered."""
+        """Called when a context with the instrument is entered."""
 
     def exit_pass_ctx(self) -> None:
-        """That context is left, by an error too."""
+        """Called when that context is left, also by an error."""
 
     def should_run(self, mod: ModuleOp, info: PassInfo) -> bool:
-        """Whether the pass may run; every instrument of the context must agree. Not asked for required passes."""
+        """Whether the pass may run; every instrument of the context must agree. Not called for required passes."""
         return True
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Just before a pass."""
+        """Called directly before a pass."""
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Just after a pass that succeeded, with the module it gave."""
+        """Called directly after a pass that succeeded, with its result."""
 
     def pass_scope(self, mod: ModuleOp, info: PassInfo) -> AbstractContextManager[None]:
-        """Returns a context manager that encloses the pass alone, inside of all other hooks, and sees what it raises.
+        """Returns a context manager that encloses only the pass, inside all other hooks, and sees its exceptions.
 
-        `mod` is the module that the pass rewrites: a copy of what the other hooks saw, where the engine makes one.
+        `mod` is the module that the pass rewrites, which may be a copy of the module that the other hooks get.
         """
         return _NOTHING
 
@@ -82,9 +82,9 @@ def pass_instrument(pi_cls: None = None) -> Callable[[type[ClassT]], type[ClassT
 def pass_instrument(
     pi_cls: type[ClassT] | None = None,
 ) -> type[ClassT] | Callable[[type[ClassT]], type[ClassT]]:
-    """Decorator: the class becomes an instrument with the hooks it defines.
+    """Decorator: turns a class into an instrument with the hooks it defines.
 
-    Raises `PassTypeError` for what is no class, and for a class that defines no hook.
+    Raises `PassTypeError` for an object that is not a class, and for a class without hooks.
     """
     return _as_instrument if pi_cls is None else _as_instrument(pi_cls)
 
@@ -102,7 +102,7 @@ def _as_instrument(pi_cls: type[ClassT]) -> type[ClassT]:
 
 
 class TraceInstrument(PassInstrument):
-    """Calls a tracing function before and after every pass. Raises `PassTypeError` for what cannot be called."""
+    """Calls a tracing function before and after every pass. Raises `PassTypeError` if it is not callable."""
 
     def __init__(self, trace: TraceFunction):
         if not callable(trace):
@@ -115,9 +115,9 @@ class TraceInstrument(PassInstrument):
         return getattr(self._trace, "__name__", "trace")
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Call the function with `is_before` true."""
+        """Calls the function with `is_before` true."""
         self._trace(mod, info, True)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Call the function with `is_before` false."""
+        """Calls the function with `is_before` false."""
         self._trace(mod, info, False)

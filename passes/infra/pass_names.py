@@ -1,4 +1,4 @@
-"""The names of passes that a context takes: Relay's, the passes' own, those of users, and those of other tables."""
+"""The pass names that a context accepts: Relay's, the passes' own, those of users, and those of other tables."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _OTHER_NAMES: set[str] = set()
 
 
 def remember_names(names: Iterable[str]) -> None:
-    """Makes further names of passes known to `check_known`: those of users' passes, and of other tables."""
+    """Adds pass names for `check_known`: those of users' passes, and of other tables."""
     _OTHER_NAMES.update(names)
 
 
 def known_names() -> list[str]:
-    """Returns every name of a pass that a context takes."""
+    """Returns every pass name that a context accepts."""
     return [*ROWS, *sorted(_OTHER_NAMES), *sorted(ELSEWHERE - ROWS.keys())]
 
 
 def check_known(names: Iterable[str], what: str) -> frozenset[str]:
-    """Returns `names` as contexts compare them; `PassArgumentError` with the closest name for one no pass has."""
+    """Returns `names` in canonical form; raises `PassArgumentError`, with the closest name, for an unknown one."""
     found: set[str] = set()
     for name in names:
         if name not in ROWS and name not in _OTHER_NAMES and name not in ELSEWHERE:

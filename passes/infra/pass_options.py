@@ -1,4 +1,4 @@
-"""Options of passes as text: `relay-fuse-ops{max-depth=4}` made an instance, with errors that name the option."""
+"""Pass options as text: creates a pass from `relay-fuse-ops{max-depth=4}`, with errors that name the option."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OPTION = re.compile(r"(?:^|\s)([\w-]+)")
 
 
 def refuse_repeated_options(text: str) -> None:
-    """`PassArgumentError` where a pipeline's text gives a pass an option twice: reading it would keep the last."""
+    """Raises `PassArgumentError` if a pipeline's text repeats an option of a pass: parsing would keep the last one."""
     for name, options in _BRACES.findall(_QUOTED.sub('""', text)):
         seen: set[str] = set()
         for option in _OPTION.findall(options):
@@ -31,14 +31,14 @@ def refuse_repeated_options(text: str) -> None:
 
 
 def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = None) -> ModulePass:
-    """Returns the pass with the options of `spec`; `name` is what errors call it, its own unless given.
+    """Returns the pass with the options of `spec`; errors use `name`, by default the name of the pass.
 
-    Raises `PassArgumentError` for an option that it does not have (with the closest), that is missing or has a value
-    the pass refuses, and `PassTypeError` for one of the wrong type.
+    Raises `PassArgumentError` for an unknown option (with the closest one), a missing option, or a value that the pass
+    refuses, and `PassTypeError` for a value of the wrong type.
     """
     shown = name if name is not None else spec.name
     fields = {field.name: field for field in dataclasses.fields(pass_type)}
-    # Reading annotations is slow, and most passes of a pipeline stand there without options.
+    # Evaluating annotations is slow, and most passes of a pipeline have no options.
     hints = get_type_hints(pass_type) if spec.parameters else {}
     for option, value in spec.parameters.items():
         key = option.replace("-", "_")
@@ -58,14 +58,14 @@ def make_pass(spec: ArgSpec, pass_type: type[ModulePass], name: str | None = Non
 
 @cache
 def is_value(pass_type: type[ModulePass]) -> bool:
-    """Whether instances of a class stay as they are made, and those that are equal have the same options."""
+    """Whether instances of a class are immutable, and equal instances have equal options."""
     parameters = pass_type.__dict__.get("__dataclass_params__")
     frozen = getattr(parameters, "frozen", False) and getattr(parameters, "eq", False)
     return frozen and all(field.compare for field in dataclasses.fields(pass_type))
 
 
 def _fits(value: ParameterListType, hint: type[object]) -> bool:
-    """Whether xDSL makes a field of type `hint` of `value`; true and false are no numbers here."""
+    """Whether xDSL converts `value` to a field of type `hint`; booleans are not accepted as numbers."""
     if len(value) == 1 and isa(value[0], hint):
         return not isinstance(value[0], bool) or isa(True, hint) != isa(2, hint)
     return isa(value, hint) or (not value and isa(None, hint))

@@ -1,7 +1,7 @@
 """Counts how often the patterns of a pass were tried, and how often they rewrote something.
 
-The rewriting loops of the project tell the recorder of their thread or task, where there is one; `PassStatistics` sets
-one for each pass. Passes that are no patterns, and xDSL's own, count none.
+The project's rewrite drivers report to the recorder of their thread or task, if there is one; `PassStatistics` sets one
+for each pass. Passes without patterns, and xDSL's own passes, have no counts.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 
 class PatternCounts:
-    """Name of a pattern → how often it was tried, and how often it hit."""
+    """Name of a pattern → how often it was tried, and how often it matched."""
 
     def __init__(self) -> None:
         self.tried: Counter[str] = Counter()
         self.hit: Counter[str] = Counter()
 
     def note(self, pattern: object, *, hit: bool) -> None:
-        """A pattern was tried on an op, and rewrote it or did not."""
+        """Counts one attempt of a pattern on an op."""
         name = type(pattern).__name__
         self.tried[name] += 1
         self.hit[name] += hit
@@ -33,11 +33,11 @@ class PatternCounts:
 
 
 RECORDER: ContextVar[PatternCounts | None] = ContextVar("pattern counts", default=None)
-"""Who wants to be told of patterns."""
+"""The recorder of pattern counts, or None."""
 
 
 def counted(pattern: RewritePattern) -> RewritePattern:
-    """Returns the pattern, telling the recorder; itself where there is none."""
+    """Returns the pattern wrapped to report to the recorder; the pattern itself if there is no recorder."""
     counts = RECORDER.get()
     return pattern if counts is None else _Counted(pattern, counts)
 
@@ -47,6 +47,6 @@ class _Counted(RewritePattern):
         self._pattern, self._counts = pattern, counts
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
-        """Try the pattern."""
+        """Tries the pattern and counts the attempt."""
         self._pattern.match_and_rewrite(op, rewriter)
         self._counts.note(self._pattern, hit=rewriter.has_done_action)

@@ -31,9 +31,9 @@ def run_pipeline(
 ) -> None:
     """Applies `passes` to `module` in place and in order, with the hooks of `instruments` around each.
 
-    The caller enters and leaves the instruments (`with PassContext(…)`). `required` are names of passes, as contexts
-    compare them, that no instrument may forbid. When a pass fails, an error of the project's family goes on, with a
-    note where its message does not tell the pass and its options; anything else becomes a `PassError` that names it.
+    The caller enters and leaves the instruments (`with PassContext(…)`). `required` are pass names in canonical form;
+    no instrument may prevent these passes from running. If a pass fails with an `XRelayError`, that is raised, with a
+    note if its message lacks the pass and its options; any other exception becomes a `PassError` that names the pass.
     """
     with gc_pause():
         for current in passes:
@@ -41,23 +41,23 @@ def run_pipeline(
 
 
 def info_of(current: ModulePass) -> PassInfo:
-    """Returns the record of an xDSL pass: its own name, its options as text, and its level."""
+    """Returns the description of an xDSL pass: its own name, its options as text, and its level."""
     return PassInfo(level_of_pass(current.name), current.name, spec=_spec_of(current))
 
 
 def _spec_of(current: ModulePass) -> str:
-    """Returns a pass as `xrelay-opt -p` reads it."""
+    """Returns a pass in the syntax of `xrelay-opt -p`."""
     if not is_value(type(current)):
         return str(current)
     try:
         return _remembered_spec(current)
-    except TypeError:  # an option that has no hash
+    except TypeError:  # an unhashable option
         return str(current)
 
 
 @lru_cache(maxsize=1024)
 def _remembered_spec(current: ModulePass) -> str:
-    """Returns the text of a pass; to write its options takes longer than many a pass."""
+    """Returns the text of a pass; printing the options takes longer than running many a pass."""
     return str(current)
 
 
@@ -87,7 +87,7 @@ def _run_one(
 
 
 def _pass_error(current: ModulePass, error: Exception) -> XRelayError:
-    """Returns any failure of a pass as the project's own error."""
+    """Returns any failure of a pass as an `XRelayError`."""
     shortage = shortage_of(error)
     if shortage is not None:
         shortage.message = f"[{current.name}] {shortage.message}"

@@ -1,9 +1,9 @@
-"""Reads pipelines as text: `relay-infer-type,func.func(cse,relay-fuse-ops{max-depth=4})`.
+"""Parses pipelines: `relay-infer-type,func.func(cse,relay-fuse-ops{max-depth=4})`.
 
-A text lists passes with their options, and named pipelines, which stand for the passes of their text. As in `mlir-opt`,
-`anchor(…)` says what the passes in it run on: `builtin.module` is the module, and may only stand outermost;
-`func.func` is every function of the module that has a body, each on its own (`run_on_functions`). Only passes that look
-at one function at a time may stand there; a pass that looks at the module is refused.
+A text lists passes with their options, and named pipelines, which expand to the passes of their text. As in `mlir-opt`,
+`anchor(…)` specifies the ops that passes run on: `builtin.module` is the module, and may only be outermost; `func.func`
+is every function of the module that has a body, each separately (`run_on_functions`). Only passes that process one
+function at a time may be in it; a module pass is refused.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xrelay.passes.infra.pass_options import is_value, make_pass, refuse_repeate
 PassTable = Mapping[str, Callable[[], type[ModulePass]]]
 """Pass name → thunk that imports its class."""
 Pipelines = Callable[[], Mapping[str, str]]
-"""Gives the named pipelines: name → text. Called only for a name that is not a pass."""
+"""Returns the named pipelines: name → text. Called only for a name that is not a pass."""
 
 MODULE, FUNCTION = "builtin.module", "func.func"
 """The anchors."""
@@ -32,7 +32,7 @@ MODULE, FUNCTION = "builtin.module", "func.func"
 
 @dataclass(frozen=True)
 class PipelineEntry:
-    """A pass of a pipeline: the named pipeline that it comes from, and the number of the `func.func(…)` around it."""
+    """A pass of a pipeline, the named pipeline that it comes from, and the number of the `func.func(…)` around it."""
 
     current: ModulePass
     group: str = ""
@@ -42,7 +42,7 @@ class PipelineEntry:
 
 @dataclass(frozen=True)
 class _Item:
-    """A piece of text without parentheses, the anchor before its parentheses, or the end of those."""
+    """A text without parentheses, the anchor before an opening parenthesis, or a closing parenthesis."""
 
     kind: str
     text: str
@@ -51,7 +51,7 @@ class _Item:
 def parse_passes(spec: str, available: PassTable, pipelines: Pipelines = dict) -> list[ModulePass]:
     """Returns the passes that a text without `func.func(…)` names, with their options.
 
-    Raises `PassError` for malformed text, an unknown name (with the closest known one) and unusable options.
+    Raises `PassError` for malformed text, an unknown name (with the closest known one) and invalid options.
     """
     entries = parse_entries(spec, available, pipelines)
     if any(entry.anchor for entry in entries):
@@ -84,12 +84,12 @@ def parse_entries(spec: str, available: PassTable, pipelines: Pipelines = dict) 
 
 
 def unknown_name(kind: str, name: str, known: Sequence[str], otherwise: str) -> PassError:
-    """Returns the error for a name that is not in a table: the closest known one as help, or `otherwise`."""
+    """Returns the error for an unknown name: the closest known one as help, or `otherwise`."""
     return PassError(f"no {kind} is called {name!r}", help=did_you_mean(name, known, otherwise))
 
 
 def _without_module(spec: str) -> str:
-    """Returns the text inside `builtin.module(…)`, where that stands around all of it."""
+    """Returns the text inside `builtin.module(…)` if that encloses the whole text."""
     text = spec.strip()
     if not text.startswith(f"{MODULE}("):
         return text
@@ -99,7 +99,7 @@ def _without_module(spec: str) -> str:
 
 
 def _items(text: str) -> list[_Item]:
-    """Returns the text split at the parentheses that stand outside of options and of quoted text."""
+    """Returns the text split at parentheses that are outside options and quoted text."""
     items: list[_Item] = []
     start, braces, quoted = 0, 0, False
     for position, char in enumerate(text):
@@ -120,7 +120,7 @@ def _before_opening(text: str) -> list[_Item]:
 
 
 def _listed(text: str) -> list[_Item]:
-    """Returns the passes listed in a piece of text; commas beside parentheses separate nothing."""
+    """Returns the passes listed in a text, ignoring commas next to parentheses."""
     inner = text.strip().strip(",").strip()
     return [_Item("passes", inner)] if inner else []
 
@@ -143,7 +143,7 @@ def _refuse_module_passes(entries: Sequence[PipelineEntry], anchor: int) -> None
 
 
 def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, group: str = "") -> list[PipelineEntry]:
-    """Returns the passes of `spec`, which has no anchors; those of a named pipeline carry its name."""
+    """Returns the passes of `spec`, which has no anchors; those of a named pipeline have its name as group."""
     try:
         items = _arguments(spec)
     except ArgSpecParseError as error:
@@ -164,13 +164,13 @@ def _flat(spec: str, whole: str, available: PassTable, pipelines: Pipelines, gro
 
 @lru_cache(maxsize=256)
 def _arguments(spec: str) -> tuple[ArgSpec, ...]:
-    """Returns the names in `spec` with their options as text; every compilation reads the same few pipelines."""
+    """Returns the names in `spec` with their options as text; cached, since compilations use the same few pipelines."""
     refuse_repeated_options(spec)
     return tuple(parse_pipeline(spec.strip()))
 
 
 def _instantiate(spec: str, number: int, available: PassTable) -> ModulePass:
-    """Returns the pass with the options of an item of `spec`."""
+    """Returns the pass for an item of `spec`, with its options."""
     item = _arguments(spec)[number]
     try:
         pass_type = available[item.name]()
@@ -181,7 +181,7 @@ def _instantiate(spec: str, number: int, available: PassTable) -> ModulePass:
 
 @lru_cache(maxsize=1024)
 def _remembered(spec: str, number: int, pass_type: type[ModulePass]) -> ModulePass:
-    """Returns the pass with the options of an item of `spec`; nobody can change it, so one serves all compilations."""
+    """Returns the pass for an item of `spec`; it is immutable, so all compilations share it."""
     return make_pass(_arguments(spec)[number], pass_type)
 
 

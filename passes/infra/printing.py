@@ -1,4 +1,4 @@
-"""Programs as text, and as files."""
+"""Printing of programs to text and to files."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.passes.infra.function_results import bracket_function_results
 
 
 def save_module(path: Path, module: ModuleOp, *, generic: bool = False) -> None:
-    """Write the module into a file, whose folder is made; `PassError` where that cannot be."""
+    """Writes the module to a file, and creates its folder; raises `PassError` if that fails."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(print_module(module, generic=generic) + "\n", encoding="utf-8")
@@ -33,11 +33,11 @@ def print_module(module: ModuleOp, *, generic: bool = False, debuginfo: bool = F
 
 
 _PLAIN: Final = re.compile(rb"[ !#-\[\]-~]*")
-"""Bytes that stand for themselves in a string."""
+"""Bytes that need no escapes in a string."""
 
 
 class TextPrinter(Printer):
-    """Prints a string in one piece, and each type once: who compiles prints all kernels, to know them again."""
+    """A faster printer: prints a string in one piece, and each type once. Compilation prints all kernels."""
 
     def __init__(self, stream: StringIO, *, generic: bool, debuginfo: bool):
         super().__init__(stream=stream, print_generic_format=generic, print_debuginfo=debuginfo)
@@ -45,14 +45,14 @@ class TextPrinter(Printer):
         self.printed: dict[int, tuple[Attribute, str]] = {}
 
     def print_bytes_literal(self, bytestring: bytes) -> None:
-        """A string; what does not stand for itself is written byte by byte."""
+        """Prints a string, byte by byte only if it needs escapes."""
         if _PLAIN.fullmatch(bytestring) is None:
             super().print_bytes_literal(bytestring)
         else:
             self.print_string(f'"{bytestring.decode("ascii")}"')
 
     def print_attribute(self, attribute: Attribute) -> None:
-        """An attribute; a type is copied from where the same object was printed before."""
+        """Prints an attribute; the text of a type is cached by object."""
         known = self.printed.get(id(attribute))
         if known is not None:
             self.print_string(known[1])

@@ -1,6 +1,6 @@
-"""Reading `affine_map<(d0, d1) -> (d0 * d1)>`: products, quotients and remainders of two dimensions or symbols.
+"""Parsing of `affine_map<(d0, d1) -> (d0 * d1)>`: products, quotients and remainders of two dimensions or symbols.
 
-xDSL's parser takes constants alone on the right side; the maps of loop accesses, in generic form, have both.
+xDSL's parser accepts only constants on the right side; the maps of loop accesses, in generic form, have both.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _KINDS = {kind.get_token(): kind for kind in AffineBinaryOpKind}
 
 
 class _SemiAffineParser(AffineParser):
-    """xDSL's parser of affine maps, for operations on any two expressions."""
+    """xDSL's parser of affine maps, extended to operations on any two expressions."""
 
     def _create_binop_expr(self, lhs: AffineExpr, rhs: AffineExpr, binop: MLIRToken) -> AffineExpr:
         kind = _KINDS.get(binop.text)
@@ -24,8 +24,8 @@ class _SemiAffineParser(AffineParser):
 
 
 class SemiAffineMapParser(HexFloatParser):
-    """Reads affine maps whose products and quotients are of any two expressions."""
+    """Parses affine maps with products and quotients of any two expressions."""
 
     def parse_affine_map(self) -> AffineMap:
-        """Parse `(d0, d1) -> (d0 * d1)`."""
+        """Parses `(d0, d1) -> (d0 * d1)`."""
         return _SemiAffineParser(self._parser_state).parse_affine_map()

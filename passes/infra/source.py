@@ -1,4 +1,4 @@
-"""From text to module: parsing with the source location of every op, and errors of the project's own family."""
+"""Parsing of modules, with the source location of every op, and errors of the project's own classes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.passes.infra.locating_parser import LocatingParser
 
 
 def full_context() -> Context:
-    """A context that knows xDSL's dialects and xrelay's, each imported when a text first mentions it."""
+    """Returns a context with xDSL's dialects and xrelay's, each imported when a text first uses it."""
     ctx = Context()
     for name, thunk in _upstream_dialects().items():
         ctx.register_dialect(name, thunk)
@@ -36,15 +36,15 @@ def full_context() -> Context:
 
 @cache
 def _upstream_dialects() -> Mapping[str, Callable[[], Dialect]]:
-    """What imports a dialect of xDSL, by its name; to build that table takes xDSL a millisecond."""
+    """Returns the thunks that import xDSL's dialects, by name; cached, since xDSL takes a millisecond for it."""
     return with_replaced(get_all_dialects())
 
 
 def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, implicit_module: bool = True) -> ModuleOp:
-    """The module that `text` denotes, unverified.
+    """Returns the module in `text`, unverified.
 
-    Raises `ParseError` with `name:line:col` for text that is not IR, that mentions unknown ops or types, whose
-    attributes break their own rules, or whose regions nest deeper than the recursive parser of xDSL can follow.
+    Raises `ParseError` with `name:line:col` for invalid syntax, unknown ops or types, attributes that violate their own
+    constraints, and regions nested too deeply for xDSL's recursive parser.
     """
     parser: LocatingParser | None = None
     try:
@@ -76,9 +76,9 @@ def parse_module(ctx: Context, text: str, name: str, *, line_offset: int = 0, im
 
 
 def _unforeseen(error: Exception) -> str:
-    """What an exception that no parser means to raise says of the text.
+    """Returns the message for an exception that a parser raised by accident.
 
-    Parsers of xDSL's dialects index and assert as if the text were whole: what they raise means that it is not.
+    Parsers of xDSL's dialects index and assert as if the text were complete: their exceptions mean that it is not.
     """
     classes = (frame.f_locals.get("cls") for frame, _ in traceback.walk_tb(error.__traceback__))
     ours_or_theirs = [cls for cls in classes if isinstance(cls, type) and issubclass(cls, Operation | Attribute)]
@@ -89,7 +89,7 @@ def _unforeseen(error: Exception) -> str:
 
 
 def _add_notes(failure: ParseError, parser: LocatingParser | None, error: XdslParseError) -> None:
-    """Add the other places that an error is about."""
+    """Adds the other locations of an error."""
     for message, location in parser.notes if parser is not None else ():
         failure.add_place(message, location)
     if parser is not None and isinstance(error, MultipleSpansParseError):
@@ -98,9 +98,9 @@ def _add_notes(failure: ParseError, parser: LocatingParser | None, error: XdslPa
 
 
 def read_module(ctx: Context, path: Path, check: Callable[[ModuleOp, os.stat_result], None] | None = None) -> ModuleOp:
-    """The module in a text file, unverified; raises `ParseError` also for a file that cannot be read as text.
+    """Returns the module in a text file, unverified; raises `ParseError` also if the file cannot be read as text.
 
-    `check` gets the module, and the status of the file that was read.
+    `check` is called with the module and the status of the file that was read.
     """
     text, status = _read(path)
     module = parse_module(ctx, text, str(path))
@@ -110,12 +110,12 @@ def read_module(ctx: Context, path: Path, check: Callable[[ModuleOp, os.stat_res
 
 
 def read_text(path: Path) -> str:
-    """The content of a text file; `ParseError` when there is none or it is not UTF-8."""
+    """Returns the content of a text file; raises `ParseError` if it does not exist or is not UTF-8."""
     return _read(path)[0]
 
 
 def _read(path: Path) -> tuple[str, os.stat_result]:
-    """The content of a text file, and the status of the file that was read."""
+    """Returns the content of a text file, and the status of the file that was read."""
     try:
         with path.open("rb") as file:
             return decode_text(file.read(), str(path)), os.fstat(file.fileno())
@@ -124,7 +124,7 @@ def _read(path: Path) -> tuple[str, os.stat_result]:
 
 
 def decode_text(content: bytes, name: str) -> str:
-    """The text that UTF-8 bytes denote, with line feeds alone; `ParseError` at the first byte that is none."""
+    """Decodes UTF-8 and normalises line ends to line feeds; raises `ParseError` at the first invalid byte."""
     try:
         return content.decode("utf-8").replace("\r\n", "\n")
     except UnicodeDecodeError as error:
@@ -135,5 +135,5 @@ def decode_text(content: bytes, name: str) -> str:
 
 
 def _reached(parser: LocatingParser | None, name: str) -> str:
-    """The place that the parser has reached."""
+    """Returns the location that the parser has reached."""
     return parser.location(parser.reached) if parser is not None else f"{name}:1:1"

@@ -1,6 +1,6 @@
-"""What is wrong with the symbols of a table, each with its place: defined twice, or of a visibility that is none.
+"""Errors of the symbols in a symbol table, each with its location: duplicates, and invalid visibilities.
 
-xDSL reports the first that is defined twice, with the place of the module, and prints any visibility as it stands.
+xDSL reports only the first duplicate, at the location of the module, and accepts any visibility.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from xrelay.dialects.shared.locations import location_of
 from xrelay.errors import VerificationError
 
 VISIBILITIES = ("public", "private", "nested")
-"""The words that a symbol's visibility may be."""
+"""The valid visibilities of a symbol."""
 
 
 def symbol_errors(table: Operation) -> Iterator[VerificationError]:
-    """The errors of the symbols in a table: names of ones before, with a note where those are, and visibilities."""
+    """Yields errors of the symbols in a table: duplicates, with a note at the first definition, and visibilities."""
     if not table.has_trait(SymbolTable, value_if_unregistered=False):
         return
     first: dict[str, Operation] = {}

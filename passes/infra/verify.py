@@ -1,7 +1,7 @@
 """Verification of a whole module: structure, every op's own constraints, and dominance.
 
-xDSL's `Operation.verify` stops at the first failure, recurses into regions and forgets which op failed. Here the walk
-is flat, every failing op is reported with its source location, and uses before definition are found too.
+xDSL's `Operation.verify` stops at the first failure, recurses into regions and does not report the failing op. This
+traversal is flat, reports every failing op with its source location, and also finds uses before definitions.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from xrelay.passes.infra.symbols import symbol_errors
 
 
 def verify_module(module: Operation) -> None:
-    """Raise the first `VerificationError` of `verification_errors`."""
+    """Raises the first `VerificationError` of `verification_errors`."""
     for error in verification_errors(module):
         raise error
 
 
 def verification_errors(module: Operation) -> Iterator[VerificationError]:
-    """Yields everything that is wrong with `module`: ops in program order, then uses that no definition reaches.
+    """Yields all errors of `module`: those of ops in program order, then uses without a visible definition.
 
-    The verifier of a call may fail on a function that is wrong itself, as one without a type: that function is told.
-    Where nothing else is wrong, a verifier of xDSL's dialects that fails has met an op that it takes for whole.
+    The verifier of a call may crash on an invalid function, such as one without a type; then only the function's error
+    is reported. If there is no other error, a crash of a verifier of xDSL's dialects means that its op is incomplete.
     """
     faults: list[tuple[Operation, Exception]] = []
     is_wrong = False
@@ -50,14 +50,14 @@ def verification_errors(module: Operation) -> Iterator[VerificationError]:
 
 
 def _op_errors(op: Operation, faults: list[tuple[Operation, Exception]]) -> Iterator[VerificationError]:
-    """Yields what is wrong with one op; an exception of its verifier that tells nothing goes to `faults`."""
+    """Yields the errors of one op; a crash of its verifier is appended to `faults`."""
     wrong_symbols = list(symbol_errors(op))
     yield from wrong_symbols
     if wrong_symbols:
         return
     try:
         message = _op_failure(op)
-    except Exception as fault:  # a verifier of xDSL that reads what another op lacks
+    except Exception as fault:  # a verifier of xDSL that accesses a missing part of another op
         faults.append((op, fault))
         return
     if message is not None:
@@ -65,7 +65,7 @@ def _op_errors(op: Operation, faults: list[tuple[Operation, Exception]]) -> Iter
 
 
 def walk_ops(top: Operation) -> Iterator[Operation]:
-    """`top` and every op below it in program order, without recursion; what was yielded may be moved or erased."""
+    """Yields `top` and every op below it in program order, without recursion; yielded ops may be moved or erased."""
     yield top
     pending = _first_ops(top)
     while pending:
@@ -81,12 +81,12 @@ def walk_ops(top: Operation) -> Iterator[Operation]:
 
 
 def _first_ops(op: Operation) -> list[Operation | None]:
-    """The first op of each block of `op`'s regions, last block first."""
+    """Returns the first op of each block of `op`'s regions, last block first."""
     return [block.first_op for region in reversed(op.regions) for block in reversed(region.blocks)]
 
 
 def _op_failure(op: Operation) -> str | None:
-    """Returns what is wrong with one op, in one line, its regions' structure included."""
+    """Returns the error of one op, including its regions' structure, in one line."""
     try:
         if (message := _structure_failure(op)) is not None:
             return message
@@ -97,7 +97,7 @@ def _op_failure(op: Operation) -> str | None:
     except XRelayError as error:
         return one_line(error.message)
     except Exception as error:
-        # Some verifiers of xDSL raise `Exception` itself for what a program gets wrong; anything else is a fault.
+        # Some verifiers of xDSL raise `Exception` itself for invalid programs; other exceptions are crashes.
         if type(error) is not Exception:
             raise
         return f"{op.name}: {one_line(str(error))}"
@@ -105,7 +105,7 @@ def _op_failure(op: Operation) -> str | None:
 
 
 def _structure_failure(op: Operation) -> str | None:
-    """Returns what is wrong with the blocks of `op`'s regions and with its place in its own block."""
+    """Returns the error in the blocks of `op`'s regions, or in the position of `op` in its own block."""
     block = op.parent
     if op.successors:
         if block is None or block.last_op is not op:
@@ -123,7 +123,7 @@ def _structure_failure(op: Operation) -> str | None:
 
 
 def _end_failure(op: Operation, block: Block) -> str | None:
-    """Returns what is wrong with the end of a block that needs a terminator."""
+    """Returns the error at the end of a block that needs a terminator."""
     last = block.last_op
     if last is None:
         return f"a block of {op.name} is empty, but must end in a terminator"
