@@ -1,1 +1,1 @@
-"""Tables of the passes: where each is found, its name and level in Relay, its rounding, and the default pipeline."""
+"""Tables of the passes: their locations, their names and levels in Relay, their rounding, and the default pipeline."""

@@ -1,8 +1,8 @@
-"""Lists the passes that look at one function at a time, so that `func.func(…)` may hold them.
+"""The passes that process one function at a time, so that they may be in `func.func(…)`.
 
-Every pass here is applied to a module. Those of this table ask nothing of other functions and change none of them:
-applied to a module of a single function, they do to it what they do to it in its own module. The passes of schedule
-primitives are not among them: they choose kernels by the loops they name, and one that names none is an error.
+Every pass is applied to a module. The passes in this table do not read or change other functions: on a module with a
+single function, they have the same effect as on its original module. Passes of schedule primitives are not included:
+they select kernels by the names of loops, and a name without a match is an error.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ FUNCTION_PASSES: frozenset[str] = frozenset(
         "scf-for-loop-unroll",
     }
 )
-"""Passes on functions beside those that `relay_names` calls function passes."""
+"""Function passes other than those that `relay_names` lists as such."""
 
 
 def is_function_pass(name: str) -> bool:
-    """Whether the pass of this name looks at one function at a time."""
+    """Whether the pass with this name processes one function at a time."""
     row = relay_pass(name)
     if row is not None:
         return row.kind is PassKind.FUNCTION

@@ -1,4 +1,4 @@
-"""The default pipeline of the graph optimiser: one row a pass, with its level and the reason why it runs."""
+"""The default pipeline of the graph optimiser: one row per pass, with its level and the reason why it runs."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 Decide: TypeAlias = Callable[[str], bool | None]
-"""Says whether the pass of a name runs; `None`: as its level says."""
+"""Maps a pass name to whether the pass runs; None leaves that to its level."""
 
 
 ON_DEMAND = 4
-"""The level of passes that no level runs: whoever compiles asks for them, with `required_pass` or a flag."""
+"""The level of passes that run only on request, by `required_pass` or a flag."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class PipelineRow:
     opt_level: int
     """The lowest optimisation level at which it runs."""
     spec: str
-    """The pass with its options, as `xrelay-opt -p` reads it; `{lanes}` stands for the target's f32 lanes."""
+    """The pass with its options, in the syntax of `xrelay-opt -p`; `{lanes}` represents the target's f32 lanes."""
     why: str
 
     @property
@@ -59,7 +59,7 @@ DEFAULT_PIPELINE: tuple[PipelineRow, ...] = (
 )
 """The passes between `relay-infer-type` and `relay-fuse-ops`, in order.
 
-Level 0 does what native code needs, level 1 cleans up, level 2 evaluates what is known when compiling, level 3 also
+Level 0 does what native code requires, level 1 cleans up, level 2 evaluates compile-time constants, level 3 also
 changes layouts and re-associates floating-point arithmetic (as the simplification of a batch norm does at any level).
 """
 
@@ -67,10 +67,10 @@ changes layouts and re-associates floating-point arithmetic (as the simplificati
 def chosen_passes(
     rows: Iterable[PipelineRow], opt_level: int, *, vector_lanes: int = 16, decide: Decide | None = None
 ) -> list[str]:
-    """Returns the passes of `rows` that run at `opt_level`, as `xrelay-opt -p` reads them.
+    """Returns the passes of `rows` that run at `opt_level`, in the syntax of `xrelay-opt -p`.
 
-    `vector_lanes` is how many f32 the target's vectors hold. `decide` is asked for each pass, by name, and answers
-    whether it runs whatever its level; `None` leaves it to the level.
+    `vector_lanes` is the number of f32 elements in a vector register of the target. `decide` is called with each pass
+    name and returns whether the pass runs, regardless of its level; None leaves that to the level.
     """
     chosen: list[str] = []
     for row in rows:

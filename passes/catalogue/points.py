@@ -1,4 +1,4 @@
-"""Weaves the passes of other packages into the compile pipeline, at the points that `extensions` describes."""
+"""Inserts the passes of other packages into the compile pipeline, at the points defined in `extensions`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xrelay.passes.catalogue.extensions import registered_passes
 
 
 class PipelineWeaver:
-    """Goes through the stages of the pipeline in order; `points` are those that it has passed."""
+    """Processes the stages of the pipeline in order; `points` are the points so far."""
 
     def __init__(self) -> None:
         self.points: list[str] = []
@@ -18,7 +18,7 @@ class PipelineWeaver:
         self._added = registered_passes().values()
 
     def stage(self, name: str, rows: Iterable[PipelineRow]) -> list[PipelineRow]:
-        """Returns the rows of the stage called `name`, with those of other packages among them."""
+        """Returns the rows of the stage called `name`, including those of other packages."""
         woven = self._at(f"before stage-{name}")
         for row in rows:
             self._seen[row.pass_name] += 1

@@ -1,4 +1,4 @@
-"""The folder of each pass within a level: name = file = class, so a name and a folder find it."""
+"""The folder of each pass of `passes/`; module and class follow from the name."""
 
 from __future__ import annotations
 
@@ -112,6 +112,6 @@ def target_of(name: str) -> str:
 
 
 def class_of(target: str) -> type[ModulePass]:
-    """Imports the class that "module:Class" names."""
+    """Imports the class at "module:Class"."""
     module, _, class_name = target.partition(":")
     return getattr(import_module(module), class_name)

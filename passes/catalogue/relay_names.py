@@ -1,7 +1,7 @@
-"""Relay's passes in one table: the name of each, its level, the passes it requires, and its options.
+"""The table of Relay's passes: the name of each, its level, the passes it requires, and its options.
 
-The passes themselves are plain xDSL `ModulePass`es; what makes `FoldConstant` of `relay-fold-constant` is a row here.
-Either name is understood wherever a pass is named.
+The passes themselves are plain xDSL `ModulePass`es; a row here maps Relay's `FoldConstant` to `relay-fold-constant`.
+Both names are accepted wherever a pass is named.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ class PassKind(Enum):
     """The part of a module that a pass is applied to."""
 
     FUNCTION = "function"
-    """Every function of the graph, kernels excepted."""
+    """Every function of the graph, except kernels."""
     MODULE = "module"
     """The module as a whole."""
     KERNEL = "kernel"
@@ -24,7 +24,7 @@ class PassKind(Enum):
 
 @dataclass(frozen=True)
 class RelayPass:
-    """A row: Relay's name, the name for `xrelay-opt`, and what Relay records of the pass."""
+    """A row: Relay's name, the name for `xrelay-opt`, and Relay's description of the pass."""
 
     name: str
     pass_name: str
@@ -32,20 +32,22 @@ class RelayPass:
     opt_level: int
     required: tuple[str, ...] = ("InferType",)
     positional: tuple[str, ...] = ()
-    """The options that Relay's users pass by position, in order."""
+    """The options that Relay accepts by position, in order."""
     fixed: Mapping[str, str | bool] = field(default_factory=dict[str, "str | bool"])
-    """Options of the pass that make it Relay's."""
+    """Options for which the pass behaves as in Relay."""
     alias: str = ""
-    """The name of the Python function, where Relay's info has another."""
+    """The name of the Python function, if it differs from that in Relay's info."""
     level_option: str | None = None
-    """The option that takes the context's opt_level where it is negative."""
+    """The option that is set to the context's opt_level if it is negative."""
     config: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Config key → the option that takes its value where the caller gave none."""
+    """Config key → the option that it sets if the caller does not."""
     function: str | None = None
-    """`module:function` that the pass consists of, which takes the module and the options by name; it is called
-    instead of the pass where one of `values` is given."""
+    """`module:function` with the implementation of the pass, which takes the module, and the options by name.
+
+    It is called instead of the pass if one of `values` is given.
+    """
     values: Mapping[str, str] = field(default_factory=dict[str, str])
-    """Options that are values no text can write (functions, mappings): the caller's name → that of `function`."""
+    """Options that cannot be written as text (functions, mappings): the caller's name → parameter of `function`."""
 
 
 _FUSE_CONFIG = {"relay.FuseOps.max_depth": "max_depth", "relay.FuseOps.link_params": "link_params"}
@@ -274,7 +276,7 @@ RELAY_PASSES: tuple[RelayPass, ...] = (
         values={"desired_layouts": "desired"},
     ),
 )
-"""Every pass that Relay has too and that is here."""
+"""Every pass of Relay that is implemented here."""
 
 ELSEWHERE: frozenset[str] = frozenset(
     {
@@ -291,16 +293,16 @@ ELSEWHERE: frozenset[str] = frozenset(
         "LowerTE",
     }
 )
-"""Names of Relay's passes that need not be here: a context may disable or require them, which changes nothing."""
+"""Names of Relay's passes that are not needed here: a context may disable or require them, without effect."""
 
 
 def option_text(value: str | bool) -> str:
-    """Returns the value of an option as a pipeline's text has it."""
+    """Returns the text of an option's value in a pipeline."""
     return str(value).lower() if isinstance(value, bool) else value
 
 
 ROWS: dict[str, RelayPass] = {name: row for row in RELAY_PASSES for name in (row.name, row.alias) if name}
-"""Every name of those passes, of either kind → its row."""
+"""Every name of these passes, of either kind → its row."""
 
 for _row in RELAY_PASSES:
     ROWS.setdefault(_row.pass_name, _row)
@@ -312,6 +314,6 @@ def relay_pass(name: str) -> RelayPass | None:
 
 
 def canonical(name: str) -> str:
-    """Returns the name under which contexts compare a pass: Relay's, where it has one."""
+    """Returns the name by which contexts compare passes: Relay's, if the pass has one."""
     row = ROWS.get(name)
     return name if row is None else row.name

@@ -1,9 +1,10 @@
-"""Marks passes as exact, re-associating, quantising or changing: by how much results may differ.
+"""Classifies passes as exact, re-associating, quantising or changing, by how much results may differ.
 
-An exact pass leaves every bit of every result. A re-associating pass adds, multiplies or sums in another order, so that
-results differ by rounding. A quantising pass computes on integers what floats computed, so that results differ by steps
-of quantised numbers, whose size it knows and nobody else. A changing pass makes another function, as is its purpose.
-`NumericCheck` holds each pass to its mark; `xrelay-opt --help-pass` shows it.
+An exact pass preserves every bit of every result. A re-associating pass adds, multiplies or sums in another order, so
+that results differ by rounding. A quantising pass replaces floats with integers, so that results differ by steps of
+quantised numbers, whose size only the pass determines. A changing pass computes another function, as intended.
+
+`NumericCheck` checks each pass by its class; `xrelay-opt --help-pass` prints it.
 """
 
 from __future__ import annotations
@@ -12,12 +13,14 @@ from xrelay.passes.catalogue.extensions import registered_passes
 from xrelay.passes.catalogue.relay_names import relay_pass
 
 REASSOCIATING_RTOL = 1e-5
-"""By how much of a value, and of the largest value beside it, a re-associating pass may change a result."""
+"""The fraction of a value, and of the result's largest value, by which a re-associating pass may change a result."""
 
 QUANTISING_RTOL, QUANTISING_STEPS = 0.05, 4
-"""By how much of a value, and of the largest beside it, a quantising pass may change floats; by how much integers.
+"""The fraction of a value by which a quantising pass may change floats, and the steps for integers.
 
-Nobody can hold a network to less: each of its quantisations may give the step beside, and others go on from there."""
+The first also applies to the largest value of the result. No smaller bound holds for a network: each of its
+quantisations may yield the neighbouring step, and later ones start from there.
+"""
 
 _SUMS = "sums marked fastmath<reassoc> may be taken in another order"
 
@@ -70,7 +73,7 @@ REASSOCIATING: dict[str, str] = {
     "arith-expand-half": "reductions and fused sums of 16-bit numbers are rounded once, from f32",
     "math-expand": "exp, log, tanh and erf become polynomials, right within a few units of the last place",
 }
-"""Name of a pass → why it is not exact."""
+"""Pass name → why it is not exact."""
 
 QUANTISING: dict[str, str] = {
     "relay-fake-quantization-to-integer": "a result may be the step beside the one that floats are rounded to",
@@ -78,12 +81,12 @@ QUANTISING: dict[str, str] = {
     "relay-quantize-realize": "a result may be the step beside the one that floats are rounded to",
     "relay-to-mixed-precision": "floats have fewer bits, and results may have another type of floats",
 }
-"""Name of a pass → by how much results differ: more than `REASSOCIATING_RTOL`, unless they are quantised finely."""
+"""Pass name → how results differ: by more than `REASSOCIATING_RTOL`, unless the quantisation is fine."""
 
 CHANGING: dict[str, str] = {
     "relay-first-order-gradient": "functions give the gradients of their parameters too",
 }
-"""Name of a pass → what other results it makes functions give."""
+"""Pass name → the other results that functions return after it."""
 
 EXACT: frozenset[str] = frozenset(
     {
@@ -163,11 +166,11 @@ EXACT: frozenset[str] = frozenset(
         "PrintIR",
     }
 )
-"""Passes after which every bit is the same. Passes in none of the tables, a user's, are held to rounding."""
+"""Passes that preserve every bit. Passes in none of the tables, such as a user's, may change results by rounding."""
 
 
 def own_pass_name(name: str) -> str:
-    """Returns the name under which the tables hold a pass that may have Relay's name."""
+    """Returns the name of a pass in these tables; `name` may be Relay's."""
     row = relay_pass(name)
     return name if row is None else row.pass_name
 
@@ -179,19 +182,19 @@ def is_exact(name: str) -> bool:
 
 
 def changed_results(name: str) -> str | None:
-    """Returns what other results the pass of this name is to give; `None` for one that is to keep them."""
+    """Returns the intended change of results by the pass of this name, or None."""
     return CHANGING.get(own_pass_name(name))
 
 
 def tolerance(name: str) -> tuple[float, int]:
-    """By how much of the largest value the pass of this name may change floats, and by how much integers."""
+    """Returns the fraction of the largest value by which a pass may change floats, and the steps for integers."""
     if own_pass_name(name) in QUANTISING:
         return QUANTISING_RTOL, QUANTISING_STEPS
     return (0.0, 0) if is_exact(name) else (REASSOCIATING_RTOL, 0)
 
 
 def rounding_mark(name: str) -> str | None:
-    """Returns the mark of the pass in a few words; `None` for one that has none."""
+    """Returns a short description of the pass's class, or None."""
     changes = changed_results(name)
     if changes is not None:
         return f"changing: {changes}"

@@ -12,9 +12,9 @@ from xrelay.passes.infra.printing import save_module
 
 
 class DumpIR(PassInstrument):
-    """Writes the module after every pass into `directory`: `01_FoldConstant.mlir` and so on, `00_input.mlir` first.
+    """Writes the module after every pass to `directory`: `01_FoldConstant.mlir` and so on, and first `00_input.mlir`.
 
-    With `generic` the generic form is written. Raises `PassError` where the files cannot be written.
+    With `generic`, writes the generic form. Raises `PassError` if the files cannot be written.
     """
 
     def __init__(self, directory: str | Path, *, generic: bool = False):
@@ -22,16 +22,16 @@ class DumpIR(PassInstrument):
         self._number = 0
 
     def enter_pass_ctx(self) -> None:
-        """Begin to count."""
+        """Resets the numbering."""
         self._number = 0
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write what goes into the first pass."""
+        """Writes the input of the first pass."""
         if self._number == 0:
             self._save("input", mod)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Write what came out of the pass."""
+        """Writes the result of the pass."""
         self._save(info.name, mod)
 
     def _save(self, name: str, mod: ModuleOp) -> None:

@@ -1,4 +1,4 @@
-"""`Immutability` checks that passes leave the module they are given as it is."""
+"""`Immutability` checks that passes do not change their input module."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from xrelay.passes.instruments.pass_stack import PassStack
 
 
 class Immutability(PassInstrument):
-    """Compares the text of the module that a pass is given before and after it; `PassError` where it changed.
+    """Compares the text of a pass's input module before and after the pass; raises `PassError` if it changed.
 
-    The config key `testing.immutable_module` puts one around every pass. Pipelines of `xrelay-opt` rewrite their module
-    in place, so there it has no meaning.
+    The config key `testing.immutable_module` adds this instrument to every pass. It has no effect on pipelines of
+    `xrelay-opt`, which rewrite their module in place.
     """
 
     def __init__(self) -> None:
         self._given = PassStack[tuple[ModuleOp, str]]()
 
     def enter_pass_ctx(self) -> None:
-        """Begin anew."""
+        """Resets the instrument."""
         self._given.clear()
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Remember the module and its text."""
+        """Stores the module and its text."""
         self._given.push(info, (mod, print_module(mod, generic=True)))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Compare the module that was given with its text."""
+        """Compares the input module with its text."""
         given, text = self._given.pop(info)
         if print_module(given, generic=True) != text:
             raise PassError(f"[{info.name}] the pass changed the module it was given", help="change and return a copy")

@@ -1,13 +1,13 @@
-"""`NumericCheck` checks on random inputs that passes keep the results of the program.
+"""`NumericCheck` checks on random inputs that passes preserve the results of the program.
 
-The module runs before and after each pass, on the same inputs, in the interpreter of the level it is at: relay, topi
-or loop, so that lowerings are checked too. Named dimensions get sizes by chance, others where the program refuses them.
-The first pass after which an output differs is named in a `PassError`, with the largest difference and the inputs.
-Exact passes must leave every bit, others may round or quantise (`rounding`).
+The module runs before and after each pass, on the same inputs, in the interpreter of its level: relay, topi or loop, so
+that lowerings are checked too. Named dimensions get random sizes; if the program refuses them, others are drawn. A
+`PassError` names the first pass after which an output differs, with the largest difference and the inputs. Exact passes
+must preserve every bit, others may round or quantise (`rounding`).
 
-Where a module cannot be run (it is below loop, an op has no numpy meaning) the check pauses; `unchecked` says for which
-passes and why. The next module that runs is compared with the last that did. A pass that is to change results is not
-checked either; those behind it are, against what it gives.
+If a module cannot be run (it is below loop, or an op has no numpy implementation), the check pauses; `unchecked` lists
+the passes and the reasons. The next module that runs is compared with the last module that ran. A pass that is meant to
+change results is not checked either; the passes after it are compared with its results.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ class _Results:
 class NumericCheck(PassInstrument):
     """See the module's docstring.
 
-    Floats may differ by `rtol` of the value plus `rtol` of the output's largest value; without `rtol` by nothing after
-    an exact pass and by 1e-5 after any other, a user's included. No other number may differ, but after a pass that
-    quantises, which may change integers by 4, floats by a twentieth, and their type. `inputs` are those
-    of `function`, without them random from `seed`; `function` is `@main` unless given, else the only public one.
+    Floats may differ by `rtol` of the value plus `rtol` of the output's largest value; without `rtol`, by nothing after
+    an exact pass and by 1e-5 after any other, including a user's. No other number may differ, except after a quantising
+    pass, which may change integers by 4, floats by a twentieth, and their type. `inputs` are the inputs of `function`,
+    by default random from `seed`. `function` defaults to `@main`, else to the only public function.
     """
 
     def __init__(
@@ -67,12 +67,12 @@ class NumericCheck(PassInstrument):
         self._inputs: Sequence[Array] | None = None
         self._name = ""
         self._open = PassStack[_Results | str]()
-        """For each pass that is running, the results before it, or why there are none to compare with."""
+        """For each running pass, the results before it, or the reason why there are no results."""
         self._last: _Results | None = None
         self._left: ModuleOp | None = None
         self._since: list[str] = []
         self.checked: list[str] = []
-        """The passes that were found to keep the results, in the order in which they ended."""
+        """The passes that preserved the results, in the order in which they ended."""
         self.unchecked: list[tuple[str, str]] = []
         """The passes that could not be checked, each with the reason."""
 
@@ -83,19 +83,19 @@ class NumericCheck(PassInstrument):
 
     @property
     def unwritten(self) -> tuple[str, ...]:
-        """The arguments that were given and have no flag."""
+        """The names of the arguments that were passed and have no flag."""
         given = {"rtol": self._rtol, "function": self._function, "inputs": self._given}
         return tuple(name for name, value in given.items() if value is not None)
 
     def enter_pass_ctx(self) -> None:
-        """Begin anew."""
+        """Resets the instrument."""
         self._open.clear()
         self._left = None
         self._forget()
         self.checked, self.unchecked = [], []
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Run the module, unless it is what the pass before left."""
+        """Runs the module, unless it is the result of the previous pass."""
         if mod is not self._left:
             if not self._open:
                 self._forget()
@@ -105,7 +105,7 @@ class NumericCheck(PassInstrument):
         self._open.push(info, self._last if self._last is not None else unknown)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Run the module again and compare; `PassError` naming the pass where an output differs."""
+        """Runs the module again and compares; raises `PassError` with the pass's name if an output differs."""
         before, after = self._open.pop(info), self._run(mod)
         self._left = mod
         if isinstance(after, str):
@@ -124,7 +124,7 @@ class NumericCheck(PassInstrument):
         self._last, self._since = after, []
 
     def _forget(self) -> None:
-        """A program that has nothing to do with the last one begins."""
+        """Drops the inputs and results, before an unrelated program."""
         self._inputs, self._last, self._since = None, None, []
 
     def _run(self, mod: ModuleOp) -> _Results | str:
@@ -144,7 +144,7 @@ class NumericCheck(PassInstrument):
         return _Results(mod, level, run_at_level(level, mod, self._name, [array.copy() for array in inputs]))
 
     def _first_run(self, mod: ModuleOp, level: str) -> _Results:
-        """The results on the inputs from now on: the first that the module takes; raises what met the first of all."""
+        """Returns the results on the first inputs that the module accepts, and keeps these, or raises an error."""
         if self._given is not None:
             self._inputs = list(self._given)
             return self._run_on(self._inputs, mod, level)
@@ -164,7 +164,7 @@ class NumericCheck(PassInstrument):
         raise errors[0]
 
     def _compare(self, before: _Results, after: _Results, name: str) -> None:
-        """`PassError` where results differ by more than the pass, and those unchecked before it, may change them."""
+        """Raises `PassError` if results differ by more than the pass, and unchecked ones before it, may change them."""
         unchecked = [other for other in self._since if other != name]
         others = f" or an unchecked pass before it ({', '.join(unchecked)})" if unchecked else ""
         what = f"[{name}]{others} changes"
@@ -187,9 +187,9 @@ class NumericCheck(PassInstrument):
 
 
 def describe_difference(old: Array, new: Array, rtol: float, steps: int = 0) -> str | None:
-    """In what the arrays differ by more than `rtol`, integers by more than `steps`; `None` where they do not.
+    """Describes a difference greater than `rtol`, or than `steps` for integers; None if the arrays agree.
 
-    Where integers may differ, floats may have another type.
+    If integers may differ, floats may have another type.
     """
     retyped = bool(steps) and _is_float(old) and _is_float(new)
     if old.shape != new.shape or (old.dtype != new.dtype and not retyped):
@@ -215,7 +215,7 @@ def _functions(mod: ModuleOp) -> list[FuncOp]:
 
 
 def _input_rows(function: FuncOp) -> list[tuple[Shape, np.dtype[Any]]]:
-    """Shape and dtype of each input, at the loop level over the names that the function's buffers have."""
+    """Returns shape and dtype of each input; at the loop level, shapes use the names of the function's buffers."""
     rows: list[tuple[Shape, np.dtype[Any]]] = []
     for argument, buffer in zip(input_arguments(function), NamedSizes(function).shapes, strict=False):
         type = argument.type
@@ -227,7 +227,7 @@ def _input_rows(function: FuncOp) -> list[tuple[Shape, np.dtype[Any]]]:
 
 
 def _entry(mod: ModuleOp) -> str:
-    """Returns the function to run: `main`, else the only one that can be called from outside."""
+    """Returns the function to run: `main`, else the only public function."""
     functions = _functions(mod)
     if any(op.sym_name.data == "main" for op in functions):
         return "main"

@@ -1,4 +1,4 @@
-"""`PassStack` keeps the values of an instrument between `run_before_pass` and `run_after_pass`."""
+"""`PassStack` stores the values of an instrument between `run_before_pass` and `run_after_pass`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ T = TypeVar("T")
 
 
 class PassStack(Generic[T]):
-    """A value for each pass that is running, innermost last.
+    """A value for each running pass, innermost last.
 
-    A pass that fails has no `run_after_pass`; where its caller goes on all the same, `pop` drops what it left.
+    A pass that fails has no `run_after_pass`; if its caller continues, `pop` drops the value of the failed pass.
     """
 
     def __init__(self) -> None:
@@ -23,24 +23,24 @@ class PassStack(Generic[T]):
 
     @property
     def innermost_item(self) -> tuple[PassInfo, T] | None:
-        """The pass that began last, if one is running, and its value."""
+        """The pass that began last and its value, or None if no pass is running."""
         return self._open[-1] if self._open else None
 
     @property
     def innermost(self) -> T | None:
-        """The value of the pass that began last, if one is running."""
+        """The value of the pass that began last, or None if no pass is running."""
         return self._open[-1][1] if self._open else None
 
     def push(self, info: PassInfo, value: T) -> None:
-        """The pass begins."""
+        """Pushes the value of a pass that begins."""
         self._open.append((info, value))
 
     def fill(self, value: T) -> None:
-        """Let `value` be that of every pass that is running."""
+        """Sets the value of every running pass."""
         self._open = [(info, value) for info, _ in self._open]
 
     def pop(self, info: PassInfo) -> T:
-        """Returns the value of the pass, which ends; `KeyError` for one that did not begin."""
+        """Pops and returns the value of a pass that ends; raises `KeyError` for a pass that did not begin."""
         while self._open:
             known, value = self._open.pop()
             if known == info:
@@ -48,5 +48,5 @@ class PassStack(Generic[T]):
         raise KeyError(info.name)
 
     def clear(self) -> None:
-        """No pass is running."""
+        """Removes all passes."""
         self._open.clear()

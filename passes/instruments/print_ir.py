@@ -1,4 +1,4 @@
-"""Instruments that print programs: before and after passes, where a pass changed or broke them, or as differences."""
+"""Instruments that print programs: before or after passes, only on changes or failures, or as differences."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from xrelay.passes.instruments.pass_stack import PassStack
 
 
 class PrintIR(PassInstrument):
-    """Prints the module before and after the passes named, under a heading that is a comment to the parser.
+    """Prints the module before and after the named passes, under a heading that is a comment to the parser.
 
-    `before` and `after` are names of passes under either kind of name, or `True` for all passes. `on_change` prints the
-    module after passes that changed it, `on_failure` what a failing pass left, in generic form. `stream` is standard
-    error unless given. Relay's users know it as `PassPrintingInstrument(before_names, after_names)`.
+    `before` and `after` are pass names of either kind, or `True` for all passes. `on_change` prints the module after
+    passes that changed it, `on_failure` the module that a failing pass left, in generic form. `stream` defaults to
+    standard error. Relay's name of this class is `PassPrintingInstrument(before_names, after_names)`.
     """
 
     def __init__(
@@ -42,12 +42,12 @@ class PrintIR(PassInstrument):
         self._running = PassStack[ModuleOp]()
 
     def enter_pass_ctx(self) -> None:
-        """Forget what an error left open."""
+        """Drops the state that an error left."""
         self._texts.clear()
         self._running.clear()
 
     def exit_pass_ctx(self) -> None:
-        """Print what a failing pass left, if that was asked for."""
+        """Prints the module that a failing pass left, with `on_failure`."""
         failed = self._running.innermost_item
         self._running.clear()
         if failed is not None:
@@ -55,7 +55,7 @@ class PrintIR(PassInstrument):
             write_heading(self._stream, f"after failure of {info.title}", print_module(mod, generic=True))
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Print the module if the pass was asked for."""
+        """Prints the module if `before` includes the pass."""
         if self._on_change:
             self._texts.push(info, print_module(mod))
         if self._before is None or canonical(info.name) in self._before:
@@ -63,13 +63,13 @@ class PrintIR(PassInstrument):
 
     @contextmanager
     def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
-        """Remember what the pass works on."""
+        """Stores the module that the pass rewrites."""
         if self._on_failure:
             self._running.push(info, mod)
         yield
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Print the module if the pass was asked for, or if it changed something and changes were asked for."""
+        """Prints the module if `after` includes the pass, or, with `on_change`, if the pass changed it."""
         if self._on_failure:
             self._running.pop(info)
         if self._after is None or canonical(info.name) in self._after:
@@ -97,22 +97,22 @@ class PrintAfterAll(PrintIR):
 
 
 class PrintDiff(PassInstrument):
-    """Prints what every pass changed, as a unified difference of the text."""
+    """Prints the changes of every pass, as a unified diff of the text."""
 
     def __init__(self, stream: TextIO | None = None):
         self._stream = stream
         self._texts = PassStack[str]()
 
     def enter_pass_ctx(self) -> None:
-        """Forget what an error left open."""
+        """Drops the state that an error left."""
         self._texts.clear()
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Remember the text that the pass meets."""
+        """Stores the text before the pass."""
         self._texts.push(info, print_module(mod))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Print the difference."""
+        """Prints the diff."""
         before, after = self._texts.pop(info), print_module(mod)
         if before == after:
             write_heading(self._stream, f"unchanged by {info.title}", "")
@@ -127,7 +127,7 @@ def write_heading(stream: TextIO | None, heading: str, text: str) -> None:
 
 
 def _names(names: Sequence[str] | bool, what: str) -> frozenset[str] | None:
-    """Returns the names as contexts compare them; None stands for all."""
+    """Returns the names in canonical form, or None for all passes."""
     if isinstance(names, bool):
         return None if names else frozenset()
     return check_known(check_names(names, what), what)

@@ -1,4 +1,4 @@
-"""Random arrays to run programs on, and sizes for the names in their shapes."""
+"""Random arrays as inputs of programs, and sizes for the names in their shapes."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from xrelay.errors import DimensionError, PassError
 from xrelay.index_algebra.dims import AnyDim, Dim, Shape, evaluate, names_of
 
 DRAWS = 6
-"""How often sizes are drawn for a program that takes not all of them."""
+"""The number of draws of sizes for a program that refuses some sizes."""
 
 
 def drawn_sizes(names: Collection[str], rng: np.random.Generator, draw: int) -> dict[str, int]:
-    """Returns a size for each name, 1 to 8 by chance; the same for all in every other draw.
+    """Returns a random size from 1 to 8 for each name; every other draw uses one size for all names.
 
-    A program may demand that extents are equal, which sizes that differ would hardly ever be.
+    A program may require equal extents, which independent sizes would hardly ever be.
     """
     return dict.fromkeys(names, _size(rng)) if draw % 2 else {name: _size(rng) for name in sorted(names)}
 
 
 def random_arrays(rows: Sequence[tuple[Shape, np.dtype[Any]]], rng: np.random.Generator, draw: int = 0) -> list[Array]:
-    """Returns `random_values` of these shapes and dtypes, at the sizes of a draw.
+    """Returns `random_values` of these shapes and dtypes, with the sizes of a draw.
 
-    An extent without a name is as large as one with a name of its own. Raises `PassError` for an extent that is
-    negative at these sizes.
+    An unnamed extent is treated like a name of its own. Raises `PassError` for an extent that is negative at these
+    sizes.
     """
     sizes = drawn_sizes({name for shape, _ in rows for dim in shape for name in names_of(dim)}, rng, draw)
     common = next(iter(sizes.values()), _size(rng)) if draw % 2 else None
@@ -47,7 +47,7 @@ def random_arrays(rows: Sequence[tuple[Shape, np.dtype[Any]]], rng: np.random.Ge
 
 
 def random_values(shape: Sequence[int], dtype: np.dtype[Any], rng: np.random.Generator) -> Array:
-    """Standard normal floats; integers of magnitude 1 to 8, so that none divides by zero; either boolean."""
+    """Returns standard normal floats, booleans, or integers of magnitude 1 to 8, which are safe as divisors."""
     if dtype.kind == "b":
         return rng.integers(0, 2, shape).astype(dtype)
     if dtype.kind in "iu":

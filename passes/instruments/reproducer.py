@@ -1,4 +1,4 @@
-"""Crash reproducers hold, when a pass fails, the program it was given, the pass, and what it ran under.
+"""Crash reproducers: files with the input program of a failing pass, the pass, and its settings.
 
     // xrelay-reproducer: xrelay-opt --run-reproducer FILE
     // pipeline: relay-fuse-ops{max-depth=4}
@@ -6,10 +6,12 @@
     // pass-config: relay.FuseOps.link_params=true
     // disabled-pass: FoldConstant
     // flags: --check-numerics --numerics-seed 3
+
     builtin.module { … }
 
-Weights whose bytes are here go into a `.safetensors` file beside it. `xrelay-opt --run-reproducer` runs the pass again,
-under the same options, level, config and instruments. What no file can hold is named in the header, and in a note.
+Weights whose bytes are in memory go into a `.safetensors` file next to it. `xrelay-opt --run-reproducer` runs the pass
+again, with the same options, level, config and instruments. Anything that cannot be stored in a file is listed in the
+header, and in a note.
 """
 
 from __future__ import annotations
@@ -36,15 +38,15 @@ MARK = "// xrelay-reproducer:"
 
 
 class CrashReproducer(PassInstrument):
-    """Writes `path` when a pass fails; `written` says whether it did.
+    """Writes `path` when a pass fails; `written` is whether it did.
 
-    Of several instruments it stands last: one behind it that finds fault with a pass does so after the pass is over for
-    this one. `flags` are those of `xrelay-opt` that the failing run had and no context holds, and `settled` says that
-    passes have the options of the context already, as those of `xrelay-opt` do.
+    It must be the last of several instruments: for a failure raised by an instrument after it, the pass has already
+    ended for this one. `flags` are the flags of `xrelay-opt` in the failing run that no context represents; `settled`
+    is whether passes already have the options of the context, as those of `xrelay-opt` do.
 
-    Every pass's module is printed beforehand, which takes a little time, since a failing pass may have broken it. The
-    header says of a pass that it exists in Python only, or has options that no text can hold: replaying refuses the
-    one, and notes the other. Raises `PassError` where the file cannot be written.
+    The input module of every pass is printed beforehand, which takes a little time, since a failing pass may have
+    broken it. The header records whether the pass exists in Python only, in which case replaying refuses it, or has
+    options that cannot be written as text, which replaying notes. Raises `PassError` if the file cannot be written.
     """
 
     def __init__(self, path: str | Path, flags: Sequence[str] = (), *, settled: bool = False):
@@ -53,20 +55,20 @@ class CrashReproducer(PassInstrument):
         self.written = False
 
     def enter_pass_ctx(self) -> None:
-        """Begin anew."""
+        """Resets the instrument."""
         self._open.clear()
         self.written = False
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Remember what the pass is given."""
+        """Stores the input of the pass."""
         self._open.push(info, (self._header(info) + print_module(mod) + "\n", mod))
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """The pass is over."""
+        """Drops the input of a pass that ended."""
         self._open.pop(info)
 
     def exit_pass_ctx(self) -> None:
-        """Write the innermost pass that began and did not end."""
+        """Writes the input of the innermost pass that began and did not end."""
         innermost = self._open.innermost
         if innermost is None:
             return
@@ -98,7 +100,7 @@ class CrashReproducer(PassInstrument):
         return "".join(f"{line}\n" for line in lines)
 
     def _with_weights(self, text: str, mod: ModuleOp) -> str:
-        """Returns the text, naming a side file that is written with the weights whose bytes are here."""
+        """Returns the text, with a reference to a new side file if the bytes of all weights are in memory."""
         weights = weights_of(mod)
         if not weights or not all(weight.is_resolved for weight in weights) or WEIGHTS_FILE in mod.attributes:
             return text
@@ -118,17 +120,17 @@ class Reproducer:
     disabled: tuple[str, ...] = ()
     required: tuple[str, ...] = ()
     flags: tuple[str, ...] = ()
-    """Further flags of `xrelay-opt` of the failing run."""
+    """Further flags of `xrelay-opt` in the failing run."""
     settled: bool = False
-    """Whether the options of the pipeline are all that the pass had, whatever the level says."""
+    """Whether the pipeline contains all options of the pass, independently of the level."""
     python_only: bool = False
-    """Whether the pass cannot be made from its name."""
+    """Whether the pass cannot be created from its name."""
     python_values: tuple[str, ...] = ()
-    """Its options, and the instruments around it, that the file does not hold."""
+    """The pass options and instruments that the file does not contain."""
 
 
 def read_reproducer(text: str, name: str) -> Reproducer:
-    """Returns the header of the reproducer `text`, the file `name`; `ParseError` for one that is absent or damaged."""
+    """Returns the header of the reproducer `text`, the file `name`; raises `ParseError` if it is absent or damaged."""
     header: dict[str, list[str]] = {}
     for line in text.splitlines():
         if not line.startswith("// "):
@@ -161,7 +163,7 @@ def _flags(lines: Iterable[str], name: str) -> tuple[str, ...]:
 
 
 def _config(context: PassContext) -> dict[str, ConfigValue]:
-    """Returns the config of a replay, which verifies where the run did, be it by an instrument alone."""
+    """Returns the config of a replay, which verifies if the run did, also if only an instrument did."""
     config = dict(context.config)
     if any(isinstance(instrument, Verify) for instrument in context.instruments):
         config.pop(VERIFY, None)
@@ -169,7 +171,7 @@ def _config(context: PassContext) -> dict[str, ConfigValue]:
 
 
 def _unwritten(instruments: Iterable[PassInstrument]) -> list[str]:
-    """Returns the users' instruments, which a replay lacks, and the arguments that it lacks of others."""
+    """Returns the users' instruments, and the arguments of other instruments, that a replay lacks."""
     found: list[str] = []
     for instrument in instruments:
         if type(instrument).__module__.partition(".")[0] != "xrelay":

@@ -1,4 +1,4 @@
-"""`PassStatistics` counts ops before and after passes, and how often patterns were tried and hit."""
+"""`PassStatistics` counts ops before and after passes, and attempts and matches of patterns."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.passes.instruments.pass_stack import PassStack
 
 @dataclass(frozen=True)
 class PassRecord:
-    """One run of a pass: the numbers of ops before and after, and how often its patterns were tried and hit."""
+    """One run of a pass: the numbers of ops before and after, and the attempts and matches of its patterns."""
 
     name: str
     before: int
@@ -29,9 +29,9 @@ class PassRecord:
 
 
 class PassStatistics(PassInstrument):
-    """Counts the ops before and after every pass, and how often its patterns were tried and hit.
+    """Counts the ops before and after every pass, and the attempts and matches of its patterns.
 
-    `records` holds the numbers, `report` is a table of them.
+    `records` holds the numbers, `report` returns a table of them.
     """
 
     def __init__(self) -> None:
@@ -39,17 +39,17 @@ class PassStatistics(PassInstrument):
         self._open = PassStack[tuple[Counter[str], PatternCounts]]()
 
     def enter_pass_ctx(self) -> None:
-        """Begin anew."""
+        """Resets the instrument."""
         self.records = []
         self._open.clear()
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Count what goes in."""
+        """Counts the ops of the input."""
         self._open.push(info, (_count(mod), PatternCounts()))
 
     @contextmanager
     def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
-        """Let the patterns of the pass be counted."""
+        """Enables the counting of the pass's patterns."""
         innermost = self._open.innermost
         token = RECORDER.set(None if innermost is None else innermost[1])
         try:
@@ -58,15 +58,15 @@ class PassStatistics(PassInstrument):
             RECORDER.reset(token)
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Count what came out."""
+        """Counts the ops of the result."""
         (before, patterns), after = self._open.pop(info), _count(mod)
         counts = before.total(), after.total(), after - before, before - after
         self.records.append(PassRecord(info.name, *counts, patterns))
 
     def report(self) -> str:
-        """Returns a line for each pass, in the order in which they ended: ops before and after, and what came and went.
+        """Returns a line per pass, in the order in which they ended: ops before and after, and ops removed and added.
 
-        Below it stands a line for each pattern that was tried.
+        A line for each attempted pattern follows.
         """
         width = max((len(record.name) for record in self.records), default=0)
         lines: list[str] = []

@@ -1,4 +1,4 @@
-"""Measures the time of steps that enclose each other, as a tree."""
+"""A tree of the times of nested steps."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from time import perf_counter
 
 @dataclass
 class Step:
-    """Something that took time, and the steps in it."""
+    """A timed step, and the steps in it."""
 
     name: str
     seconds: float = 0.0
@@ -18,11 +18,11 @@ class Step:
 
     @property
     def own_seconds(self) -> float:
-        """The time outside of `steps`."""
+        """The time outside `steps`."""
         return self.seconds - sum(step.seconds for step in self.steps)
 
     def child(self, name: str, *, merge: bool) -> Step:
-        """Returns a new step in this one; with `merge` the one of that name, where there is one."""
+        """Adds a step to this one and returns it; with `merge`, returns an existing step of that name."""
         found = next((step for step in self.steps if step.name == name), None) if merge else None
         if found is None:
             found = Step(name)
@@ -38,7 +38,7 @@ class Step:
             stack += ((inner, step, depth + 1) for inner in reversed(step.steps))
 
     def as_data(self, steps: str = "steps") -> dict[str, object]:
-        """Returns the step for JSON, with the inner ones under the key `steps`; no deeper than pipelines nest."""
+        """Returns the step for JSON, with inner steps under the key `steps`; recurses as deep as pipelines nest."""
         return {
             "name": self.name,
             "seconds": self.seconds,
@@ -48,7 +48,7 @@ class Step:
 
 
 class TimeTree:
-    """A clock for steps that enclose each other."""
+    """A clock for nested steps."""
 
     def __init__(self) -> None:
         self.root = Step("total")
@@ -60,25 +60,25 @@ class TimeTree:
         return len(self._open)
 
     def open(self, name: str, *, merge: bool = False) -> None:
-        """Begin a step in the innermost one; with `merge` go on with an earlier one of that name."""
+        """Begins a step in the innermost one; with `merge`, continues an earlier step of that name."""
         parent = self._open[-1][0] if self._open else self.root
         self._open.append((parent.child(name, merge=merge), perf_counter()))
 
     def close(self) -> None:
-        """End the innermost step."""
+        """Ends the innermost step."""
         step, start = self._open.pop()
         step.seconds += perf_counter() - start
         if not self._open:
             self.root.seconds = sum(inner.seconds for inner in self.root.steps)
 
     def close_to(self, depth: int) -> None:
-        """End the steps that an error left open, until `depth` are open."""
+        """Ends the steps that an error left open, until `depth` are open."""
         while self.depth > depth:
             self.close()
 
     @contextmanager
     def step(self, name: str, *, merge: bool = True) -> Generator[None]:
-        """Time what happens inside, with `merge` added to what steps of that name took before."""
+        """Times the `with` block; with `merge`, the time is added to that of an earlier step of that name."""
         depth = self.depth
         self.open(name, merge=merge)
         try:
@@ -87,7 +87,7 @@ class TimeTree:
             self.close_to(depth)
 
     def report(self) -> str:
-        """Returns a table: seconds, seconds outside of inner steps, share of the total, and name, indented by depth."""
+        """Returns a table: seconds, seconds outside inner steps, share of the total, and name, indented by depth."""
         total = self.root.seconds
         rows = [
             f"{step.seconds:10.4f} {step.own_seconds:10.4f} {step.seconds / total if total else 0:8.1%}  "

@@ -1,4 +1,4 @@
-"""`PassTiming` measures the time of every pass, and gives a tree as text or JSON."""
+"""`PassTiming` measures the time of every pass, and returns a tree as text or JSON."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from xrelay.passes.instruments.time_tree import TimeTree
 
 
 class PassTiming(PassInstrument):
-    """Times passes without what observes them. Render before the context is left, which forgets the times.
+    """Times passes without their observers. Render before leaving the context, which drops the times.
 
-    A `Sequential` encloses its members. With a `tree` of the caller's, whose open step gets the passes, nothing is
-    forgotten: `xrelay-opt --timing` prints that tree. Relay's users know this as `PassTimingInstrument`.
+    A `Sequential` encloses its members. With a `tree` of the caller, passes are added to its open step and nothing is
+    dropped: `xrelay-opt --timing` prints that tree. Relay's name of this class is `PassTimingInstrument`.
     """
 
     def __init__(self, tree: TimeTree | None = None) -> None:
@@ -26,17 +26,17 @@ class PassTiming(PassInstrument):
         self.tree = TimeTree() if tree is None else tree
 
     def enter_pass_ctx(self) -> None:
-        """Begin anew."""
+        """Resets the times."""
         if self._given is None:
             self.tree = TimeTree()
 
     def exit_pass_ctx(self) -> None:
-        """Forget."""
+        """Drops the times."""
         self.enter_pass_ctx()
 
     @contextmanager
     def pass_scope(self, mod: ModuleOp, info: PassInfo) -> Generator[None]:
-        """Time the pass."""
+        """Times the pass."""
         depth = self.tree.depth
         self.tree.open(info.name)
         try:
@@ -45,9 +45,9 @@ class PassTiming(PassInstrument):
             self.tree.close_to(depth)
 
     def render(self) -> str:
-        """Returns a line for each pass, indented by its depth: name, total, own time, share of all and of its parent.
+        """Returns a line per pass, indented by depth: name, total, own time, share of all and of its parent.
 
-        Empty, with a warning, where no pass has run.
+        Returns an empty text, with a warning, if no pass has run.
         """
         self._warn_if_empty()
         total = self.tree.root.seconds
@@ -60,7 +60,7 @@ class PassTiming(PassInstrument):
     def to_json(self) -> str:
         """Returns the tree as JSON: a list of objects with `name`, `seconds`, `own_seconds` and `passes`.
 
-        The list is empty, with a warning, where no pass has run.
+        Returns an empty list, with a warning, if no pass has run.
         """
         self._warn_if_empty()
         return json.dumps([step.as_data("passes") for step in self.tree.root.steps])

@@ -1,4 +1,4 @@
-"""`Verify` verifies the modules that passes are given and leave."""
+"""`Verify` verifies the input and the result of passes."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from xrelay.passes.instruments.time_tree import TimeTree
 
 
 class Verify(PassInstrument):
-    """Verifies the module before and after every pass, also where the context's config turned that off.
+    """Verifies the module before and after every pass, even if the context's config disables verification.
 
-    Without `before` only what passes leave is verified. `clock`, where it is given, gets a step `verify` for the time.
-    Raises `VerificationError` for the first thing wrong, naming the pass.
+    Without `before`, verifies only results. The time is added to a step `verify` of `clock`, if given. Raises
+    `VerificationError` for the first error, with the pass's name.
     """
 
     def __init__(self, *, before: bool = True, clock: TimeTree | None = None):
         self._before, self._clock = before, clock
 
     def run_before_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Verify what the pass is given."""
+        """Verifies the input of the pass."""
         if self._before:
             self._verify(mod, f"[{info.name}] the module given to the pass is ill-formed")
 
     def run_after_pass(self, mod: ModuleOp, info: PassInfo) -> None:
-        """Verify what the pass left."""
+        """Verifies the result of the pass."""
         self._verify(mod, f"[{info.name}] the pass left an ill-formed module")
 
     def _verify(self, mod: ModuleOp, what: str) -> None:

@@ -1,1 +1,1 @@
-"""Relay's API over the engine: pass objects, `Sequential`, decorators, and passes by name."""
+"""Relay's pass API: pass objects, `Sequential`, decorators, and passes by name."""

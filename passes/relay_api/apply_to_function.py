@@ -1,4 +1,4 @@
-"""`ApplyPassToFunction` runs a pass on the functions of some names and leaves the others as they are."""
+"""`ApplyPassToFunction` runs a pass on functions selected by name and leaves the others unchanged."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from xrelay.passes.relay_api.set_aside import bodies_hidden
 
 
 class ApplyPassToFunction(ModulePass):
-    """Runs `transform` on the functions whose names begin as the regular expression `func_name_regex` says.
+    """Runs `transform` on the functions whose names begin with a match of the regular expression `func_name_regex`.
 
-    To the pass all other functions are declarations, and those of the names are public, so that none goes because its
-    callers are out of sight. Where no function has such a name the module stays as it is, or with
-    `error_if_no_function_matches_regex` that is a `PassError`. Raises `PassTypeError` for what is no pass, and
-    `PassError` for what is no regular expression.
+    To the pass, all other functions are declarations, and the selected functions are public, so that none is removed
+    because its callers are hidden. If no function matches, the module stays unchanged, or, with
+    `error_if_no_function_matches_regex`, a `PassError` is raised. Raises `PassTypeError` if `transform` is not a pass,
+    and `PassError` for an invalid regular expression.
     """
 
     names_errors: bool = True
@@ -39,7 +39,7 @@ class ApplyPassToFunction(ModulePass):
         self._inner, self._needs_one = transform, error_if_no_function_matches_regex
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Run the pass on what is visible to it."""
+        """Runs the pass on the visible functions."""
         functions = [op for op in mod.body.block.ops if isinstance(op, FuncOp)]
         chosen = {op.sym_name.data: op.sym_visibility for op in functions if self._names.match(op.sym_name.data)}
         if not chosen:

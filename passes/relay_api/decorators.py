@@ -1,4 +1,4 @@
-"""`@module_pass`, `@function_pass` and `@kernel_pass` make passes of functions and classes.
+"""`@module_pass`, `@function_pass` and `@kernel_pass` create passes from functions and classes.
 
     @function_pass(opt_level=1)
     class CustomPipeline:
@@ -10,9 +10,9 @@
 
     CustomPipeline(multiplier=relay.const(3.0))(module)
 
-A decorated function `f(mod, ctx)` or `f(func, mod, ctx)` is a pass; a decorated class with `transform_module` or
-`transform_function` becomes a class of passes, whose constructor takes what the class takes. Either works on a copy of
-the module, so it may rewrite in place; it must return the module or function.
+A decorated function `f(mod, ctx)` or `f(func, mod, ctx)` is a pass. A decorated class with `transform_module` or
+`transform_function` becomes a class of passes with the same constructor arguments. Both work on a copy of the module,
+so they may rewrite in place; they must return the module or function.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from xrelay.passes.relay_api.passes import FunctionPass, KernelPass, ModulePass,
 
 
 class UsersPass(Pass):
-    """A pass made of a function, or of the method of an object, whose attributes are those of the pass too."""
+    """A pass from a function, or from the method of an object; the object's attributes are attributes of the pass."""
 
     def __init__(self, info: PassInfo, function: Callable[..., object], instance: object = None):
         super().__init__(info)
@@ -47,19 +47,19 @@ class UsersPass(Pass):
 
 class _UsersModulePass(UsersPass, ModulePass):
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Call the function; what it gives is checked by the caller."""
+        """Calls the function; the caller checks the result."""
         return cast(ModuleOp, self._function(mod, ctx))
 
 
 class UsersFunctionPass(UsersPass, FunctionPass):
-    """A pass made of a function, or of a method, that takes a function of the module."""
+    """A pass from a function or method that takes a function of the module."""
 
     def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        """Call the function; what it gives is checked by the caller."""
+        """Calls the function; the caller checks the result."""
         return self.call(func, mod, ctx)
 
     def call(self, func: object, mod: ModuleOp, ctx: PassContext) -> FuncOp:
-        """Returns what the user's function gives, whatever that is; `func` may be given in another form."""
+        """Returns the result of the user's function, unchecked; `func` may have another representation."""
         return cast(FuncOp, self._function(func, mod, ctx))
 
 
@@ -69,7 +69,7 @@ class _UsersKernelPass(UsersFunctionPass, KernelPass):
 
 @dataclass(frozen=True)
 class Kind:
-    """A decorator: what it makes, of which method of a class, and what functions are called with."""
+    """A decorator: the class of its passes, the method of decorated classes, the arguments of decorated functions."""
 
     name: str
     made: type[UsersPass]
@@ -79,7 +79,7 @@ class Kind:
 
 _MODULE = Kind("module", _UsersModulePass, "transform_module", ("mod", "ctx"))
 FUNCTION = Kind("function", UsersFunctionPass, "transform_function", ("func", "mod", "ctx"))
-"""Passes on functions as xDSL has them."""
+"""Passes on functions in xDSL's representation."""
 _KERNEL = Kind("kernel", _UsersKernelPass, "transform_function", ("func", "mod", "ctx"))
 
 
@@ -91,10 +91,10 @@ class PassDecorator:
         self._required, self._traceable = required, traceable
 
     def __call__(self, item: object) -> Any:
-        """Returns the pass that the function `item` is, or the class of passes of a class: no type tells which.
+        """Returns a pass for a function `item`, or a class of passes for a class; the type is only known at run time.
 
-        Raises `PassTypeError` for what cannot be called, for a class without the method, and for a function or method
-        that does not take what it will be called with.
+        Raises `PassTypeError` for an object that is not callable, a class without the method, and a function or method
+        that does not accept the arguments of its kind.
         """
         if not callable(item):
             raise PassTypeError(f"pass_func must be a callable for {self._kind.name} pass, found {item!r}")
@@ -109,7 +109,7 @@ class PassDecorator:
 
 
 def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[UsersPass]:
-    """Returns the class of passes whose instances each hold one of `item`."""
+    """Returns the class of passes whose instances each hold an instance of `item`."""
     if not callable(getattr(item, kind.method, None)):
         message = f"class {item.__name__} has no method {kind.method}"
         raise PassTypeError(message, help=f"a {kind.name} pass needs one")
@@ -129,12 +129,12 @@ def _class_of_passes(item: type[object], info: PassInfo, kind: Kind) -> type[Use
 
 
 def _check_signature(function: Callable[..., object], kind: Kind, what: str, *, bound: bool = True) -> None:
-    """`PassTypeError` where `function` cannot be called with the arguments of its kind."""
+    """Raises `PassTypeError` if `function` cannot be called with the arguments of its kind."""
     arguments = kind.arguments if bound else ("self", *kind.arguments)
     try:
         signature = inspect.signature(function)
     except (ValueError, TypeError):
-        return  # Builtin functions have none; calling will tell.
+        return  # Builtin functions have no signature; an error shows at the call.
     try:
         signature.bind(*arguments)
     except TypeError:
@@ -143,7 +143,7 @@ def _check_signature(function: Callable[..., object], kind: Kind, what: str, *, 
 
 
 def _check_call(item: type[object], arguments: tuple[object, ...], named: dict[str, object], what: str) -> None:
-    """`PassTypeError` where the constructor of `item` does not take these."""
+    """Raises `PassTypeError` if the constructor of `item` does not accept these arguments."""
     try:
         signature = inspect.signature(item)
     except (ValueError, TypeError):
@@ -157,7 +157,7 @@ def _check_call(item: type[object], arguments: tuple[object, ...], named: dict[s
 def decorated(
     kind: Kind, pass_func: object, opt_level: object, name: object, required: object, *, traceable: bool
 ) -> Any:
-    """Returns the pass or class of passes that a decorator of `kind` makes; without `pass_func` the decorator."""
+    """Returns the pass or class of passes that a decorator of `kind` creates; without `pass_func`, the decorator."""
     if opt_level is None:
         raise PassArgumentError(f"Please provide opt_level for the {kind.name} pass.")
     if isinstance(required, set | frozenset):
@@ -176,10 +176,10 @@ def module_pass(
     required: object = None,
     traceable: bool = False,
 ) -> Any:
-    """Make a module pass of `f(mod, ctx) -> mod`, or of a class with `transform_module(mod, ctx)`.
+    """Creates a module pass from `f(mod, ctx) -> mod`, or from a class with `transform_module(mod, ctx)`.
 
-    `opt_level` must be given (`PassArgumentError`); `required` is a list or tuple of names (`PassTypeError`); `name` is
-    the function's or class's unless given. Works as a decorator and called with the function.
+    `opt_level` is mandatory (`PassArgumentError`); `required` is a list or tuple of names (`PassTypeError`); `name`
+    defaults to that of the function or class. Works as a decorator, and as a call with the function.
     """
     return decorated(_MODULE, pass_func, opt_level, name, required, traceable=traceable)
 
@@ -191,7 +191,7 @@ def function_pass(
     required: object = None,
     traceable: bool = False,
 ) -> Any:
-    """Make a function pass of `f(func, mod, ctx) -> func`, or of a class with `transform_function(func, mod, ctx)`.
+    """Creates a function pass from `f(func, mod, ctx) -> func` or a class with `transform_function(func, mod, ctx)`.
 
     It runs on every function of the graph. Arguments and errors as for `module_pass`.
     """
@@ -205,8 +205,8 @@ def kernel_pass(
     required: object = None,
     traceable: bool = False,
 ) -> Any:
-    """Make a pass on kernels (topi and loop level) of `f(func, mod, ctx) -> func`, or of a class as `function_pass`.
+    """Creates a pass on kernels (topi and loop level) from `f(func, mod, ctx) -> func` or a class, as `function_pass`.
 
-    Relay's users know it as `prim_func_pass`. Arguments and errors as for `module_pass`.
+    Relay's name of this decorator is `prim_func_pass`. Arguments and errors as for `module_pass`.
     """
     return decorated(_KERNEL, pass_func, opt_level, name, required, traceable=traceable)

@@ -1,7 +1,8 @@
-"""Makes passes by name: wrappers that give xDSL passes Relay's names and levels, and passes of other tables.
+"""Creates passes by name: wrappers that give xDSL passes Relay's names and levels, and passes of other tables.
 
-`create_pass("FoldConstant")`, `create_pass("relay-fuse-ops{max-depth=4}")` and `NamedPass(row, options)` give objects
-to call. Where a caller gave no value, options come from the context: the level for `fuse_opt_level`, config for others.
+`create_pass("FoldConstant")`, `create_pass("relay-fuse-ops{max-depth=4}")` and `NamedPass(row, options)` return
+callable passes. Options without a value from the caller come from the context: its level for `fuse_opt_level`, its
+config for others.
 """
 
 from __future__ import annotations
@@ -45,47 +46,47 @@ _SEQUENCES: dict[str, PassFactory] = {}
 
 
 def add_pass_table(table: PassThunks) -> None:
-    """Let `create_pass` know the passes of another table: name → thunk that imports the class."""
+    """Adds a table of passes for `create_pass`: name → thunk that imports the class."""
     _TABLES.append(table)
     remember_names(table)
 
 
 def register_pass(name: str, factory: PassFactory) -> None:
-    """Let `create_pass` make the pass `name` by calling `factory`, so that other passes can require it.
+    """Makes `create_pass` create the pass `name` by calling `factory`, so that other passes can require it.
 
-    A name that a pass of the project or of xDSL has stays that pass's.
+    A name of a pass of the project or of xDSL keeps its meaning.
     """
     _USERS[name] = factory
     remember_names([name])
 
 
 def register_sequence(name: str, factory: PassFactory) -> None:
-    """Let `create_pass` make a `Sequential` for one of Relay's names; for those that bring passes of this package."""
+    """Makes `create_pass` create a `Sequential` for one of Relay's names whose passes are in this package."""
     _SEQUENCES[name] = factory
     remember_names([name])
 
 
 def sequence_names() -> list[str]:
-    """Returns Relay's names of the `Sequential`s that are registered."""
+    """Returns Relay's names of the registered `Sequential`s."""
     return list(_SEQUENCES)
 
 
 def sequence_factory(name: str) -> PassFactory | None:
-    """Returns the factory of the `Sequential` that Relay calls `name`; None where Relay has a pass of that name."""
+    """Returns the factory of the `Sequential` that Relay calls `name`; None if that is a pass in Relay."""
     return _SEQUENCES.get(name)
 
 
 def create_pass(text: str) -> Pass:
-    """Returns the pass that `text` names, with options as in `FuseOps{max-depth=4}`, under either kind of name.
+    """Returns the pass that `text` names, with options as in `FuseOps{max-depth=4}`, by either kind of name.
 
-    Raises `PassError` for malformed text, a name no pass has (with the closest one) and unusable options.
+    Raises `PassError` for malformed text, an unknown name (with the closest one) and invalid options.
     """
     spec = _parse(text)
     if spec.name in _SEQUENCES and not spec.parameters:
         return _SEQUENCES[spec.name]()
     row = relay_pass(spec.name)
     if row is not None:
-        # Our own name means the pass as it is, Relay's what Relay calls so.
+        # The project's name means the pass with its defaults, Relay's name Relay's behaviour.
         row = dataclasses.replace(row, fixed={}) if spec.name == row.pass_name else row
         return NamedPass(row, _options_of(spec, pass_class(row.pass_name), row.name))
     added = registered_passes().get(spec.name)
@@ -103,7 +104,7 @@ def create_pass(text: str) -> Pass:
 
 
 def _users_pass(spec: ArgSpec) -> Pass:
-    """Returns a pass of a user's, whose options are values that no text writes."""
+    """Returns a user's pass, which takes no options as text."""
     if spec.parameters:
         raise PassArgumentError(
             f"[{spec.name}] takes no options as text, found {', '.join(spec.parameters)}", help="make it in Python"
@@ -112,12 +113,12 @@ def _users_pass(spec: ArgSpec) -> Pass:
 
 
 def pass_class(pass_name: str) -> type[XdslModulePass]:
-    """Returns the class of one of the passes that stand in `passes/`."""
+    """Returns the class of a pass in `passes/`."""
     return class_of(target_of(pass_name))
 
 
 class XdslPass(ModulePass):
-    """An xDSL pass as an object to call; contexts know it by its own name and level."""
+    """A callable xDSL pass; contexts use its own name and level."""
 
     forgets: bool = True
 
@@ -126,13 +127,13 @@ class XdslPass(ModulePass):
         self._wrapped = wrapped
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Apply the pass."""
+        """Applies the pass."""
         run_pipeline(mod, [self._wrapped], context=full_context())
         return mod
 
 
 class NamedPass(ModulePass):
-    """Wraps the xDSL pass of `row` under Relay's name; `options` are those of the pass, or values of the row.
+    """Wraps the xDSL pass of `row` under Relay's name; `options` are options of the pass, or values of the row.
 
     Raises `PassArgumentError` for an unknown option, `PassTypeError` for a value of the wrong type.
     """
@@ -153,7 +154,7 @@ class NamedPass(ModulePass):
         for name in unwritten:
             check_value(row.name, name, row.values[name], options[name])
         _check_options(pass_type, row, self._options)
-        # Inference asks every op for its type: it leaves no module that the verifier would refuse.
+        # Type inference visits every op: its result needs no verification.
         self.checks_itself = row.name == "InferType"
         spec = str(pass_type(**self._options))
         super().__init__(PassInfo(row.opt_level, row.name, row.required, spec=spec, unwritten=unwritten))
@@ -163,7 +164,7 @@ class NamedPass(ModulePass):
         return pass_class(self._row.pass_name)(**configured_options(self._row, self._options, ctx))
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Apply the pass; types that nobody has inferred yet are inferred first, since Relay's modules are typed."""
+        """Applies the pass; first infers missing types, since Relay's modules are typed."""
         _ensure_types(mod, self._row)
         is_function_pass = self._row.kind is PassKind.FUNCTION
         with skipped_functions_hidden(mod) if is_function_pass else nullcontext():
@@ -180,9 +181,9 @@ class NamedPass(ModulePass):
 
 
 def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[str, object]) -> dict[str, object]:
-    """Returns positional and named arguments, as Relay's users pass them, as options; None is no option.
+    """Returns positional and named arguments, in Relay's convention, as options; drops those that are None.
 
-    Raises `PassArgumentError` for too many of them and for one that is given twice.
+    Raises `PassArgumentError` for too many arguments and for an option that is given twice.
     """
     if len(arguments) > len(row.positional):
         raise PassArgumentError(f"[{row.name}] takes {len(row.positional)} positional options, {len(arguments)} given")
@@ -194,7 +195,7 @@ def relay_options(row: RelayPass, arguments: tuple[object, ...], named: Mapping[
 
 
 def pass_maker(row: RelayPass) -> Callable[..., Pass]:
-    """Returns the function that makes the pass of `row`, with its options as arguments."""
+    """Returns a function that creates the pass of `row`, with its options as arguments."""
 
     def make(*arguments: object, **options: object) -> Pass:
         sequence = sequence_factory(row.name)
@@ -213,14 +214,14 @@ def _ensure_types(mod: ModuleOp, row: RelayPass) -> None:
 
 
 def _option(value: object, type: object) -> object:
-    """Returns an option's value as a pass holds it: lists, and texts that stand alone, are tuples there."""
+    """Returns an option's value as a pass stores it: a list becomes a tuple, as does a string for a tuple option."""
     if isinstance(value, str) and type == tuple[str, ...]:
         return (value,)
     return tuple(cast(list[object], value)) if isinstance(value, list) else value
 
 
 def _is_text(value: object) -> bool:
-    """Whether `value` is a list of texts, as options that are written have it."""
+    """Whether `value` is a tuple of strings, as options in text are."""
     return isinstance(value, tuple) and all(isinstance(one, str) for one in cast("tuple[object, ...]", value))
 
 
@@ -250,7 +251,7 @@ def _parse(text: str) -> ArgSpec:
 
 
 def _options_of(spec: ArgSpec, pass_type: type[XdslModulePass], name: str) -> dict[str, object]:
-    """Returns the options written in `spec`, as values of the fields of the pass."""
+    """Returns the options in `spec`, as values of the fields of the pass."""
     written = {key.replace("-", "_") for key in spec.parameters}
     instance = make_pass(ArgSpec(pass_type.name, spec.parameters), pass_type, name)
     names = [field.name for field in dataclasses.fields(instance)]

@@ -1,9 +1,9 @@
-"""Passes as objects, as Relay has them: each has an `info`, takes a module and gives a new one.
+"""Passes as objects, as in Relay: each has an `info`, takes a module and returns a new one.
 
     folded = transform.FoldConstant()(module)
 
-The module that is given stays as it is, whatever happens: the pass works on a copy. What goes in and what comes out is
-verified, and an error of any kind names the pass. Hooks and their order: `PassContext`.
+The input module never changes: the pass works on a copy. Input and result are verified, and an error of any kind names
+the pass. `xrelay.passes.infra.hooks` documents the hooks and their order.
 """
 
 from __future__ import annotations
@@ -31,29 +31,29 @@ from xrelay.passes.relay_api.set_aside import is_skipped
 from xrelay.passes.types.type_upkeep import TypeUpkeep
 
 KERNEL_MARKS = (PRIMITIVE, LOOP_KERNEL)
-"""Attributes of functions that are kernels."""
+"""Attributes of kernel functions."""
 
 
 class Pass(ABC):
-    """A pass with its `info`. Subclasses say in `transform` what it does."""
+    """A pass with its `info`. Subclasses implement `transform`."""
 
     info: PassInfo
     checks_itself: bool = False
-    """Whether what `transform` gives needs no verification any more."""
+    """Whether the result of `transform` needs no verification."""
     names_errors: bool = False
-    """Whether what `transform` raises names a pass already: a member's."""
+    """Whether errors of `transform` already name a pass: that of a member."""
     forgets: bool = False
-    """Whether the pass keeps no module that it has seen, so that the next one may rewrite its result in place."""
+    """Whether the pass keeps no reference to modules, so that the next pass may rewrite its result in place."""
 
     def __init__(self, info: PassInfo):
         self.info = info
         remember_names([info.name])
 
     def __call__(self, mod: ModuleOp) -> ModuleOp:
-        """Returns the module that the pass makes of `mod`, which stays as it is, in the current context.
+        """Returns the result of the pass on `mod` in the current context; `mod` does not change.
 
-        Runs whatever the level of the context is. Gives `mod` itself where an instrument forbids the pass to run.
-        Raises members of the `XRelayError` family only; the message names the pass.
+        Runs at any level of the context. Returns `mod` itself if an instrument prevents the pass from running. Raises
+        only subclasses of `XRelayError`; the message names the pass.
         """
         _check_module(mod, self.info)
         ctx = PassContext.current()
@@ -64,16 +64,17 @@ class Pass(ABC):
 
     @abstractmethod
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Returns the new module. `mod` belongs to the pass, which may rewrite it in place and give it back."""
+        """Returns the new module. The pass owns `mod`, and may rewrite it in place and return it."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.info!r})"
 
 
 def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = False) -> ModuleOp:
-    """Returns the module that `current` makes of `mod` in `ctx`, with all hooks around it.
+    """Returns the result of `current` on `mod` in `ctx`, with all hooks around it.
 
-    `owned` says that nobody else holds `mod`: it is then rewritten itself, where no instrument or check may keep it.
+    With `owned`, no other reference to `mod` exists: it is rewritten in place, unless an instrument or check may keep
+    it.
     """
     info = current.info
     checks: list[PassInstrument] = []
@@ -93,7 +94,7 @@ def run_pass(current: Pass, mod: ModuleOp, ctx: PassContext, *, owned: bool = Fa
 
 
 def _transform(current: Pass, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-    """Returns what the pass makes of its copy; anything it raises names it."""
+    """Returns the result of the pass on its copy; any error names the pass."""
     try:
         result = current.transform(mod, ctx)
     except XRelayError as error:
@@ -136,32 +137,32 @@ class ModulePass(Pass):
 
 @runtime_checkable
 class MakesFunction(Protocol):
-    """What stands for a function of a module, as a `relay.Function` does."""
+    """An object that converts to a function of a module, such as a `relay.Function`."""
 
     def to_func(self) -> FuncOp:
-        """The function."""
+        """Returns the function."""
         ...
 
 
 class FunctionPass(Pass):
-    """A pass on every function of the graph: kernels, declarations and functions marked to be left alone excepted.
+    """A pass on every function of the graph, except kernels, declarations and functions marked to be skipped.
 
-    Afterwards types are inferred where the pass changed something.
+    Afterwards, types are inferred in changed functions.
     """
 
     @abstractmethod
     def transform_function(self, func: FuncOp, mod: ModuleOp, ctx: PassContext) -> FuncOp | MakesFunction:
-        """Returns the function to stand for `func` in `mod`: itself, rewritten in place, or a new one."""
+        """Returns the replacement for `func` in `mod`: itself, rewritten in place, or a new function."""
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Transform every function it is for."""
+        """Transforms every function that the pass applies to."""
         functions = [function for function in _functions(mod) if is_optimizable(function)]
         types = TypeUpkeep(functions)
         types.update(mod, self.replace_all(functions, mod, ctx))
         return mod
 
     def replace_all(self, functions: Sequence[FuncOp], mod: ModuleOp, ctx: PassContext) -> list[FuncOp]:
-        """Transform `functions`, and put the new ones in their places once all are done; gives these."""
+        """Transforms `functions`, and replaces them with the new ones once all are done; returns the new ones."""
         updates: list[tuple[FuncOp, FuncOp]] = []
         for function in functions:
             made = self.transform_function(function, mod, ctx)
@@ -177,7 +178,7 @@ class KernelPass(FunctionPass):
     """A pass on every kernel, at the topi and the loop level."""
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Transform every kernel."""
+        """Transforms every kernel."""
         self.replace_all([function for function in _functions(mod) if is_kernel(function)], mod, ctx)
         return mod
 
@@ -197,7 +198,7 @@ def _functions(mod: ModuleOp) -> list[FuncOp]:
 
 
 def _replace(old: FuncOp, new: FuncOp) -> None:
-    """Put `new` where `old` stands, under its name."""
+    """Replaces `old` with `new`, under the old name."""
     block = old.parent_block()
     if block is None:
         raise PassError(f"the function @{old.sym_name.data} was taken out of its module", help="return it instead")

@@ -1,4 +1,4 @@
-"""The pass `PrintIR` prints the program where it stands in a `Sequential`."""
+"""The pass `PrintIR` prints the program at its position in a `Sequential`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from xrelay.passes.relay_api.passes import ModulePass
 
 
 class PrintIRPass(ModulePass):
-    """Prints the module under `header`, and gives it back."""
+    """Prints the module under `header`, and returns it."""
 
     def __init__(self, header: str = "", show_meta_data: bool = False, stream: TextIO | None = None):
         super().__init__(PassInfo(0, "PrintIR"))
         self._header, self._generic, self._stream = header, show_meta_data, stream
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Write the module; with `show_meta_data` in generic form, which hides no attribute."""
+        """Prints the module; with `show_meta_data` in generic form, which shows all attributes."""
         text = print_module(mod, generic=self._generic)
         write_heading(self._stream, f"PrintIR({self._header})" if self._header else "PrintIR", text)
         return mod

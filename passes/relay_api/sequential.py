@@ -1,4 +1,4 @@
-"""`Sequential` runs passes one after another, those that the context enables."""
+"""`Sequential` runs passes one after another, if the context enables them."""
 
 from __future__ import annotations
 
@@ -19,11 +19,12 @@ from xrelay.target.scope import TargetScope
 class Sequential(Pass):
     """Runs each of `passes` that the context enables, each after the passes its info requires.
 
-    A member is a pass or text that `create_pass` reads. Required passes are made by name without options and always
-    run, but those that they require themselves do not; nothing is remembered, so they run every time. A `Sequential` is
-    a pass and may stand in another; with its own `opt_level`, 0 unless given, it is filtered there as a whole.
+    A member is a pass, or text for `create_pass`. Required passes are created by name without options and always run,
+    but not the passes that they require themselves; they run every time, since nothing is cached. A `Sequential` is a
+    pass and may be a member of another one, which enables or disables it as a whole by its own `opt_level`, 0 by
+    default.
 
-    Raises `PassTypeError` for members that are no passes, and `PassError` for a required pass that does not exist.
+    Raises `PassTypeError` for members that are not passes, and `PassError` for a required pass that does not exist.
     """
 
     checks_itself: bool = True
@@ -45,12 +46,12 @@ class Sequential(Pass):
         super().__init__(PassInfo(check_level(opt_level, name), name, check_names(required, "Required"), traceable))
 
     def decisions(self, ctx: PassContext | None = None) -> list[tuple[PassInfo, PassDecision]]:
-        """Returns every member with whether the context (the current one by default) runs it, and why; nothing runs."""
+        """Returns every member with whether the context (the current one by default) runs it, and why; runs nothing."""
         current = PassContext.current() if ctx is None else ctx
         return [(member.info, current.decide(member.info)) for member in self.passes]
 
     def transform(self, mod: ModuleOp, ctx: PassContext) -> ModuleOp:
-        """Run the members."""
+        """Runs the members."""
         owned = True
         for member in self.passes:
             if ctx.pass_enabled(member.info):
@@ -80,7 +81,7 @@ def _required(name: str, member: Pass) -> Pass:
 
 
 def fold_scale_axis() -> Sequential:
-    """Relay's FoldScaleAxis: backward, forward, then the constants that this left."""
+    """Returns Relay's FoldScaleAxis: backward, forward, then the folding of the remaining constants."""
     return Sequential(["BackwardFoldScaleAxis", "ForwardFoldScaleAxis", "FoldConstant"], name="FoldScaleAxis")
 
 
@@ -88,7 +89,7 @@ register_sequence("FoldScaleAxis", fold_scale_axis)
 
 
 def batching_ops() -> Sequential:
-    """Relay's BatchingOps: what joins convolutions, dense layers and products of matrices that stand side by side."""
+    """Returns Relay's BatchingOps, which combines parallel convolutions, dense layers and matrix products."""
     members = ["CombineParallelConv2D", "CombineParallelDense", "CombineParallelBatchMatmul"]
     return Sequential(members, name="BatchingOps")
 
@@ -97,10 +98,10 @@ register_sequence("BatchingOps", batching_ops)
 
 
 def eta_expand(*, expand_constructor: bool = False, expand_global_var: bool = False) -> Sequential:
-    """Relay's EtaExpand, which makes closures of functions and constructors that are values: no pass is left to run.
+    """Returns Relay's EtaExpand, which makes closures of functions and constructors used as values; empty here.
 
     A function of the module is a value here only as the closure that the builder makes of a `relay.GlobalVar`, and
-    there are no constructors, so a module is expanded whatever the options say.
+    there are no constructors, so a module is always expanded, with any options.
     """
     del expand_constructor, expand_global_var
     return Sequential([], opt_level=1, name="EtaExpand")
@@ -110,10 +111,10 @@ register_sequence("EtaExpand", eta_expand)
 
 
 def plan_devices(config: object = None) -> Sequential:
-    """Relay's PlanDevices, which chooses the device of each expression: there is one, so no pass is left to run.
+    """Returns Relay's PlanDevices, which selects the device of each expression; empty here, with one device.
 
-    `config` is the target of the compilation, where the caller has one. Raises `PassArgumentError` for another kind of
-    device than a CPU, and `PassTypeError` for what is no target.
+    `config` is the target of the compilation, if the caller has one. Raises `PassArgumentError` for a device other than
+    a CPU, and `PassTypeError` for an object that is not a target.
     """
     if not isinstance(config, TargetScope | str | None):
         raise PassTypeError(f"[PlanDevices] {config!r} is no target", help="give a Target, or a target's text")

@@ -1,4 +1,4 @@
-"""Hides functions from passes that are to leave them alone."""
+"""Hides functions from passes that must leave them unchanged."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from xdsl.ir import Region
 from xrelay.dialects.shared.attribute_names import COMPILER, EXTERN, SKIP_OPTIMIZATION
 
 SKIP_MARKS = (SKIP_OPTIMIZATION, COMPILER, EXTERN)
-"""Attributes of functions that are nobody's business in function passes."""
+"""Attributes of functions that function passes skip."""
 
 
 def is_skipped(function: FuncOp) -> bool:
-    """Whether function passes leave `function` alone."""
+    """Whether function passes skip `function`."""
     return any(mark in function.attributes for mark in SKIP_MARKS)
 
 
 @contextmanager
 def skipped_functions_hidden(module: ModuleOp) -> Generator[None]:
-    """Let the functions of `module` that are to be left alone be declarations for the time of a `with` block."""
+    """Turns the skipped functions of `module` into declarations for the duration of a `with` block."""
     functions = [op for op in module.body.block.ops if isinstance(op, FuncOp)]
     with bodies_hidden(module, [op for op in functions if is_skipped(op) and not op.is_declaration]):
         yield
@@ -30,16 +30,16 @@ def skipped_functions_hidden(module: ModuleOp) -> Generator[None]:
 
 @contextmanager
 def bodies_hidden(module: ModuleOp, functions: Sequence[FuncOp]) -> Generator[Callable[[ModuleOp], None]]:
-    """Let `functions` of `module` be declarations for the time of a `with` block.
+    """Turns `functions` of `module` into declarations for the duration of a `with` block.
 
-    The block gets a function that gives the bodies to another module, which was made of this one, instead. A function
-    that is not there any more comes back.
+    The block gets a function that restores the bodies in another module, which was created from this one. A function
+    that is missing there is restored too.
     """
     bodies = {function.sym_name.data: _exchange_body(function, Region()) for function in functions}
     originals = {function.sym_name.data: function.clone() for function in functions}
 
     def restore(made: ModuleOp) -> None:
-        # A pass that takes back what it did puts others in the place of the functions.
+        # A pass that restores the module on failure replaces the functions with others.
         found = {op.sym_name.data: op for op in made.body.block.ops if isinstance(op, FuncOp)}
         for name in list(bodies):
             if name not in found:
@@ -53,7 +53,7 @@ def bodies_hidden(module: ModuleOp, functions: Sequence[FuncOp]) -> Generator[Ca
 
 
 def _exchange_body(function: FuncOp, body: Region) -> Region:
-    """Give a function another body; gives the one that it had."""
+    """Sets another body on a function; returns the old one."""
     old = function.detach_region(0)
     function.add_region(body)
     return old
