@@ -50,7 +50,7 @@ def warm(engine: str) -> None:
         import_module("xrelay.api.build_artifact")
         import_module("xrelay.frontend.onnx.importer")
         import_module("xrelay.frontend.onnx.converters").load()
-        import_module("xrelay.lowering.relay_to_topi.strategies").load()
+        import_module("xrelay.lowering.relay_to_topi.registry").load()
         registry = import_module("xrelay.lowering.registry")
         for name in registry.ALL_PASSES:
             registry.load_pass(name)

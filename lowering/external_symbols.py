@@ -15,9 +15,9 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.convert_scf_parallel_to_calls import PARALLEL_FOR
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.plugins import load_plugins
 

@@ -25,12 +25,12 @@ DEFAULT_PRIORITY = 10
 
 
 def is_implemented(op: type[Operation]) -> bool:
-    """Whether an implementation of the op is registered, so that it is lowered without decomposition.
+    """Whether the op has a method `compute` or a registered implementation, so that it is lowered whole.
 
     For passes over relay, which do not depend on implementations. Imports those of other packages first.
     """
     load_plugins("strategies")
-    return op in _implemented
+    return op in _implemented or callable(getattr(op, "compute", None))
 
 
 def always(op: Operation) -> str | None:
@@ -57,9 +57,13 @@ class Selection(Generic[BuildT]):
 
 
 class StrategyRegistry(Generic[BuildT]):
-    """Implementations by operator class; other packages register theirs in the same registry."""
+    """Implementations by operator class; other packages register theirs in the same registry.
 
-    def __init__(self) -> None:
+    `own` returns the implementation that a class has itself, or None.
+    """
+
+    def __init__(self, own: Callable[[type[Operation]], Implementation[BuildT] | None] = lambda op: None) -> None:
+        self._own = own
         self._implementations: dict[type[Operation], list[Implementation[BuildT]]] = {}
 
     def register(
@@ -88,7 +92,9 @@ class StrategyRegistry(Generic[BuildT]):
 
     def implementations(self, op: type[Operation]) -> list[Implementation[BuildT]]:
         """Returns all implementations of an operator, highest priority first."""
-        return sorted(self._implementations.get(op, []), key=lambda item: -item.priority)
+        own = self._own(op)
+        known = [*self._implementations.get(op, []), *([own] if own is not None else [])]
+        return sorted(known, key=lambda item: -item.priority)
 
     def select(self, op: Operation) -> Selection[BuildT]:
         """Returns the implementation for `op`. Raises a `LoweringError` with every refusal if none applies."""

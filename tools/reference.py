@@ -28,7 +28,7 @@ from xrelay.dialects import ALL_DIALECTS, dialect_thunks
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.frontend.onnx.op_reference import onnx_reference
-from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi import registry as strategies
 
 OPS = Path("docs/reference/ops.md")
 ONNX_OPS = Path("docs/reference/onnx_ops.md")

@@ -107,3 +107,16 @@ def sources_or_place(op: Operation) -> ArrayAttr[StringAttr] | None:
 @lru_cache(maxsize=4096)
 def _strings(texts: tuple[str, ...]) -> ArrayAttr[StringAttr] | None:
     return ArrayAttr([StringAttr(text) for text in texts]) if texts else None
+
+
+def describe_place(op: Operation) -> str | None:
+    """Returns the location of `op` for an error message: its source location, else the function around it, or None."""
+    if (place := location_of(op)) is not None:
+        return place
+    around: Operation | None = op
+    while around is not None:
+        name = around.get_attr_or_prop("sym_name")
+        if isinstance(name, StringAttr):
+            return f"@{name.data}"
+        around = around.parent_op()
+    return None

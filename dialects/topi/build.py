@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, TypeVar
 
-from xdsl.dialects import arith
+from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import (
     AnyFloat,
     ArrayAttr,
@@ -249,6 +249,18 @@ class Body:
         if isinstance(a.type, AnyFloat):
             return self.add(arith.MinimumfOp(a, b))
         return self.add((arith.MinUIOp if is_unsigned(a.type) else arith.MinSIOp)(a, b))
+
+    def power(self, base: SSAValue, exponent: SSAValue) -> SSAValue:
+        """A power of floats."""
+        return self.add(math.PowFOp(base, exponent))
+
+    def exp(self, x: SSAValue) -> SSAValue:
+        """The exponential of a float."""
+        return self.add(math.ExpOp(x))
+
+    def log(self, x: SSAValue) -> SSAValue:
+        """The natural logarithm of a float."""
+        return self.add(math.LogOp(x))
 
     def _exprs(self, indices: Sequence[IndexLike]) -> list[AffineExpr]:
         exprs = [self.expr(index) for index in indices]

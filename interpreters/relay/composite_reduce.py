@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.ops.composite_reduce import LogsumexpOp, StdOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 
 

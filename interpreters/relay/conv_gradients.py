@@ -6,14 +6,14 @@ from math import prod
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.accumulators import accumulator
+from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+from xrelay.dialects.relay.meaning.windows import taps
 from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.interpreters.relay.convolution import accumulator
-from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.relay.windows import taps
 
 
 @evaluates(*WEIGHT_GRADIENTS)

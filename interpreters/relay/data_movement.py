@@ -8,6 +8,7 @@ from typing import Literal, cast
 import numpy as np
 
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_shape import (
@@ -24,7 +25,6 @@ from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.errors import InterpreterError
 from xrelay.index_algebra.dims import Shape
-from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.registry import Value, evaluates
 
 

@@ -7,10 +7,10 @@ from string import ascii_letters
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.ops.einsum_equation import Equation
 from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 
 MAX_REPEATED = 1 << 24

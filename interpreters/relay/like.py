@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from xrelay.dialects.relay.core.attribute_values import ints
+from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.ops.tensor_like import (
     BroadcastToLikeOp,
     CastLikeOp,
@@ -15,7 +16,6 @@ from xrelay.dialects.relay.ops.tensor_like import (
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.types import shape_of
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once
 

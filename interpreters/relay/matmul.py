@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp, MatrixProductOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 
 

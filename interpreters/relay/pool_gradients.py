@@ -7,12 +7,12 @@ from math import prod
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+from xrelay.dialects.relay.meaning.windows import seen_by
 from xrelay.dialects.relay.ops.nn_pool_grad import AVG_POOL_GRADIENTS, MAX_POOL_GRADIENTS, AvgPoolGradOp, PoolGradOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.pooling import first_maxima, places_that_count
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.relay.windows import seen_by
 
 
 @evaluates(*MAX_POOL_GRADIENTS)

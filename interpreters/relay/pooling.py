@@ -8,6 +8,8 @@ from math import prod
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+from xrelay.dialects.relay.meaning.windows import taps
 from xrelay.dialects.relay.ops.nn_pool import (
     AVG_POOLS,
     GLOBAL_AVG_POOLS,
@@ -21,10 +23,8 @@ from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolI
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.index_algebra.windows import WindowAxis
 from xrelay.interpreters.relay.integer_division import truncated_quotient
-from xrelay.interpreters.relay.layouts import from_plain, to_plain
 from xrelay.interpreters.relay.reduction import value_range
 from xrelay.interpreters.relay.registry import evaluates
-from xrelay.interpreters.relay.windows import taps
 
 
 @evaluates(*MAX_POOLS)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp, QnnConv2DTransposeOp, QnnFilterOp
 from xrelay.dialects.relay.ops.qnn_pool import QnnAvgPool2DOp
 from xrelay.dialects.relay.ops.qnn_product import QnnBatchMatmulOp, QnnContribDensePackOp, QnnDenseOp
 from xrelay.dialects.relay.structure.weights import Array
-from xrelay.interpreters.relay.convolution import evaluate_conv, evaluate_conv_transpose
-from xrelay.interpreters.relay.layouts import from_plain, to_plain
+from xrelay.interpreters.relay.convolution import evaluate_conv_transpose
 from xrelay.interpreters.relay.pooling import sums_and_counts
 from xrelay.interpreters.relay.quantized import along, distance, ratio, scaled, shifted
 from xrelay.interpreters.relay.registry import evaluates
@@ -46,7 +47,7 @@ def evaluate_batch_matmul(
 @evaluates(QnnConv2DOp)
 def evaluate_conv2d(op: QnnConv2DOp, data: Array, weight: Array, *parameters: Array) -> Array:
     """The convolution of distances."""
-    return evaluate_conv(op, *_distances(op, data, weight, *parameters[:2]))
+    return ConvOp.evaluate(op, *_distances(op, data, weight, *parameters[:2]))
 
 
 @evaluates(QnnConv2DTransposeOp)

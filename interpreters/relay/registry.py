@@ -1,4 +1,4 @@
-"""The numpy meaning of Relay's operators, registered by op class; other packages register theirs the same way."""
+"""Evaluates Relay's operators with numpy: by the method `evaluate` of their class, or a function registered for it."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ def evaluates(*ops: type[Operation]) -> Callable[[EvaluatorT], EvaluatorT]:
 
 
 def _evaluator(op: Operation) -> Callable[..., Value] | None:
-    """The function that computes `op`, once those of other packages are imported."""
+    """Returns the function registered for the class of `op`, else its method `evaluate`; imports other packages'."""
     load_plugins("interpreter")
-    return _EVALUATORS.get(type(op))
+    return _EVALUATORS.get(type(op)) or getattr(type(op), "evaluate", None)
 
 
 def can_evaluate(op: Operation) -> bool:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp, CumulativeOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from xrelay.dialects.relay.meaning.accumulators import accumulator
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.relay.structure.weights import Array
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InterpreterError
-from xrelay.interpreters.relay.convolution import accumulator
 from xrelay.interpreters.relay.registry import evaluates
 
 

@@ -15,10 +15,10 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, IntegerAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm import instructions
 from xrelay.lowering.emit_llvm.functions import FunctionText, ModuleText, quoted, symbol, writes
-from xrelay.passes.infra.conversion import describe_place
 
 __all__ = ["FunctionText", "ModuleText", "emit_llvm_ir", "emit_to_stream", "instructions", "writes"]
 

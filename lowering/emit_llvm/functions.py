@@ -10,12 +10,12 @@ from typing import Any, TypeAlias, TypeVar
 from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.upstream.llvm_extras import LoopAnnotationAttr, PoisonOp, ZeroOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.constants import ConstantTexts
 from xrelay.lowering.emit_llvm.metadata import Metadata
 from xrelay.lowering.emit_llvm.types import TypeTexts
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.registrations import note_registration
 
 OpT = TypeVar("OpT", bound=Operation)

@@ -13,10 +13,10 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.upstream import llvm_extras as extras
 from xrelay.errors import LoweringError
 from xrelay.lowering.emit_llvm.functions import FunctionText, symbol, writes
-from xrelay.passes.infra.conversion import describe_place
 
 BINARY: dict[type[Operation], str] = {
     llvm.AddOp: "add",

@@ -9,17 +9,17 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.nn_adaptive_pool import ADAPTIVE_AVG_POOLS, ADAPTIVE_MAX_POOLS, AdaptivePoolOp
 from xrelay.dialects.topi.build import Body, Number, variables
 from xrelay.dialects.topi.named.pool import lowest
 from xrelay.dialects.topi.named.window import TAPS
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.pool import Fold, of_any_number, relayout
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 class _Windows:

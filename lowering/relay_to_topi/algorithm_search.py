@@ -9,14 +9,14 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerAttr, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.topi.build import Body, IndexLike, compute, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, minimum
 from xrelay.lowering.relay_to_topi.algorithm_sort import as_places
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(SearchsortedOp, "searchsorted.generic")

@@ -12,16 +12,16 @@ from xdsl.dialects.builtin import IndexType, i1, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp, UniqueOp
 from xrelay.dialects.topi import PositionsOp, SortOp
 from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_search import before, number_by_halving
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(ArgwhereOp, "argwhere.generic")

@@ -8,6 +8,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IndexType, i1, i32
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp, RankRowsOp
 from xrelay.dialects.topi import PositionsOp
 from xrelay.dialects.topi.build import Body, compute, is_unsigned, variables
@@ -15,8 +16,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.lowering.relay_to_topi.algorithm_select import is_below_count
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(CompressOp, "compress.generic")

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import i64
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, SortOp, TopKOp
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi import SortOp as TopiSortOp
 from xrelay.dialects.topi.build import variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def sort(emitter: TopiEmitter, count: Dim | None = None) -> TopiSortOp:

@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import AnyFloat, i32
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.tensor_arg_reduce import ArgmaxOp, ArgminOp, ArgReduceOp
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, compute
-from xrelay.lowering.relay_to_topi.elementwise import compare, value_range
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
+from xrelay.dialects.topi.scalars import compare, value_range
 from xrelay.lowering.relay_to_topi.reduction import Reduction, fold
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 LONG_ROW = 32
 """Rows of as many elements are folded twice: two folds in lanes are faster than one, step by step, that selects."""

@@ -8,12 +8,12 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.nn_borders import FifoBufferOp, MirrorPadOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(MirrorPadOp, "nn.mirror_pad.generic")

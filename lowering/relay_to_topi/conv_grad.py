@@ -10,6 +10,9 @@ from typing import Final, cast
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import into_single
+from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.ops.nn_conv_grad import WEIGHT_GRADIENTS, ConvBackwardWeightOp
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.shared.types import tensor_type
@@ -19,10 +22,7 @@ from xrelay.dialects.topi.named.base import convert
 from xrelay.dialects.topi.named.window import TAPS
 from xrelay.index_algebra.dims import Dim, product
 from xrelay.index_algebra.windows import of_any_size
-from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import into_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 _FEW_FILTERS: Final = 4
 """With fewer filters in a group than this, its product is narrower than a vector."""

@@ -15,6 +15,9 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import into_single
+from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
 from xrelay.dialects.shared.types import tensor_type
@@ -24,11 +27,8 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis
-from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import into_single
 from xrelay.lowering.relay_to_topi.pool import relayout
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 TOPI_OPS: dict[str, type[ConvPlainOp]] = {"W": Conv1dNcwOp, "HW": Conv2dNchwOp, "DHW": Conv3dNcdhwOp}
 

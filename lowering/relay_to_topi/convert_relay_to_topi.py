@@ -38,6 +38,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, tuple_fields
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.dyn_shapes import ShapeOperandOp
 from xrelay.dialects.relay.structure.composite import Expansion
@@ -50,10 +51,9 @@ from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, compute
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
-from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.relay_to_topi.call_demands import record_demands
 from xrelay.lowering.relay_to_topi.counted_results import Counts, cut_results, split_results
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, tuple_fields
 from xrelay.passes.fusion.kernel_constants import is_kernel_constant
 from xrelay.passes.graph.composites import expand_composites
 from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside

@@ -9,12 +9,12 @@ from xdsl.dialects import math
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_correlation import CorrelationOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(CorrelationOp, "nn.correlation.generic")

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp, ExpandDimsOp, ReshapeOp, ReverseReshapeOp, SqueezeOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp, TransposeOp
@@ -16,8 +17,7 @@ from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dim_expressions import is_positive
 from xrelay.index_algebra.dims import Dim, product
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(ReshapeOp, "reshape.generic")

@@ -10,16 +10,16 @@ from xdsl.dialects.builtin import i1
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.image_crop import between_taps, taps_around
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 

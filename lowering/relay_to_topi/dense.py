@@ -7,15 +7,15 @@ from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.half_precision import in_single, into_single
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.shared.types import shape_of
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.named import MatmulOp
 from xrelay.dialects.topi.named.base import convert
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.half_precision import in_single, into_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def _known_block(op: Operation) -> str | None:

@@ -9,21 +9,21 @@ from xdsl.dialects.builtin import IndexType, TensorType, i64
 from xdsl.ir import Operation, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.topi.build import Body, IndexLike
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.affine_products import times
 from xrelay.index_algebra.dims import ANY, Dim, maximum, minimum
 from xrelay.lowering.relay_to_topi.data_movement import build_padded
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.gather import as_index, checked_indices
 from xrelay.lowering.relay_to_topi.movement import moved
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def has_named_extents(op: Operation) -> str | None:

@@ -9,18 +9,18 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of, read_broadcast
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.algorithm_sort import DynTopKOp
 from xrelay.dialects.relay.ops.dyn_shapes import CollapseSumToOp, DynBroadcastToOp, DynFullOp, DynReshapeOp, DynTileOp
 from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, maximum
 from xrelay.lowering.relay_to_topi.algorithm_sort import build_topk
 from xrelay.lowering.relay_to_topi.data_movement import build_reshape
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of, read_broadcast
-from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.movement import build_tile
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 implements(DynReshapeOp, "dyn.reshape.named")(build_reshape)
 implements(DynTileOp, "dyn.tile.named")(build_tile)

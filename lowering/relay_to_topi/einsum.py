@@ -7,13 +7,13 @@ from typing import cast
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp, label_extents
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(EinsumOp, "einsum.generic")

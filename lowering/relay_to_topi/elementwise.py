@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from xdsl.dialects import arith, math
-from xdsl.dialects.builtin import AnyFloat, IntegerType, f32, i1
+from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, SSAValue
-from xdsl.utils.hints import isa
 
+from xrelay.dialects.relay.computes.builder import Build, TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, CompilerBeginOp, CompilerEndOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import DropoutOp, ReluOp
@@ -42,12 +43,9 @@ from xrelay.dialects.relay.ops.tensor_unary import (
     TanhOp,
 )
 from xrelay.dialects.shared.dtypes import numpy_dtype
-from xrelay.dialects.topi.build import Body, Number, is_unsigned, variables
-from xrelay.dialects.topi.named.pool import lowest
-from xrelay.errors import LoweringError
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import Build, implements
+from xrelay.dialects.topi.build import Body, is_unsigned, variables
+from xrelay.dialects.topi.scalars import compare, convert_scalar, value_range
+from xrelay.lowering.relay_to_topi.registry import implements
 
 Unary = Callable[[Body, SSAValue], SSAValue]
 Binary = Callable[[Body, SSAValue, SSAValue], SSAValue]
@@ -139,15 +137,6 @@ _BINARY: dict[type[RelayOp], Binary] = {
 }
 
 
-def compare(b: Body, x: SSAValue, y: SSAValue, float_predicate: str, integer_predicate: str) -> SSAValue:
-    """A comparison of floats or integers; a signed predicate stands for the unsigned one of unsigned numbers."""
-    if isinstance(x.type, AnyFloat):
-        return b.add(arith.CmpfOp(x, y, float_predicate))
-    if is_unsigned(x.type):
-        integer_predicate = integer_predicate.replace("s", "u")  # slt, sle, … → ult, ule, …
-    return b.add(arith.CmpiOp(x, y, integer_predicate))
-
-
 for _op, _fill in _UNARY.items():
     # exp of a half-precision number overflows where its sigmoid is still a number.
     _build = in_single(unary(_fill)) if _op is SigmoidOp else unary(_fill)
@@ -184,14 +173,6 @@ def _rounded(bound: float, type: Attribute) -> float:
         return bound
     with np.errstate(over="ignore"):
         return float(np.float64(bound).astype(numpy_dtype(type)))
-
-
-def value_range(type: Attribute) -> tuple[Number, Number]:
-    """The smallest and the largest value of an element type."""
-    if not isa(type, IntegerType):
-        return float("-inf"), float("inf")
-    least = lowest(type)
-    return least, least + (1 << type.width.data) - 1
 
 
 @implements(DropoutOp, "dropout.inference")
@@ -234,37 +215,3 @@ def build_reinterpret(emitter: TopiEmitter) -> Sequence[SSAValue]:
     """A bitcast."""
     target = emitter.result_type.element_type
     return emitter.map_elements("reinterpret", lambda b, values: b.add(arith.BitcastOp(values[0], target)))
-
-
-def convert_scalar(b: Body, x: SSAValue, target: Attribute) -> SSAValue:
-    """`x` in type `target`: floats to integers truncate towards zero; to bool is `x != 0`."""
-    source = x.type
-    if source == target:
-        return x
-    if target == i1:
-        return compare(b, x, b.constant(0, source), "une", "ne")
-    if isinstance(source, AnyFloat) and isinstance(target, AnyFloat):
-        return _convert_float(b, x, source, target)
-    if isinstance(source, AnyFloat) and isa(target, IntegerType):
-        return b.add((arith.FPToUIOp if is_unsigned(target) else arith.FPToSIOp)(x, target))
-    if isa(source, IntegerType) and isinstance(target, AnyFloat):
-        return b.add((arith.UIToFPOp if is_unsigned(source) else arith.SIToFPOp)(x, target))
-    if isa(source, IntegerType) and isa(target, IntegerType):
-        return _convert_integer(b, x, source, target)
-    raise LoweringError(f"no conversion from {source} to {target}")
-
-
-def _convert_float(b: Body, x: SSAValue, source: AnyFloat, target: AnyFloat) -> SSAValue:
-    """Between the two kinds of 16 bits by way of f32, which holds both."""
-    if source.bitwidth == target.bitwidth == 16:
-        return _convert_float(b, _convert_float(b, x, source, f32), f32, target)
-    return b.add((arith.ExtFOp if target.bitwidth > source.bitwidth else arith.TruncFOp)(x, target))
-
-
-def _convert_integer(b: Body, x: SSAValue, source: IntegerType, target: IntegerType) -> SSAValue:
-    if target.width.data == source.width.data:
-        # Another signedness: the bits stay, and where scalars are signless nothing is left of this.
-        return b.add(arith.BitcastOp(x, target))
-    if target.width.data < source.width.data:
-        return b.add(arith.TruncIOp(x, target))
-    return b.add((arith.ExtUIOp if is_unsigned(source) else arith.ExtSIOp)(x, target))

@@ -9,6 +9,7 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.tensor_fill import (
     ConstantLikeOp,
     ConstantOfShapeOp,
@@ -22,9 +23,8 @@ from xrelay.dialects.relay.ops.tensor_fill import (
 )
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
 from xrelay.dialects.topi.build import Body, variables
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.dialects.topi.scalars import convert_scalar
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(FullOp, "full.generic")

@@ -6,12 +6,12 @@ from xdsl.dialects.builtin import IndexType, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 
 
 class FrontRows:

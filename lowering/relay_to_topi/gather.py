@@ -14,14 +14,14 @@ from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
 from xrelay.dialects.topi.build import Body, IndexLike, is_unsigned, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, IndexCastUIOp, SelectOp
 from xrelay.index_algebra.dims import Dim, product
 from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 INDEX = IndexType()
 

@@ -11,17 +11,17 @@ from xdsl.dialects.builtin import AnyFloat, Float64Type, IndexType, f32, f64, i6
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.image_grid import CUBIC, SAMPLINGS, GridSampleOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.image_resize import finished
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.resize_taps import is_inside
-from xrelay.lowering.relay_to_topi.strategies import implements
 
 FAR = 1 << 30
 """Places farther outside are taken to be here."""

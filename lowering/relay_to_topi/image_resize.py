@@ -14,21 +14,21 @@ from xdsl.dialects import arith, math
 from xdsl.dialects.builtin import AnyFloat, Float64Type, f32, f64
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.ops.image_resize import RESIZES, DynResizeOp, Resampling, ResizeOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.scalars import convert_scalar, value_range
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.shape_environment import ShapeEnvironment
 from xrelay.lowering.relay_to_topi.dyn_places import has_named_extents
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.resize_places import AxisPlaces
 from xrelay.lowering.relay_to_topi.resize_taps import Taps, taps_of
-from xrelay.lowering.relay_to_topi.strategies import implements
 
 UNROLLED = 8
 """Up to so many terms stand one after the other; more are a reduction."""

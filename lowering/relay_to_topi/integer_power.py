@@ -8,13 +8,13 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import AnyFloat, IntegerType
 from xdsl.ir import Operation, SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of, read_broadcast
 from xrelay.dialects.relay.ops.tensor_elementwise import PowerOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.dialects.topi.build import Body, is_unsigned, variables
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.lowering.relay_to_topi.elementwise import absolute
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of, read_broadcast
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def _is_of_floats(op: Operation) -> str | None:

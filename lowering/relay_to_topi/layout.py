@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
 from xrelay.lowering.relay_to_topi.pool import relayout
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(LayoutTransformOp, "layout_transform.generic")

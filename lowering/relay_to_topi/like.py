@@ -6,13 +6,13 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, read_broadcast
 from xrelay.dialects.relay.ops.tensor_like import BroadcastToLikeOp, CastLikeOp, ReshapeLikeOp, SliceLikeOp
 from xrelay.dialects.topi.build import variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.lowering.relay_to_topi.data_movement import build_reshape
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, read_broadcast
 from xrelay.lowering.relay_to_topi.movement import moved
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 implements(ReshapeLikeOp, "reshape_like.generic")(build_reshape)
 

@@ -14,10 +14,11 @@ from xrelay.dialects.relay.ops import tensor_logic as logic
 from xrelay.dialects.relay.ops import tensor_rounding as rounding
 from xrelay.dialects.relay.ops import tensor_trigonometry as trigonometry
 from xrelay.dialects.topi.build import Body, is_unsigned
+from xrelay.dialects.topi.scalars import compare
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.arith_remainder import RemFOp
-from xrelay.lowering.relay_to_topi.elementwise import Binary, Unary, binary, compare, unary
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.elementwise import Binary, Unary, binary, unary
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def _less(b: Body, x: SSAValue, y: SSAValue) -> SSAValue:

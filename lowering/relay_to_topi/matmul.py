@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.half_precision import into_single
 from xrelay.dialects.relay.ops import nn_matmul
 from xrelay.dialects.topi.named import BatchMatmulOp
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.half_precision import into_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(nn_matmul.MatmulOp, "matmul.generic")

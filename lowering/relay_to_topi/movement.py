@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
 from xrelay.dialects.relay.core.facts import Facts
 from xrelay.dialects.relay.ops.tensor_movement import (
     BroadcastToOp,
@@ -20,11 +21,10 @@ from xrelay.dialects.relay.ops.tensor_movement import (
     TriluOp,
 )
 from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 Place = Callable[[Body, int, AffineExpr], IndexLike]
 """From an axis of the data, and the index of the result along it, to the index of the data."""

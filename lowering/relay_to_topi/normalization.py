@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from xdsl.dialects import math
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_norm import BatchNormOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(BatchNormOp, "batch_norm.generic")

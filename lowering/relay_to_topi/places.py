@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import AnyFloat, IndexType, IntegerType, f64, i64
 from xdsl.ir import SSAValue
 from xdsl.utils.hints import isa
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp, MeshgridOp, SequenceMaskOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
+from xrelay.dialects.topi.scalars import compare, convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
-from xrelay.lowering.relay_to_topi.elementwise import compare, convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(SequenceMaskOp, "sequence_mask.generic")

@@ -9,6 +9,9 @@ from typing import cast
 from xdsl.dialects.builtin import AnyFloat
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from xrelay.dialects.relay.computes.builder import Build, TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
+from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
 from xrelay.dialects.relay.layout.layout import Layout, transform_shape
 from xrelay.dialects.relay.ops.nn_pool import (
     AVG_POOLS,
@@ -28,10 +31,7 @@ from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, maximum, product
 from xrelay.index_algebra.windows import sides_of
-from xrelay.lowering.relay_to_topi.conv import layout_indices, primal_indices
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import Build, implements
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.wide_integers import in_long, is_whole
 
 TOPI_OPS: dict[str, type[named.PoolOp]] = {"W": named.Pool1dOp, "HW": named.Pool2dOp, "DHW": named.Pool3dOp}

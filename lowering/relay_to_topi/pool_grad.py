@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import i32, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool_grad import AVG_POOL_GRADIENTS, MAX_POOL_GRADIENTS, PoolGradOp
 from xrelay.dialects.topi.build import Body, IndexLike, Number, variables
@@ -25,11 +27,9 @@ from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
 from xrelay.lowering.relay_to_topi.pool import relayout
 from xrelay.lowering.relay_to_topi.pool_indices import number_maxima
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 _FEW_TAPS: Final = 1 << 31
 """Fewer taps are numbered by integers of 32 bits: as wide as most elements are, so that lanes compare and choose."""

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, IntegerType, i1, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.ops.nn_pool_indices import MAX_POOL_INDICES, MaxPoolIndicesOp
 from xrelay.dialects.relay.ops.sliding_window import ImageOp
@@ -19,9 +20,8 @@ from xrelay.dialects.topi.named.window import TAPS
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.pool import relayout
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 def build_max_pool_indices(emitter: TopiEmitter) -> Sequence[SSAValue]:

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import Float64Type, IndexType, f32, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.random import (
     WORD,
     WORDS,
@@ -21,11 +22,10 @@ from xrelay.dialects.relay.ops.random import (
     blocks,
 )
 from xrelay.dialects.topi.build import Body, compute, scan, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.threefry import hashed, split, with_room
 from xrelay.lowering.relay_to_topi.vision_multibox import chosen
 

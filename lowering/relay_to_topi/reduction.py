@@ -10,18 +10,18 @@ from xdsl.dialects.builtin import IntegerType, Signedness, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.tensor_logic import AllOp, AnyOp
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, SumOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
 from xrelay.dialects.topi.build import Body, Number, is_unsigned
 from xrelay.dialects.topi.named.pool import lowest
+from xrelay.dialects.topi.scalars import convert_scalar, value_range
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Shape, maximum, product
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 Combine = Callable[[Body, SSAValue, SSAValue], SSAValue]
 

@@ -12,9 +12,9 @@ from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.relay.ops.image_resize import Resampling
 from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 
 FAR = 1 << 40
 """No axis reaches as far as this."""

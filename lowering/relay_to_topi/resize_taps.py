@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import IndexType, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.image_resize import Resampling
 from xrelay.dialects.topi.build import Body, IndexLike
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.resize_places import AxisPlaces, place_of
 
 

@@ -12,16 +12,16 @@ from xdsl.dialects import arith
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.vision_roi import RoiAlignOp
 from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.roi_places import NO_PLACE, RoiAxis
-from xrelay.lowering.relay_to_topi.strategies import implements
 from xrelay.lowering.relay_to_topi.vision_regions import Regions
 
 

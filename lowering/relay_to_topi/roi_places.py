@@ -8,9 +8,9 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
 from xrelay.dialects.topi.build import Body
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
 from xrelay.lowering.relay_to_topi.vision_regions import FAR, Regions, as_number, between
 
 NEAR = 8

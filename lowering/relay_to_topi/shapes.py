@@ -8,12 +8,12 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.ops.shape_values import NdarraySizeOp, ShapeOfOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import product
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(ShapeOfOp, "shape_of.static")

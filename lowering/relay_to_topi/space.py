@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.nn_space import (
     BatchToSpaceNdOp,
     DepthToSpaceOp,
@@ -20,8 +21,7 @@ from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.lowering.relay_to_topi.data_movement import reshaped_indices
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(DepthToSpaceOp, "depth_to_space.generic")

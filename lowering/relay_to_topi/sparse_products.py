@@ -12,17 +12,17 @@ from typing import Final
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_sparse import BlockSizes, SparseConv2dOp, SparseDenseOp
 from xrelay.dialects.topi.build import Body, IndexLike, variables
 from xrelay.dialects.topi.build_scatter import scatter
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.index_algebra.dims import Dim, Shape, product, quotient
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.gather import checked_indices
-from xrelay.lowering.relay_to_topi.half_precision import in_single
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.sparse_rows import row_of_each
-from xrelay.lowering.relay_to_topi.strategies import implements
 
 FEW_ROWS: Final = 8
 """Of fewer rows lanes would be idle."""

@@ -9,19 +9,19 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.ops.nn_sparse import SparseAddOp, SparseTransposeOp
 from xrelay.dialects.topi import SortOp
 from xrelay.dialects.topi.build import Body, scan
 from xrelay.dialects.topi.build_scatter import scatter
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.gather import INDEX, checked_indices
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(SparseAddOp, "nn.sparse_add.generic")

@@ -9,18 +9,18 @@ from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseReshapeOp, SparseToDenseOp
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.build_scatter import scatter
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.scatter import Combine
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.index_algebra.dims import Dim, maximum
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.fill import build_full
 from xrelay.lowering.relay_to_topi.gather import INDEX, checked_indices
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(SparseToDenseOp, "sparse_to_dense.generic")

@@ -9,13 +9,13 @@ from xdsl.dialects.builtin import IndexType, i32
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.ops.trees import TreeLeavesOp
 from xrelay.dialects.topi.build import Body
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import IndexCastOp, IndexCastUIOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 INDEX = IndexType()
 

@@ -10,17 +10,17 @@ from xdsl.dialects.builtin import IndexType, i1, i32, i64
 from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.relay.core.attribute_values import floats
 from xrelay.dialects.relay.ops.vision_multibox import MultiboxPriorOp, MultiboxTransformLocOp
 from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpfOp, CmpiOp, IndexCastOp, SelectOp
 from xrelay.index_algebra.dims import maximum
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 from xrelay.lowering.relay_to_topi.front_rows import FrontRows
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.relay_to_topi.vision_regions import as_number
 
 

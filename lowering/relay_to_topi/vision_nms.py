@@ -8,15 +8,15 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import IndexType, i64
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, divisor, element_of
 from xrelay.dialects.relay.ops.vision_nms import AllClassNonMaxSuppressionOp
 from xrelay.dialects.topi import PositionsOp, SortOp, SuppressOp
 from xrelay.dialects.topi.build import Body, variables
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, SelectOp
 from xrelay.lowering.relay_to_topi.algorithm_select import is_below_count
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, divisor, element_of
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 
 
 @implements(AllClassNonMaxSuppressionOp, "vision.all_class_non_max_suppression.generic")

@@ -9,14 +9,14 @@ from xdsl.dialects.builtin import Float64Type, IndexType, f32, f64, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.ops.vision_roi import RegionOp
 from xrelay.dialects.topi.build import Body, IndexLike
+from xrelay.dialects.topi.scalars import convert_scalar
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.dialects.upstream.arith_extras import SelectOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
 
 FAR = 1 << 40
 """Places farther outside are taken to be here."""

@@ -7,9 +7,9 @@ from typing import Final
 from xdsl.dialects.builtin import IntegerType, i64
 from xdsl.ir import Attribute
 
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar
-from xrelay.lowering.relay_to_topi.strategies import Build
-from xrelay.lowering.relay_to_topi.widening import Widening
+from xrelay.dialects.relay.computes.builder import Build
+from xrelay.dialects.relay.computes.widening import Widening
+from xrelay.dialects.topi.scalars import convert_scalar
 
 
 def in_long(build: Build) -> Build:

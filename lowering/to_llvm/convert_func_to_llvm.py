@@ -47,6 +47,7 @@ from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.loop.signature import dim_names
 from xrelay.dialects.shared.attribute_names import CALLS, GRAPH_FUNCTION, KERNELS, RECURSION
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import CmpXchgOp
@@ -76,13 +77,7 @@ from xrelay.lowering.to_llvm.scratch import SCRATCH_FUNCTIONS, define_scratch, i
 from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status, kernel_bits, status_of
 from xrelay.lowering.to_llvm.types import PTR, llvm_types
-from xrelay.passes.infra.conversion import (
-    ConversionPattern,
-    ConversionRewriter,
-    apply_conversion,
-    describe_place,
-    legal_outside,
-)
+from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, legal_outside
 
 CANCEL = 6
 """The position in the context of the word that cancels a run, in words of 8 bytes (`runtime/abi.py`)."""

@@ -28,6 +28,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import GRAPH_FUNCTION
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm import ops
@@ -59,7 +60,6 @@ from xrelay.passes.infra.conversion import (
     ConversionPattern,
     ConversionRewriter,
     apply_conversion,
-    describe_place,
     legal_outside,
 )
 

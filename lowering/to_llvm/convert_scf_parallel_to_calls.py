@@ -26,6 +26,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.attribute_names import PART_OF_KERNEL
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.op_lists import all_ops, ops_of
 from xrelay.dialects.upstream.func_extras import ConstantOp
 from xrelay.dialects.upstream.llvm_extras import ZeroOp
@@ -35,7 +36,7 @@ from xrelay.lowering.to_llvm.addressing import constant_index
 from xrelay.lowering.to_llvm.constants import constant
 from xrelay.lowering.to_llvm.parallel_work import WorkEstimate
 from xrelay.lowering.to_llvm.types import BUFFER_ALIGNMENT, PTR, llvm_types
-from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion, describe_place
+from xrelay.passes.infra.conversion import ConversionPattern, ConversionRewriter, apply_conversion
 from xrelay.target.parallel_work import MIN_PARALLEL_WORK
 
 PARALLEL_FOR = "xrelay_parallel_for"

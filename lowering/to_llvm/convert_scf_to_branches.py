@@ -18,9 +18,10 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import LOOP_ANNOTATION
 from xrelay.dialects.shared.levels import level_of
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import LoweringError
 from xrelay.lowering.to_llvm.structured import BlockWriter, Words
-from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter, describe_place
+from xrelay.passes.infra.conversion import NO_TYPE_CHANGES, ConversionRewriter
 
 
 class _Upstream(Words):

@@ -47,6 +47,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay import environment
 from xrelay.dialects.relay.structure.call_limit import too_many_calls
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.op_lists import ops_of
 from xrelay.dialects.upstream import llvm_extras
 from xrelay.errors import LoweringError
@@ -70,7 +71,6 @@ from xrelay.lowering.to_llvm.split_block import split_before
 from xrelay.lowering.to_llvm.status import check_status
 from xrelay.lowering.to_llvm.types import PTR
 from xrelay.passes.graph.calls import call_components
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 
 CONSTANTS = (

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import IntegerAttr, i1
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.loop import CheckedIndexOp, LoadOp, ValueMap
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.op_making import copy
 from xrelay.dialects.topi import CheckedIndexOp as TopiCheckedIndexOp
 from xrelay.dialects.topi import GuardOp, InBoundsOp, IndexOp, ReadOp, YieldOp
@@ -16,7 +17,6 @@ from xrelay.dialects.topi.index_map import IndexMap, is_inside
 from xrelay.dialects.upstream.arith_extras import CmpiOp
 from xrelay.errors import LoweringError
 from xrelay.lowering.topi_to_loop.kernel_extents import KernelExtents
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.nest_edits import compute
 
 

@@ -17,13 +17,13 @@ from xrelay.dialects.loop.list_ops import ListType
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import NUM_OUTPUTS, PRIMITIVE
 from xrelay.dialects.shared.container_types import ClosureType, OptionalType, SequenceType
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_of_any_rank, shape_of
 from xrelay.dialects.topi import NamedOp
 from xrelay.dialects.topi.shapes import bit_width
 from xrelay.dialects.upstream.buffer_types import buffer_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.disposal import dispose
 from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs, set_result_attrs
 

@@ -20,6 +20,7 @@ from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 
 from xrelay.dialects.relay.structure.call import AnyCall, NamedCallOp, callee_name, is_call, names_in
 from xrelay.dialects.shared.attribute_names import REQUIRES
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.recorded_requirements import requirements_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.dialects.shared.types import dims_in, shape_of
@@ -31,7 +32,6 @@ from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
 from xrelay.lowering.topi_to_loop.graph_extents import ExtentLowering
 from xrelay.lowering.topi_to_loop.graph_regions import made_names
 from xrelay.lowering.topi_to_loop.graph_sizes import told_requirements
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.types.dim_names import single_name
 

@@ -60,7 +60,7 @@ from xrelay.dialects.relay.structure.sequences import (
     SequenceLengthOp,
 )
 from xrelay.dialects.shared.attribute_names import SOURCES
-from xrelay.dialects.shared.locations import sources_or_place
+from xrelay.dialects.shared.locations import describe_place, sources_or_place
 from xrelay.dialects.shared.types import dims_in, element_type_of, shape_of
 from xrelay.dialects.upstream.arith_extras import CmpiOp, IndexCastOp, SelectOp
 from xrelay.errors import LoweringError
@@ -69,7 +69,6 @@ from xrelay.index_algebra.requirement import LHS, RHS
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container
 from xrelay.lowering.topi_to_loop.graph_calls import CallLowering
 from xrelay.lowering.topi_to_loop.graph_regions import made_names
-from xrelay.passes.infra.conversion import describe_place
 
 
 class ListLowering(CallLowering):

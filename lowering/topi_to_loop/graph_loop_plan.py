@@ -11,12 +11,12 @@ from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp, elements_of_constant
 from xrelay.dialects.relay.structure.loop import LoopOp, own_names
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim, Selection, Symbol, names_of, single_atom
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_regions import Origins, field_types, has_names, made_names, origins_of
-from xrelay.passes.infra.conversion import describe_place
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from xrelay.dialects.relay.structure.loop import LoopOp
 from xrelay.dialects.relay.structure.scope import IfOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import dims_in, shape_of
 from xrelay.errors import LoweringError
@@ -32,7 +33,6 @@ from xrelay.index_algebra.dims import Dim, symbol
 from xrelay.lowering.topi_to_loop.function_lowering import holder_of, is_container, memref_of
 from xrelay.lowering.topi_to_loop.graph_buffers import CopyKernel
 from xrelay.lowering.topi_to_loop.graph_scalars import ScalarLowering
-from xrelay.passes.infra.conversion import describe_place
 
 Origins = Mapping[str, tuple[int, int]]
 """For each name of an extent: the field and the axis that have it."""

@@ -18,13 +18,12 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from xrelay.dialects.relay.structure.extent_subjects import Subject, in_words, place_of
 from xrelay.dialects.shared.attribute_names import REQUIRES, SOURCES
-from xrelay.dialects.shared.locations import sources_of, sources_or_place
+from xrelay.dialects.shared.locations import describe_place, sources_of, sources_or_place
 from xrelay.dialects.shared.recorded_requirements import Demand, demands_of, requirements_of
 from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.requirement import Broadcasts, Equal, Requirement
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.loop.dim_code import DimCode, Place
 
 

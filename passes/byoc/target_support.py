@@ -14,8 +14,8 @@ from typing import Final, TypeAlias, TypeVar
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import PassError
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration
 

@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.compatible import compatible
-from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.dialects.relay.gradients.builder import GradientEmitter
 from xrelay.passes.graph.tuple_leaves import rebuild, take_apart
 
 

@@ -18,6 +18,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, not_differentiable
 from xrelay.dialects.relay.structure.call import is_call
 from xrelay.dialects.relay.structure.composite import CompositeOp
 from xrelay.dialects.relay.structure.function import InvokeOp
@@ -25,18 +26,17 @@ from xrelay.dialects.relay.structure.scope import IfOp, LetOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.relay.structure.yields import YieldOp, yielded
 from xrelay.dialects.shared.attribute_names import FORM, VALUE_NAME
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.op_making import copies
 from xrelay.dialects.shared.recorded_requirements import made_extents
 from xrelay.dialects.shared.types import is_complete, tuple_type
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.gradient.adjoints import Adjoint, Adjoints, fits
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import gradient_rule, not_differentiable
+from xrelay.passes.gradient.rule_table import gradient_rule
 from xrelay.passes.graph.effects import pure_functions, side_effect_free_ops
 from xrelay.passes.graph.replacements import erase_op
 from xrelay.passes.graph.tuple_leaves import leaf_types
 from xrelay.passes.graph.value_uses import ValueUses
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.to_basic_block_normal_form import to_basic_block_normal_form
 

@@ -12,7 +12,7 @@ from typing import Final
 from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
-from xrelay.passes.gradient.emitter import GradientEmitter
+from xrelay.dialects.relay.gradients.builder import GradientEmitter
 
 _FAR: Final = 2**31 - 1
 """An index after the end of every axis."""

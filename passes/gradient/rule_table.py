@@ -18,20 +18,15 @@ operator is used.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TypeAlias, TypeVar, cast
 
 from xdsl.ir import Operation, SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.errors import PassError
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.infra.conversion import describe_place
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.plugins import load_plugins
 from xrelay.registrations import import_modules, note_registration
-
-Gradients: TypeAlias = Sequence[SSAValue | None]
-"""The gradient of each operand; None if the result does not depend on it."""
 
 OpT = TypeVar("OpT", bound=RelayOp)
 GradientRule: TypeAlias = Callable[[OpT, SSAValue, GradientEmitter], Gradients]
@@ -56,10 +51,4 @@ def gradient_rule(op: type[Operation]) -> GradientRule[RelayOp] | None:
     """Returns the rule of operators of a class, or None."""
     import_modules("xrelay.passes.gradient.rules")
     load_plugins("gradients")
-    return _RULES.get(cast("type[RelayOp]", op))
-
-
-def not_differentiable(op: Operation, reason: str) -> PassError:
-    """Returns the error for an op that has no gradient, for the given `reason`."""
-    name = op.relay_name() if isinstance(op, RelayOp) else op.name
-    return PassError(f"{name} cannot be differentiated: {reason}", location=describe_place(op))
+    return _RULES.get(cast("type[RelayOp]", op)) or getattr(op, "gradient", None)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from xdsl.ir import Operation
 
-from xrelay.passes.infra.conversion import describe_place
+from xrelay.dialects.shared.locations import describe_place
 
 
 @dataclass(frozen=True)

@@ -28,31 +28,18 @@ from collections.abc import Callable, Iterable, Sequence
 from types import UnionType
 from typing import Any, ClassVar, Generic, TypeAlias, TypeVar, get_args, get_origin
 
-from xdsl.dialects.builtin import LocationAttr, StringAttr, UnknownLoc, UnrealizedConversionCastOp
+from xdsl.dialects.builtin import LocationAttr, UnknownLoc, UnrealizedConversionCastOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from xrelay.dialects.shared.levels import level_of
-from xrelay.dialects.shared.locations import fuse_locations, location_of
+from xrelay.dialects.shared.locations import describe_place, fuse_locations
 from xrelay.dialects.shared.op_lists import all_ops, is_kind
 from xrelay.errors import LoweringError
 from xrelay.passes.infra.pattern_counts import RECORDER, PatternCounts
 
 OpT = TypeVar("OpT", bound=Operation)
 AnyOpT = TypeVar("AnyOpT", bound=Operation)
-
-
-def describe_place(op: Operation) -> str | None:
-    """Returns the location of `op` for an error message: its source location, else the function around it, or None."""
-    if (place := location_of(op)) is not None:
-        return place
-    around: Operation | None = op
-    while around is not None:
-        name = around.get_attr_or_prop("sym_name")
-        if isinstance(name, StringAttr):
-            return f"@{name.data}"
-        around = around.parent_op()
-    return None
 
 
 class TypeConverter:

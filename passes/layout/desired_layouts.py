@@ -11,7 +11,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout, LayoutAxis
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import Resize1DOp, Resize2DOp, Resize3DOp, ResizeOp
-from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import TRANSPOSED_CONVOLUTIONS, ConvTransposeOp
 from xrelay.dialects.relay.ops.nn_deformable_conv import DeformableConv2DOp
 from xrelay.dialects.relay.ops.nn_pool import (

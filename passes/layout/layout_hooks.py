@@ -27,8 +27,8 @@ from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import PassError, did_you_mean
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.layout.rebuild_op import decided_class
 from xrelay.plugins import load_plugins
 from xrelay.raised import also, raised

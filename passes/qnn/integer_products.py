@@ -8,7 +8,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import ConvTransposeOp
 from xrelay.dialects.relay.ops.nn_matmul import MatrixProductOp
 from xrelay.dialects.shared.types import shape_of

@@ -13,12 +13,12 @@ from xdsl.rewriter import Rewriter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.remarks import Remarks
 from xrelay.passes.graph.replacements import Replacements, erase_op
 from xrelay.passes.graph.rewriting import Emitter, rewrite
 from xrelay.passes.graph.tuple_leaves import leaf_types
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.qnn.integer_hooks import all_integer_rules
 from xrelay.passes.qnn.integer_reach import MOST_GOALS, Reach, Refusal, goals, reach, steps_of

@@ -44,10 +44,10 @@ from xrelay.dialects.relay.ops.qnn_quantize import DequantizeOp, QuantizeOp
 from xrelay.dialects.relay.ops.tensor_unary import ClipOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.attribute_names import CALIBRATED, SIMULATED
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.remarks import report
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.qnn.quantization_bounds import (
     BITS,

@@ -37,7 +37,7 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.passes.graph.rewriting import Emitter
 from xrelay.passes.relay.branch_joints import SideBySide

@@ -33,7 +33,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_sparse import SparseConv2dOp
 from xrelay.passes.graph.remarks import Remark
 from xrelay.passes.relay.sparse_layers import make_sparse, require_layout

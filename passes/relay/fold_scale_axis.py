@@ -33,8 +33,8 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
-from xrelay.dialects.relay.ops.nn_conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.tensor_elementwise import MultiplyOp
 from xrelay.dialects.relay.structure.weights import Array

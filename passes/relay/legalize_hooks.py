@@ -21,9 +21,9 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.plugins import load_plugins
 from xrelay.raised import also, raised
 from xrelay.registrations import note_registration, registration_scope

@@ -40,7 +40,7 @@ from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern
 
 from xrelay.dialects.relay.core.attribute_values import int_attribute, ints
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import MatmulOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, CastOp, MultiplyOp, SubtractOp

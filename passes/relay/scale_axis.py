@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_conv import ConvOp
+from xrelay.dialects.relay.ops.nn.conv import ConvOp
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.tensor_elementwise import AddOp, DivideOp, MultiplyOp, SubtractOp
 from xrelay.dialects.relay.ops.tensor_shape import ExpandDimsOp, ReshapeOp, SqueezeOp

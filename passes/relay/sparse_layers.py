@@ -11,12 +11,12 @@ from xdsl.ir import SSAValue
 from xdsl.pattern_rewriter import PatternRewriter
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.passes.graph.parameters import Parameters, free_functions
 from xrelay.passes.graph.remarks import Remark, Remarks, report
 from xrelay.passes.graph.rewriting import Emitter
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.sparse_weights import KERNEL_LAYOUTS, Sizes, parts_of
 

@@ -42,10 +42,10 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xrelay.dialects.relay.ops.annotation import StopFusionOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp
 from xrelay.dialects.relay.structure.tuples import TupleOp
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import is_complete, shape_of
 from xrelay.errors import PassError
 from xrelay.passes.graph.rewriting import Emitter, owner_of, rewrite_once
-from xrelay.passes.infra.conversion import describe_place
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,10 @@ from xdsl.passes import ModulePass
 
 from xrelay.dialects.shared.attribute_names import PRIMITIVE
 from xrelay.dialects.shared.dtypes import element_type
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.errors import PassError, TypeInferenceError
 from xrelay.passes.graph.remarks import Remarks, report
 from xrelay.passes.graph.symbols import mentioned_symbols
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.relay.precision_rewriter import PrecisionRewriter
 from xrelay.passes.types.type_upkeep import update_signatures
 

@@ -47,11 +47,11 @@ def note_caller() -> None:
 
 @cache
 def import_modules(package: str) -> None:
-    """Imports every module of `package`, once per process, so that each registers its definitions.
+    """Imports every module in `package`, at any depth, once per process, so that each registers its definitions.
 
     A family of ops, evaluations, implementations or converters is one file in the folder of its kind; no list names it.
     """
-    for module in pkgutil.iter_modules(import_module(package).__path__, f"{package}."):
+    for module in pkgutil.walk_packages(import_module(package).__path__, f"{package}."):
         import_module(module.name)
 
 

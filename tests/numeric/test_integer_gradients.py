@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from support.pass_checks import apply
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.errors import PassError
 from xrelay.interpreters.relay import run_relay
-from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import differentiates, gradient_rule
 from xrelay.passes.infra.source import full_context, parse_module
 from xrelay.passes.types.infer_type import infer_types

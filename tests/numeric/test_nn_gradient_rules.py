@@ -16,13 +16,13 @@ from xrelay import relay
 from xrelay.api.compile import compile
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
+from xrelay.dialects.relay.gradients.builder import GradientEmitter
 from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import evaluate, symbol
 from xrelay.interpreters.relay import apply_op, run_relay
-from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.rule_table import gradient_rule
 
 Array = NDArray[Any]

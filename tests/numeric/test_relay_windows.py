@@ -16,9 +16,9 @@ from support.op_cases import OpCase
 
 from xrelay import relay
 from xrelay.api.compile import compile
+from xrelay.dialects.relay.meaning.windows import places_in_steps
 from xrelay.index_algebra.windows import WindowAxis, sides_of, window_of
 from xrelay.interpreters.relay import apply_op
-from xrelay.interpreters.relay.windows import places_in_steps
 
 Array = np.ndarray[Any, Any]
 AXES = {1: "W", 2: "HW", 3: "DHW"}

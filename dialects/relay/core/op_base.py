@@ -25,7 +25,7 @@ from xrelay.dialects.relay.core.compatible import compatible, environment_of
 from xrelay.dialects.relay.core.constraints import Constraints
 from xrelay.dialects.relay.core.facts import Elements, Facts
 from xrelay.dialects.relay.core.inference import Inference
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 from xrelay.dialects.relay.layout.behaviour import LayoutAnswer, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
@@ -54,6 +54,8 @@ class RelayOp(IRDLOperation):
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = None
     """How mixed precision treats the op; None if it is not specified."""
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.OWN
+    """How `compute` treats halves."""
     RESULT_ELEMENT: ClassVar[str | None] = None
     """The property for the element type of the result, of an op whose result may differ from its operands."""
 

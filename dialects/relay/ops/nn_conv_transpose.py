@@ -15,7 +15,7 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import Numbers
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import each
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.tensor_elementwise import (
     AddOp,
     DivideOp,
@@ -14,8 +15,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import (
     SubtractOp,
 )
 from xrelay.dialects.relay.ops.tensor_logic import FloorModOp, ModOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(AddOp)

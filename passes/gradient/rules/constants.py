@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.algorithm_search import SearchsortedOp
 from xrelay.dialects.relay.ops.algorithm_select import ArgwhereOp
 from xrelay.dialects.relay.ops.algorithm_slices import RankRowsOp
@@ -39,8 +40,7 @@ from xrelay.dialects.relay.ops.tensor_rounding import (
     SignOp,
     TruncOp,
 )
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 COMPARISONS = (EqualOp, NotEqualOp, LessOp, LessEqualOp, GreaterOp, GreaterEqualOp)
 LOGIC = (LogicalAndOp, LogicalOrOp, LogicalXorOp, LogicalNotOp, AllOp, AnyOp)

@@ -9,12 +9,12 @@ from string import ascii_letters
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.einsum_equation import Equation
 from xrelay.dialects.relay.ops.tensor_einsum import EinsumOp
 from xrelay.dialects.relay.structure.tuples import field_count
 from xrelay.passes.gradient.axis_products import matrix_of
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(EinsumOp)

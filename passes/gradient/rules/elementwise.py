@@ -6,6 +6,7 @@ import math
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.annotation import CheckpointOp, StopFusionOp
 from xrelay.dialects.relay.ops.nn_activation import ReluOp
 from xrelay.dialects.relay.ops.require import RequireOp
@@ -21,8 +22,7 @@ from xrelay.dialects.relay.ops.tensor_unary import (
     SqrtOp,
     TanhOp,
 )
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 TWO_OVER_ROOT_PI = 2 / math.sqrt(math.pi)
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.dyn_shapes import DynFullOp
 from xrelay.dialects.relay.ops.tensor_fill import FullLikeOp, FullOp
 from xrelay.dialects.relay.ops.tensor_range import ArangeOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(FullOp)

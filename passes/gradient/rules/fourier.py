@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.tensor_fourier import DFTOp, STFTOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.passes.gradient.axis_products import matrix_of
-from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.numbered_elements import collected, numbered
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(DFTOp)

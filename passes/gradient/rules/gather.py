@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.tensor_gather import GatherNDOp, GatherOp, OneHotOp, TakeOp
 from xrelay.dialects.relay.ops.tensor_select import WhereOp
 from xrelay.dialects.shared.types import element_type_of
 from xrelay.index_algebra.dims import Dim
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(WhereOp)

@@ -10,11 +10,11 @@ import numpy as np
 from xdsl.dialects.builtin import f32, f64, i64
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.image_grid import PADDINGS, SAMPLINGS, GridSampleOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.types import element_type_of
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rule_table import differentiates
 
 _FAR: Final = float(1 << 30)
 """No place is further outside."""

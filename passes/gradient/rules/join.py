@@ -8,12 +8,12 @@ from xdsl.dialects.builtin import TupleType
 from xdsl.ir import Attribute, SSAValue
 
 from xrelay.dialects.relay.core.axes import axis_index
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.tensor_fill import StackOp
 from xrelay.dialects.relay.ops.tensor_join import ConcatenateOp, SplitOp
 from xrelay.dialects.relay.ops.tensor_places import MeshgridOp
 from xrelay.dialects.shared.types import shape_of
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SplitOp)

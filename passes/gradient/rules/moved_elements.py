@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.algorithm_select import DynStridedSliceOp
 from xrelay.dialects.relay.ops.algorithm_slices import CompressOp
 from xrelay.dialects.relay.ops.dyn_pad import DynPadOp
@@ -15,9 +16,8 @@ from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.dialects.relay.ops.tensor_windows import AdvIndexOp, SlidingWindowOp
 from xrelay.dialects.relay.ops.vision_reorg import YoloReorgOp
 from xrelay.dialects.relay.structure.tuples import field_count
-from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.numbered_elements import collected, no_numbers, numbered
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 MOVES = (MirrorPadOp, DepthToSpaceOp, SpaceToDepthOp, SlidingWindowOp, YoloReorgOp)
 BY_NUMBERS = (CompressOp, DynStridedSliceOp, DynTileOp)

@@ -7,6 +7,7 @@ from xdsl.ir import SSAValue
 from xrelay.dialects.relay.core.attribute_values import ints
 from xrelay.dialects.relay.core.axes import axis_index
 from xrelay.dialects.relay.core.facts import Facts
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
 from xrelay.dialects.relay.ops.tensor_like import SliceLikeOp
 from xrelay.dialects.relay.ops.tensor_movement import (
     RepeatOp,
@@ -18,8 +19,7 @@ from xrelay.dialects.relay.ops.tensor_movement import (
 from xrelay.dialects.relay.ops.tensor_places import SequenceMaskOp
 from xrelay.dialects.relay.ops.tensor_reverse import ReverseOp
 from xrelay.index_algebra.dims import Dim
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
+from xrelay.passes.gradient.rule_table import differentiates
 
 KEEP, SPLIT, REST = 0, -4, -1
 """Codes of `reshape`: an extent that stays, one that becomes the two behind, and one that follows from the others."""

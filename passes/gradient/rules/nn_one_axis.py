@@ -9,9 +9,10 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
 from xrelay.dialects.relay.layout.layout import Layout
+from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, FilterOp
 from xrelay.dialects.relay.ops.nn_adaptive_pool import AdaptiveMaxPool1DOp, AdaptiveMaxPool2DOp
-from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, FilterOp
 from xrelay.dialects.relay.ops.nn_conv_transpose import Conv1DTransposeOp, Conv2DTransposeOp
 from xrelay.dialects.relay.ops.nn_pool import (
     AvgPool1DOp,
@@ -24,9 +25,8 @@ from xrelay.dialects.relay.ops.nn_pool import (
     WindowPoolOp,
 )
 from xrelay.index_algebra.windows import sides_of
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates, not_differentiable
-from xrelay.passes.gradient.rules.nn_convolution import convolution, transposed_convolution
+from xrelay.passes.gradient.rule_table import differentiates
+from xrelay.passes.gradient.rules.nn_convolution import transposed_convolution
 from xrelay.passes.gradient.rules.nn_pooling import avg_pool, max_pool
 from xrelay.passes.gradient.rules.nn_whole_pooling import adaptive_max_pool, global_max_pool
 
@@ -37,7 +37,7 @@ TwinT = TypeVar("TwinT", bound=RelayOp)
 def conv1d(op: Conv1DOp, gradient: SSAValue, emit: GradientEmitter) -> Gradients:
     """As `nn.conv2d` by filters of height 1."""
     twin = Conv2DOp.call(*_high_operands(op, emit), **_filter(op, emit))
-    return _filtered(op, _by(twin, convolution, _high_gradient(op, gradient, emit), emit), emit)
+    return _filtered(op, _by(twin, Conv2DOp.gradient, _high_gradient(op, gradient, emit), emit), emit)
 
 
 @differentiates(Conv1DTransposeOp)

@@ -9,11 +9,11 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.nn_dense import BiasAddOp, DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(DenseOp)

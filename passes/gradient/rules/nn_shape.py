@@ -7,11 +7,11 @@ from typing import Final
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, ints
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.nn_space import BatchToSpaceNdOp, DilateOp, SpaceToBatchNdOp
 from xrelay.dialects.relay.ops.tensor_shape import BatchFlattenOp
 from xrelay.dialects.relay.ops.tensor_transform import LayoutTransformOp, PadOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 from xrelay.passes.gradient.rules.moved_elements import repeated_padding
 
 _FAR: Final = 2**31 - 1

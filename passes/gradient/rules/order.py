@@ -6,9 +6,9 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue, string_attribute
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.algorithm_sort import ArgsortOp, DynTopKOp, SortOp, TopKOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SortOp)

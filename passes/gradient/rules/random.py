@@ -5,6 +5,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.random import (
     MultinomialOp,
     NormalOp,
@@ -12,8 +13,7 @@ from xrelay.dialects.relay.ops.random import (
     ThreefrySplitOp,
     UniformOp,
 )
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(ThreefryGenerateOp, ThreefrySplitOp, MultinomialOp)

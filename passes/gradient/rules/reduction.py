@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.tensor_reduce import MaxOp, MeanOp, MinOp, ProdOp, ReduceOp, SumOp
 from xrelay.dialects.relay.ops.tensor_variance import VarianceOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SumOp)

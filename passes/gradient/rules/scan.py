@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.tensor_scan import CumprodOp, CumsumOp, CumulativeOp
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(CumsumOp)

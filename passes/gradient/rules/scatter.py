@@ -8,13 +8,13 @@ from typing import TypeAlias
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.sparse_tensor import DynSparseToDenseOp, SparseToDenseOp
 from xrelay.dialects.relay.ops.tensor_places import MatrixSetDiagOp
 from xrelay.dialects.relay.ops.tensor_scatter import ScatterElementsOp, ScatterNDOp
 from xrelay.dialects.relay.ops.tensor_windows import StridedSetOp
-from xrelay.passes.gradient.emitter import GradientEmitter
 from xrelay.passes.gradient.numbered_elements import collected, no_numbers, numbered
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 _Write: TypeAlias = Callable[[SSAValue, SSAValue, str], SSAValue]
 

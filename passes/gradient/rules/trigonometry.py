@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import SSAValue
 
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
 from xrelay.dialects.relay.ops.tensor_trigonometry import (
     AcoshOp,
     AcosOp,
@@ -17,8 +18,7 @@ from xrelay.dialects.relay.ops.tensor_trigonometry import (
     SinOp,
     TanOp,
 )
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import Gradients, differentiates
+from xrelay.passes.gradient.rule_table import differentiates
 
 
 @differentiates(SinOp)

@@ -8,7 +8,7 @@
 A package announces the module under `gradients`.
 """
 
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import GradientRule, Gradients, differentiates, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.passes.gradient.rule_table import GradientRule, differentiates
 
 __all__ = ["GradientEmitter", "GradientRule", "Gradients", "differentiates", "not_differentiable"]

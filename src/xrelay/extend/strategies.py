@@ -6,12 +6,12 @@
 Among the implementations whose condition holds, the one with the highest priority is chosen.
 """
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter, element_of, read_broadcast
+from xrelay.dialects.relay.computes.half_precision import in_single
 from xrelay.dialects.topi.build import Body, compute, variables
 from xrelay.dialects.topi.shapes import shape_of
 from xrelay.errors import LoweringError
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of, read_broadcast
-from xrelay.lowering.relay_to_topi.half_precision import in_single
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.target.strategy import DEFAULT_PRIORITY
 
 __all__ = [

@@ -14,10 +14,10 @@ from xdsl.ir import OpResult, SSAValue
 
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of, is_complete, shape_of
 from xrelay.errors import ConstraintError, PassError
 from xrelay.index_algebra.dims import Shape
-from xrelay.passes.infra.conversion import describe_place
 from xrelay.passes.qnn.integer_rules import Write
 from xrelay.passes.qnn.quantized import IntegerWriter, Quantized, StandIn, Steps
 from xrelay.relay.expr import Expr, Var, as_value, view

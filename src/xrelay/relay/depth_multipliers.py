@@ -12,7 +12,7 @@ from typing import Final
 from xdsl.dialects.builtin import TensorType
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp, Conv3DOp, ConvOp
 from xrelay.dialects.relay.ops.qnn_conv import QnnConv2DOp
 from xrelay.dialects.relay.ops.tensor_movement import RepeatOp
 from xrelay.dialects.relay.ops.tensor_shape import ReshapeOp

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation
 
-from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_dense_pack import ContribDensePackOp
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp

@@ -9,7 +9,7 @@ import numpy as np
 from xdsl.dialects.builtin import IntegerType, TensorType, i32
 
 from xrelay.dialects.relay.core.op_base import RelayOp
-from xrelay.dialects.relay.ops.nn_conv import Conv1DOp, Conv2DOp, Conv3DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp
 from xrelay.dialects.relay.ops.nn_dense import DenseOp
 from xrelay.dialects.relay.ops.nn_matmul import BatchMatmulOp, MatmulOp
 from xrelay.dialects.relay.ops.tensor_elementwise import CastOp

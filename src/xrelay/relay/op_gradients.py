@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
-from xrelay.passes.gradient.emitter import GradientEmitter
-from xrelay.passes.gradient.rule_table import GradientRule, Gradients, differentiates, not_differentiable
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients, not_differentiable
+from xrelay.passes.gradient.rule_table import GradientRule, differentiates
 from xrelay.registrations import note_registration
 from xrelay.relay.expr import Expr, view
 from xrelay.relay.replacing import insert_behind

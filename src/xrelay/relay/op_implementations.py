@@ -20,13 +20,13 @@ from typing import Any, TypeAlias, TypeVar, cast
 from xdsl.dialects.builtin import ArrayAttr, StringAttr, TensorType, TupleType
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.computes.builder import TopiEmitter
 from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.shared.attribute_names import KERNEL_ANCHOR, STRATEGIES, TE_SCHEDULE
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InputError, LoweringError
-from xrelay.lowering.relay_to_topi import strategies
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter
+from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.lowering.topi_to_loop.schedules.schedule_draft import ScheduleDraft
 from xrelay.raised import also, raised

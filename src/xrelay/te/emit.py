@@ -12,8 +12,8 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from xrelay.dialects import topi
 from xrelay.dialects.shared.dtypes import element_type
 from xrelay.dialects.topi.build import Body, compute, is_unsigned
+from xrelay.dialects.topi.scalars import convert_scalar, value_range
 from xrelay.errors import InputError
-from xrelay.lowering.relay_to_topi.elementwise import convert_scalar, value_range
 from xrelay.te.expr import (
     FUNCTIONS,
     Binary,

@@ -182,7 +182,7 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.frontend.onnx import converts
 from xrelay.interpreters.relay.registry import evaluates
 from xrelay.lowering.emit_llvm.functions import writes
-from xrelay.lowering.relay_to_topi.strategies import implements
+from xrelay.lowering.relay_to_topi.registry import implements
 from xrelay.lowering.topi_to_loop.schedules.choose_family import register_family
 from xrelay.passes.layout.layout_hooks import alters_layout
 from xrelay.passes.loop.primitives.rewrites import rewrites

@@ -16,7 +16,7 @@ from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRenamin
 from xrelay.dialects.relay.layout.layout import Layout, LayoutError
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.image_resize import ResizeOp
-from xrelay.dialects.relay.ops.nn_conv import FilterOp
+from xrelay.dialects.relay.ops.nn.conv import FilterOp
 from xrelay.dialects.relay.ops.sliding_window import ImageOp, SlidingWindowOp, SpatialOp
 from xrelay.dialects.relay.ops.tensor_elementwise import BinaryBroadcastOp
 from xrelay.dialects.relay.structure.tuples import TupleOp

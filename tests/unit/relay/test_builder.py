@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 import xrelay
 from xrelay import relay
 from xrelay.dialects.relay.core.registry import UnknownOpError
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.ops.tensor_transform import PadOp
 from xrelay.errors import ConstraintError, InputError
 from xrelay.interpreters.relay import run_relay

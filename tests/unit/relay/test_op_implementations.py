@@ -18,7 +18,7 @@ import xrelay
 from xrelay import registrations, relay, te, topi
 from xrelay.api.kernel_lowering import KernelLowering
 from xrelay.errors import InputError, LoweringError
-from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.passes.infra.printing import print_module
 from xrelay.relay import op_implementations
@@ -34,7 +34,7 @@ VALUES = np.random.default_rng(4).standard_normal((8, 48)).astype(np.float32)
 def _own_registries(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a test registers ends with it."""
     strategies.load()
-    own = StrategyRegistry[strategies.Build]()
+    own = StrategyRegistry(strategies.own_implementation)
     own._implementations = {name: list(known) for name, known in strategies.STRATEGIES._implementations.items()}
     monkeypatch.setattr(strategies, "STRATEGIES", own)
     monkeypatch.setattr(choose_family, "REGISTERED", dict(choose_family.REGISTERED))

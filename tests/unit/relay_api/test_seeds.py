@@ -13,7 +13,7 @@ from xdsl.dialects.func import FuncOp
 from xrelay import instrument, relay, transform
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.transform import PassContext, PassInfo, Sequential
 

@@ -13,7 +13,7 @@ from support.seed_programs import TOPI_RESIZE
 from support.tensor_expressions import value_of
 
 from xrelay import te, topi
-from xrelay.lowering.relay_to_topi import strategies
+from xrelay.lowering.relay_to_topi import registry as strategies
 from xrelay.lowering.topi_to_loop.schedules import choose_family
 from xrelay.relay import op_implementations
 

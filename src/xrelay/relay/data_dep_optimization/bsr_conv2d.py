@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.passes.infra.pipeline import run_pipeline
 from xrelay.passes.infra.source import full_context
 from xrelay.passes.relay.conv2d_to_sparse import conv2d_to_sparse

@@ -7,7 +7,7 @@ from typing import Final
 
 from xdsl.dialects.builtin import ModuleOp
 
-from xrelay.dialects.relay.ops.nn_conv import Conv2DOp
+from xrelay.dialects.relay.ops.nn.conv import Conv2DOp
 from xrelay.errors import InputError, with_article
 from xrelay.passes.catalogue.relay_names import relay_pass
 from xrelay.passes.graph.remarks import report

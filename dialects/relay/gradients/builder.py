@@ -4,22 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from xdsl.ir import Block, Operation, SSAValue
 
 from xrelay.dialects.relay.core.attribute_values import AttributeValue
+from xrelay.dialects.relay.core.op_base import RelayOp
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.dialects.relay.structure.constant import ConstantOp
 from xrelay.dialects.relay.structure.tuples import TupleGetItemOp, TupleOp
 from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.locations import describe_place
 from xrelay.dialects.shared.types import element_type_of, shape_of
 from xrelay.errors import PassError
 from xrelay.index_algebra.dims import MAX_EXTENT, Shape
-from xrelay.passes.infra.conversion import describe_place
 
 OpT = TypeVar("OpT", bound=Operation)
+
+Gradients: TypeAlias = Sequence[SSAValue | None]
+"""The gradient of each operand; None if the result does not depend on it."""
 
 
 class GradientEmitter:
@@ -174,3 +178,9 @@ def _holds(dtype: np.dtype, value: float) -> bool:
 def _limits(dtype: np.dtype) -> tuple[int, int]:
     """Returns the least and the greatest integer of a type; for booleans 0 and 1."""
     return (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), int(np.iinfo(dtype).max))
+
+
+def not_differentiable(op: Operation, reason: str) -> PassError:
+    """Returns the error for an op that has no gradient, for the given `reason`."""
+    name = op.relay_name() if isinstance(op, RelayOp) else op.name
+    return PassError(f"{name} cannot be differentiated: {reason}", location=describe_place(op))

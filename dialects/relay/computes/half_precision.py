@@ -15,10 +15,10 @@ from xdsl.dialects import arith
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.computes.builder import Build
+from xrelay.dialects.relay.computes.widening import Widening
 from xrelay.dialects.shared.dtypes import is_half
 from xrelay.dialects.topi.build import Body
-from xrelay.lowering.relay_to_topi.strategies import Build
-from xrelay.lowering.relay_to_topi.widening import Widening
 
 
 def in_single(build: Build) -> Build:

@@ -9,12 +9,11 @@ from functools import cached_property, wraps
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, SSAValue
 
+from xrelay.dialects.relay.computes.builder import Build, TopiEmitter, element_of
 from xrelay.dialects.shared.types import shape_of as shape_of_type
 from xrelay.dialects.shared.types import tensor_type
 from xrelay.dialects.topi.build import Body, variables
 from xrelay.dialects.topi.shapes import shape_of
-from xrelay.lowering.relay_to_topi.emitter import TopiEmitter, element_of
-from xrelay.lowering.relay_to_topi.strategies import Build
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ class WideEmitter(TopiEmitter):
     """Shows an implementation wide results where the relay op's are narrow, and such operands if it is asked to."""
 
     def __init__(self, emitter: TopiEmitter, widening: Widening, *, operands: bool):
-        super().__init__(emitter.op, emitter.rewriter)
+        super().__init__(emitter.op, emitter.inserter)
         self._widening, self._widens_operands = widening, operands
         self._wide: dict[SSAValue, SSAValue] = {}
 

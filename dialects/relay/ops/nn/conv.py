@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import irdl_op_definition, operand_def, opt_prop_def
 
 from xrelay.dialects.relay.core.attribute_values import ints, string_attribute
 from xrelay.dialects.relay.core.constraints import Constraints, SameElements
 from xrelay.dialects.relay.core.facts import Facts
-from xrelay.dialects.relay.core.mixed_precision import MixedPrecision
+from xrelay.dialects.relay.core.mixed_precision import HalfPrecision, MixedPrecision
 from xrelay.dialects.relay.core.op_base import known_shape
 from xrelay.dialects.relay.core.properties import (
     int_property,
@@ -22,12 +22,20 @@ from xrelay.dialects.relay.core.properties import (
 )
 from xrelay.dialects.relay.core.registry import register_relay_op
 from xrelay.dialects.relay.core.window_constraints import Factors, HoldsProducts, InLayouts, Layouts
+from xrelay.dialects.relay.gradients.builder import GradientEmitter, Gradients
+from xrelay.dialects.relay.gradients.convolution import gradient_of_data, known_extents, window_attributes
 from xrelay.dialects.relay.layout.behaviour import LayoutDecision, LayoutRefusal
 from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.relay.layout.layout_permutation import LayoutPermutation
 from xrelay.dialects.relay.ops.sliding_window import SlidingWindowOp
-from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
+from xrelay.dialects.relay.structure.weights import Array
+from xrelay.dialects.shared.dtypes import numpy_dtype
+from xrelay.dialects.shared.types import IncompleteType, element_type_of, shape_of, tensor_type
 from xrelay.index_algebra.dims import Dim, Shape
+
+if TYPE_CHECKING:
+    from xrelay.dialects.relay.computes.builder import TopiEmitter
+    from xrelay.dialects.topi.build import Body
 
 _EXTENTS = {"D": "depth", "H": "height", "W": "width"}
 
@@ -226,10 +234,82 @@ class ConvOp(FilterOp):
         }
         return LayoutDecision((data, weight), out, properties)
 
+    def evaluate(self, data: Array, weight: Array) -> Array:
+        """The matrix product of the weight with the unfolded windows, for each image and group."""
+        from xrelay.dialects.relay.meaning.accumulators import accumulator
+        from xrelay.dialects.relay.meaning.convolution import convolve
+        from xrelay.dialects.relay.meaning.layouts import from_plain, to_plain
+
+        data_layout, weight_layout, out_layout = self.layouts
+        out_dtype = numpy_dtype(element_type_of(self.result.type))
+        compute_dtype = accumulator(out_dtype)
+        plain = to_plain(data, data_layout, self.image_axes).astype(compute_dtype, copy=False)
+        kernel = to_plain(weight, weight_layout, f"OI{self.AXES}").astype(compute_dtype, copy=False)
+        result = convolve(plain, kernel, self.window(kernel.shape[2:]), self.groups.value.data)
+        return from_plain(result, self.image_axes, out_layout).astype(out_dtype, copy=False)
+
+
+class DirectConvOp(ConvOp):
+    """Base of `nn.conv1d`, `nn.conv2d` and `nn.conv3d`, which multiply floats or integers as they are."""
+
+    HALF_PRECISION: ClassVar[HalfPrecision] = HalfPrecision.SINGLE_RESULTS
+
+    def compute(self, build: TopiEmitter) -> Sequence[SSAValue]:
+        """A guarded sum of products, in any layouts. Strategies are faster in the layouts that topi names."""
+        from xrelay.dialects.relay.computes.layouts import layout_indices, primal_indices
+        from xrelay.dialects.topi.named.window import TAPS
+        from xrelay.dialects.topi.scalars import convert_scalar
+
+        data, weight, element = build.operand(0), build.operand(1), build.result_type.element_type
+        data_layout, weight_layout, out_layout = self.layouts
+        image_extents = data_layout.primal_extents(build.shape(data))
+        filters = weight_layout.primal_extents(build.known(weight, "the weight"))
+        per_group = filters["O"] // self.groups.value.data
+        window = self.window([filters[axis] for axis in self.AXES])
+
+        def fill(b: Body) -> SSAValue:
+            at = primal_indices(out_layout, b.spatial)
+            k, *taps = b.reduction
+            rows = zip(self.AXES, window, taps, strict=True)
+            places = {letter: axis.place(at[letter], tap) for letter, axis, tap in rows}
+            channel = b.scaled(b.quotient(at["C"], per_group), filters["I"]) + k
+            image = layout_indices(data_layout, {"N": at["N"], "C": channel, **places})
+            tap = layout_indices(weight_layout, {"O": at["C"], "I": k, **dict(zip(self.AXES, taps, strict=True))})
+
+            def product() -> SSAValue:
+                a = convert_scalar(b, b.read(data, *image), element)
+                return b.times(a, convert_scalar(b, b.read(weight, *tap), element))
+
+            inside = b.in_bounds(list(places.values()), [image_extents[axis] for axis in self.AXES])
+            return b.accumulate(b.accumulators[0], b.guard(inside, element, product, lambda: b.constant(0, element)))
+
+        reduce = {"k": filters["I"], **{TAPS[axis]: filters[axis] for axis in self.AXES}}
+        label = f"conv{len(self.AXES)}d"
+        return [build.compute(label, build.result_shape, element, fill, reduce=reduce, init=[0])]
+
+    def gradient(self, of: SSAValue, build: GradientEmitter) -> Gradients:
+        """A transposed convolution of the gradient, and the gradient of the weight, an op of its own."""
+        of = build.cast_like(of, self.data)
+        data, weight, out = self.layouts
+        sizes = known_extents(self, weight.primal_extents(build.shape(self.weight)), self.AXES)
+        window, groups = self.window(sizes), self.groups.value.data
+        of_weight = build.op(
+            f"nn.conv{len(self.AXES)}d_backward_weight",
+            of,
+            self.data,
+            **window_attributes(window, groups),
+            kernel_size=sizes,
+            grad_layout=str(out),
+            data_layout=str(data),
+            kernel_layout=str(weight),
+        )
+        operands = (self.data, data), (of, out), (self.weight, weight)
+        return [gradient_of_data(build, *operands, self.AXES, window, groups), of_weight]
+
 
 @register_relay_op
 @irdl_op_definition
-class Conv1DOp(ConvOp):
+class Conv1DOp(DirectConvOp):
     """One-dimensional convolution: data (N, C, W), weight (O, C / groups, KW).
 
     `nn.conv2d` states C3 to C6 and C9.
@@ -248,7 +328,7 @@ class Conv1DOp(ConvOp):
 
 @register_relay_op
 @irdl_op_definition
-class Conv2DOp(ConvOp):
+class Conv2DOp(DirectConvOp):
     """Two-dimensional convolution (cross-correlation, as in every deep-learning framework).
 
     With data (N, C, H, W) and weight (O, C / groups, KH, KW):
@@ -282,7 +362,7 @@ class Conv2DOp(ConvOp):
 
 @register_relay_op
 @irdl_op_definition
-class Conv3DOp(ConvOp):
+class Conv3DOp(DirectConvOp):
     """Three-dimensional convolution: data (N, C, D, H, W), weight (O, I, KD, KH, KW).
 
     `nn.conv2d` states C3 to C6 and C9.

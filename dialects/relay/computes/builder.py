@@ -1,10 +1,10 @@
-"""`TopiEmitter`: gives an implementation the relay op's operands and properties, and inserts its topi ops."""
+"""The builder of topi ops for one relay op."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import TypeVar, cast
+from typing import Protocol, TypeAlias, TypeVar, cast
 
 import numpy as np
 from xdsl.dialects.builtin import (
@@ -26,18 +26,25 @@ from xrelay.dialects.topi.build import Body, Number, compute, variables
 from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.errors import LoweringError
 from xrelay.index_algebra.dims import ANY, Dim, Shape
-from xrelay.passes.infra.conversion import ConversionRewriter
 
 OpT = TypeVar("OpT", bound=Operation)
 
 
+class Inserter(Protocol):
+    """Inserts ops before a relay op, as a conversion's rewriter does."""
+
+    def insert(self, op: OpT) -> OpT:
+        """Inserts `op` and returns it."""
+        ...
+
+
 class TopiEmitter:
-    """Serves the implementation of one relay op."""
+    """Builds the topi ops of one relay op: its operands, result types and properties, and new ops before it."""
 
     op: Operation
 
-    def __init__(self, op: Operation, rewriter: ConversionRewriter):
-        self.op, self.rewriter = op, rewriter
+    def __init__(self, op: Operation, inserter: Inserter):
+        self.op, self.inserter = op, inserter
 
     # --- operands and result -----------------------------------------------------------------------------------
 
@@ -48,6 +55,16 @@ class TopiEmitter:
     def operands_of_tuple(self, index: int) -> list[SSAValue]:
         """The tensors of operand `index`, a tuple made in this kernel."""
         return [self.checked(value) for value in tuple_fields(self.op.operands[index])]
+
+    @staticmethod
+    def shape(value: SSAValue) -> Shape:
+        """Returns the shape of a tensor."""
+        return shape_of(value)
+
+    @staticmethod
+    def element(value: SSAValue) -> Attribute:
+        """Returns the element type of a tensor."""
+        return tensor_type(value).element_type
 
     def checked(self, value: SSAValue) -> SSAValue:
         """`value`, refused where a dimension of it is neither known nor has a name."""
@@ -131,19 +148,20 @@ class TopiEmitter:
 
     def insert(self, op: OpT) -> OpT:
         """Add a topi op before the relay op, with its location."""
-        return self.rewriter.insert(op)
+        return self.inserter.insert(op)
 
     def compute(
         self,
         label: str,
-        spatial: Mapping[str, Dim],
+        spatial: Mapping[str, Dim] | Sequence[Dim],
         element_type: Attribute,
         fill: Callable[[Body], SSAValue],
         *,
         reduce: Mapping[str, Dim] | None = None,
         init: Sequence[Number] = (),
     ) -> SSAValue:
-        """Add a `topi.compute` of one tensor."""
+        """Adds a `topi.compute` of one tensor; without names the variables of `spatial` are i0, i1, …."""
+        spatial = spatial if isinstance(spatial, Mapping) else variables("i", spatial)
         op = compute(label, spatial, [element_type], lambda body: [fill(body)], reduce=reduce, init=init)
         return self.insert(op).results[0]
 
@@ -164,6 +182,10 @@ class TopiEmitter:
             return fill(b, [read_broadcast(b, source, shape) for source in sources])
 
         return [self.compute(label, variables("i", shape), self.result_type.element_type, body)]
+
+
+Build: TypeAlias = Callable[[TopiEmitter], Sequence[SSAValue]]
+"""Builds the topi ops of one relay op and returns its tensors, several if the result is a tuple."""
 
 
 def read_broadcast(b: Body, source: SSAValue, shape: Sequence[Dim]) -> SSAValue:

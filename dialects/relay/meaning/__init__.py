@@ -1,0 +1,1 @@
+"""Numpy code that the `evaluate` methods of several operators share. Nothing here is shared with `computes`."""

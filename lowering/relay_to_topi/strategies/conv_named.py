@@ -1,0 +1,89 @@
+"""Convolutions as the named ops of topi, in the layouts for which these exist."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from xdsl.ir import Operation, SSAValue
+
+from xrelay.dialects.relay.computes.builder import Build, TopiEmitter
+from xrelay.dialects.relay.computes.half_precision import into_single
+from xrelay.dialects.relay.ops.nn.conv import Conv1DOp, Conv2DOp, Conv3DOp, ConvOp
+from xrelay.dialects.topi.named import (
+    Conv1dNcwOp,
+    Conv2dNchwcOp,
+    Conv2dNchwcTermsOp,
+    Conv2dNchwOp,
+    Conv3dNcdhwOp,
+    ConvPlainOp,
+)
+from xrelay.index_algebra.windows import sides_of
+from xrelay.lowering.relay_to_topi.registry import implements
+
+PLAIN: dict[type[ConvOp], type[ConvPlainOp]] = {
+    Conv1DOp: Conv1dNcwOp,
+    Conv2DOp: Conv2dNchwOp,
+    Conv3DOp: Conv3dNcdhwOp,
+}
+"""Relay's convolution → topi's for images in NCW, NCHW and NCDHW."""
+
+
+def _is_plain(op: Operation) -> str | None:
+    axes = cast(ConvOp, op).AXES
+    plain = [f"NC{axes}", f"OI{axes}", f"NC{axes}"]
+    layouts = [str(layout) for layout in cast(ConvOp, op).layouts]
+    return None if layouts == plain else f"layouts are {', '.join(layouts)}, not {', '.join(plain)}"
+
+
+def _is_blocked(op: Operation) -> str | None:
+    weight = cast(ConvOp, op).layouts[1]
+    return _blocks_differ(cast(ConvOp, op), f"{weight.factor('I')}i{weight.factor('O')}o")
+
+
+def _is_blocked_by_terms(op: Operation) -> str | None:
+    data, weight, _ = cast(ConvOp, op).layouts
+    if (data.factor("C") or 0) % (weight.factor("I") or 1):
+        return f"blocks of {weight} do not divide those of {data}"
+    return _blocks_differ(cast(ConvOp, op), f"{weight.factor('O')}o{weight.factor('I')}i")
+
+
+def _blocks_differ(op: ConvOp, wanted: str) -> str | None:
+    """Why the layouts are not those of channels in blocks, with the blocks `wanted` of the weight."""
+    data, weight, result = op.layouts
+    if data.primal != "NCHW" or result.primal != "NCHW" or weight.primal != "OIHW":
+        return f"axes are not in the order NCHW, OIHW: {data}, {weight}, {result}"
+    blocks = [str(layout)[4:] for layout in (data, weight, result)]
+    if not blocks[0] or not blocks[2] or blocks[1] != wanted or weight.factor("O") != result.factor("C"):
+        return f"channels are not blocked alike: {data}, {weight}, {result}"
+    return None
+
+
+def _named(topi_op: type[ConvPlainOp | Conv2dNchwcOp | Conv2dNchwcTermsOp]) -> Build:
+    """The named convolution of topi for the layouts that it stands for."""
+
+    def build(emitter: TopiEmitter) -> Sequence[SSAValue]:
+        op = cast(ConvOp, emitter.op)
+        weight = emitter.operand(1)
+        window = op.window(emitter.known(weight, "the weight")[2 : 2 + len(op.AXES)])
+        named = topi_op(
+            emitter.operand(0),
+            weight,
+            emitter.result_type,
+            strides=[axis.stride for axis in window],
+            padding=sides_of(window),
+            dilation=[axis.dilation for axis in window],
+            groups=op.groups.value.data,
+        )
+        return emitter.insert(named).results
+
+    return build
+
+
+for _op, _topi_op in PLAIN.items():
+    implements(_op, _topi_op.name.removeprefix("topi."), condition=_is_plain)(into_single(_named(_topi_op)))
+
+implements(Conv2DOp, "conv2d_nchwc", priority=15, condition=_is_blocked)(into_single(_named(Conv2dNchwcOp)))
+implements(Conv2DOp, "conv2d_nchwc_terms", priority=15, condition=_is_blocked_by_terms)(
+    into_single(_named(Conv2dNchwcTermsOp))
+)
