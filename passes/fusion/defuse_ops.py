@@ -1,7 +1,8 @@
 """`relay-defuse-ops`: the inverse of `relay-fuse-ops`.
 
-What: the ops of every `relay.fused` group move back to where the group stands, its parameters replaced by its operands.
-Why: a pass that changes layouts or constants sees through groups again; fusing afterwards gives the groups anew.
+Moves the ops of every `relay.fused` group out of its region to the position of the group, and replaces the group's
+parameters by its operands. Passes that change layouts or constants can then see the ops of groups; fusing again makes
+the groups anew.
 
 Before:
 
@@ -14,8 +15,8 @@ After:
 
     %y = relay.nn.relu(%x) : (T) -> T
 
-Left alone: groups that have other types than their operands and what they yield, as before `relay-infer-type`: what
-reads their values would not fit.
+A group whose parameters differ in type from its operands, or whose result differs in type from the yielded value, is
+left unchanged. Such groups exist before `relay-infer-type`; their users would get operands of other types.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from xrelay.passes.infra.verify import walk_ops
 
 @dataclass(frozen=True)
 class RelayDefuseOpsPass(ModulePass):
-    """Put the ops of every typed `relay.fused` group back where the group stands; see the module's docstring."""
+    """Replaces every typed `relay.fused` group by its ops; see the module's docstring."""
 
     name = "relay-defuse-ops"
 
@@ -46,7 +47,7 @@ class RelayDefuseOpsPass(ModulePass):
 
 
 def _is_typed(group: FusedOp) -> bool:
-    """Whether the values of a group have the types of what replaces them."""
+    """Whether the parameters and the result of a group have the types of the values that replace them."""
     body = group.body.block
     end = body.last_op
     yielded = end.value.type if isinstance(end, YieldOp) else None
@@ -54,7 +55,7 @@ def _is_typed(group: FusedOp) -> bool:
 
 
 def defuse(*groups: FusedOp) -> None:
-    """Replace `groups` by their ops."""
+    """Replaces `groups` by their ops."""
     values = Replacements()
     for group in groups:
         body = group.body.block
@@ -73,6 +74,6 @@ def defuse(*groups: FusedOp) -> None:
 
 
 def _name_like(value: SSAValue, named: SSAValue) -> None:
-    """Give `value` the name of what it stands for, unless it has one."""
+    """Copies the name of `named` to `value` unless `value` has a name."""
     if value.name_hint is None:
         value.name_hint = named.name_hint

@@ -1,7 +1,7 @@
-"""Explains fusion: lists the kernels of a module, and says for every op why it is in its kernel.
+"""Explains fusion: lists the kernels of a module, and for each op the reason for its kernel.
 
-`explain_fusion` fuses the module that it is given and keeps what the partition found, under the names that the kernels
-got. All of it is data; `explain_story.py` tells it in words, `explain_formats.py` writes it as JSON and as a graph.
+`explain_fusion` fuses the given module and returns the decisions of the partition as data, with the names of the
+kernels. `explain_story.py` writes this data as text, `explain_formats.py` writes it as JSON and as a graph.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from xrelay.passes.fusion.partition import FusionOptions, Partition
 
 @dataclass(frozen=True)
 class Composite:
-    """The definition of a composite op: its parts, and where it becomes them."""
+    """The definition of a composite op: the ops that it expands to, and at which stage it expands."""
 
     parts: tuple[str, ...]
-    """Relay's names of the parts in order, constants aside."""
+    """Relay's names of these ops in order, without constants."""
     expansion: str
 
 
@@ -44,25 +44,25 @@ class ExplainedOp:
     operator: str
     """Relay's name, e.g. `nn.relu`."""
     value: str | None
-    """The name of the result in the text."""
+    """The name of the result in the IR text."""
     places: tuple[str, ...]
-    """The source locations the op comes from."""
+    """The source locations of the op."""
     hint: str | None
-    """The consumer that `relay.fuse_with` names."""
+    """The consumer that the attribute `relay.fuse_with` names."""
     names: frozenset[str]
-    """What the op answers to."""
+    """All names by which a user can select the op."""
     composite: Composite | None = None
-    """What other ops define it, if it is a composite."""
+    """The definition of the op, if it is a composite."""
 
     @property
     def label(self) -> str:
-        """`%y nn.relu`, or `#5 nn.relu` where the result has no name."""
+        """`%y nn.relu`, or `#5 nn.relu` if the result has no name."""
         return f"{f'%{self.value}' if self.value is not None else f'#{self.node}'} {self.operator}"
 
 
 @dataclass(frozen=True)
 class ExplainedGroup:
-    """A kernel: its name, its ops in post-DFS order, and the source locations it keeps."""
+    """A kernel: its name, its ops in post-DFS order, and its source locations."""
 
     name: str
     anchor: str | None
@@ -73,7 +73,7 @@ class ExplainedGroup:
 
 @dataclass(frozen=True)
 class ExplainedBlock:
-    """A function with the branches and closures in it: what fusion decided about it."""
+    """The decisions of fusion about a function, including the branches and closures in it."""
 
     function: str
     partition: Partition
@@ -81,9 +81,9 @@ class ExplainedBlock:
     """The ops by node; parameters and other values from outside are nodes without an op."""
     groups: list[ExplainedGroup]
     group_of: dict[int, ExplainedGroup]
-    """The kernel in which a node ended; ops that are work for no kernel have none."""
+    """The kernel of each node; ops outside of kernels are missing."""
     alone: list[int]
-    """Ops that are work for no kernel: tuples, their fields, bindings, calls."""
+    """Ops that belong to no kernel: tuples, tuple fields, bindings, calls."""
 
     @property
     def graph(self) -> ForwardGraph:
@@ -91,21 +91,21 @@ class ExplainedBlock:
         return self.partition.graph
 
     def decision(self, node: int) -> FusionDecision:
-        """What was decided about `node`."""
+        """The decision about `node`."""
         return self.partition.decisions[node]
 
     def name(self, node: int) -> str:
-        """The node for a reader: its op's label, or the name of the value from outside."""
+        """A printable name of the node: its op's label, or the name of the value from outside."""
         op = self.ops.get(node)
         return op.label if op is not None else self.graph.names[node]
 
     def matching(self, name: str) -> Iterator[ExplainedOp]:
-        """The ops that answer to `name`."""
+        """The ops that `name` selects."""
         return (op for op in self.ops.values() if name in op.names)
 
 
 def explain_fusion(module: ModuleOp, options: FusionOptions) -> list[ExplainedBlock]:
-    """Fuse `module` in place and explain every function that has ops; a kernel made before is not looked into."""
+    """Fuses `module` in place and explains every function that has ops; existing kernels are skipped."""
     return [block for fusion in fuse_module(module, options) if (block := _explain_block(fusion)).ops]
 
 
@@ -127,7 +127,7 @@ def _explain_block(fusion: FunctionFusion) -> ExplainedBlock:
 
 
 def _is_shown(op: Operation) -> bool:
-    """Weights are of no interest; a scalar counts as a node of the kernels that hold it."""
+    """Whether explanations list `op`: all ops except constants that are no scalars of a kernel."""
     return not isinstance(op, ConstantOp) or is_fusable_scalar(op)
 
 
@@ -140,7 +140,7 @@ def _explain_op(node: int, op: Operation, operator: str) -> ExplainedOp:
 
 
 def _composite(op: Operation) -> Composite | None:
-    """The definition of `op`, as far as its types tell it."""
+    """The definition of `op` if it is a composite whose operand types are complete."""
     if not isinstance(op, CompositeOp) or not all(map(is_complete, op.operand_types)):
         return None
     parts, _ = op.parts_on(op.operands)
@@ -162,12 +162,12 @@ def _explain_group(group: FusedOp, nodes: tuple[int, ...]) -> ExplainedGroup:
 
 
 def is_answer(ref: Operation | SSAValue, name: str) -> bool:
-    """Whether `name` is what an op or value is called: its operator, its result, or one of its source locations."""
+    """Whether `name` is the operator, the result or a source location of an op or value."""
     return name in names_of(ref) or (isinstance(ref, Operation) and name in _places(ref.location))
 
 
 def _places(location: Attribute) -> tuple[str, ...]:
-    """The locations in a possibly fused one, in words."""
+    """The locations in `location`, which may be a fused one, as text."""
     parts: tuple[Attribute, ...] = (location,)
     if isinstance(location, FusedLoc) and isinstance(location.locations, ArrayAttr):
         parts = location.locations.data

@@ -1,4 +1,4 @@
-"""Writes the explanation of fusion as JSON with every decision, or as a Graphviz graph with a box for each kernel."""
+"""Writes the explanation of fusion as JSON with every decision, or as a Graphviz graph with a cluster per kernel."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FORMAT_VERSION = 1
 
 
 def to_json(blocks: Iterable[ExplainedBlock], chosen: Sequence[ExplainedOp] | None = None) -> str:
-    """The blocks with their kernels and ops; with `chosen`, these ops alone."""
+    """The blocks with their kernels and ops, as JSON; `chosen` restricts the ops."""
     document: Json = {"version": FORMAT_VERSION, "blocks": [_block(block, chosen) for block in blocks]}
     return json.dumps(document, indent=2)
 
@@ -87,7 +87,7 @@ def _change(change: FusionChange | None) -> Json:
 
 
 def dot_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
-    """A digraph: a cluster for each kernel, edges with their patterns, dashed ones to post-dominators not joined."""
+    """Yields a digraph: clusters for kernels, edges with patterns, dashed edges to post-dominators without fusion."""
     yield "digraph fusion {"
     yield '  node [shape=box, fontname="monospace"];'
     for number, block in enumerate(blocks):
@@ -118,5 +118,5 @@ def _edges(block: ExplainedBlock, prefix: str) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """A string of the DOT language; its escapes are JSON's for what can stand in names."""
+    """`text` as a quoted string of the DOT language, whose escapes equal JSON's for the characters of names."""
     return json.dumps(text, ensure_ascii=False)

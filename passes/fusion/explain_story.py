@@ -11,11 +11,11 @@ from xrelay.passes.fusion.fusion_counterfactual import ChangeKind, FusionChange,
 from xrelay.passes.fusion.fusion_reason import FusionDecision
 
 MOST_USERS = 4
-"""How many users of an op a story names."""
+"""The largest number of users of an op that the text names."""
 
 
 def group_lines(blocks: Iterable[ExplainedBlock]) -> Iterator[str]:
-    """Every block with its kernels, every kernel with its ops, and at last the ops that are in none."""
+    """Yields a line for every block, its kernels and their ops, then the ops outside of kernels."""
     for block in blocks:
         work = sum(node in block.ops for group in block.groups for node in group.nodes)
         yield f"@{block.function}: {_count(work, 'op')} in {_count(len(block.groups), 'kernel')}"
@@ -43,13 +43,13 @@ def _with_places(op: ExplainedOp) -> str:
 
 
 def _with_parts(op: ExplainedOp) -> str:
-    """The op as the list of kernels has it: a composite with what it stands for."""
+    """The op as a line in the list of kernels; a composite with the ops that it expands to."""
     parts = f" = {', '.join(op.composite.parts)}" if op.composite is not None else ""
     return f"{_with_places(op)}{parts}"
 
 
 def story_lines(block: ExplainedBlock, op: ExplainedOp) -> Iterator[str]:
-    """What happened to `op` and why: its kernel, its post-dominator, the rule, what blocked it, what would help."""
+    """Yields the explanation of `op`: its kernel, its post-dominator, the rule, the blocker, and a remedy."""
     decision = block.decision(op.node)
     yield f"{_with_places(op)}, node #{op.node} of @{block.function}"
     yield f"  pattern: {block.graph.patterns[op.node].relay_name}"
@@ -83,7 +83,7 @@ def _kernel(block: ExplainedBlock, node: int) -> str:
 
 
 def _post_dominator(block: ExplainedBlock, decision: FusionDecision) -> str:
-    """Where all paths from the node meet, and the worst pattern on the way there."""
+    """The post-dominator of the node and the greatest pattern on the paths to it, as text."""
     if decision.post_dominator is None:
         return "none; " + (
             "its value is seen outside (returned, yielded, let-bound, or a condition)"
@@ -95,7 +95,7 @@ def _post_dominator(block: ExplainedBlock, decision: FusionDecision) -> str:
 
 
 def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
-    """The node or edge that stood in the way; `None` where none did."""
+    """The node, edge or limit that blocked fusion, as text; `None` if nothing did."""
     if decision.fused or decision.post_dominator is None:
         return None
     if isinstance(decision.blocker, Edge):
@@ -112,7 +112,7 @@ def blocked_by(block: ExplainedBlock, decision: FusionDecision) -> str | None:
 
 
 def _why_not_free(block: ExplainedBlock, node: int) -> str:
-    """The group that a blocking node belongs to, where that is what blocks."""
+    """The reason why `node` blocks: its own pattern, or the anchor or pattern of its group."""
     root = block.partition.roots[node]
     anchor = block.partition.anchors[root]
     own = block.graph.patterns[node]
@@ -124,7 +124,7 @@ def _why_not_free(block: ExplainedBlock, node: int) -> str:
 
 
 def what_would_help(block: ExplainedBlock, decision: FusionDecision) -> str | None:
-    """What would have to be otherwise for the node to be fused; `None` where it is fused already, or never can be."""
+    """The change that would let the node be fused; `None` if it is fused already or can never be."""
     change = change_for(block.partition, decision)
     return None if change is None else _change_text(block, change, decision)
 
@@ -164,14 +164,14 @@ def _change_text(block: ExplainedBlock, change: FusionChange, decision: FusionDe
 
 
 def _users(block: ExplainedBlock, node: int) -> str:
-    """The consumers of `node`, the first of many."""
+    """The names of the consumers of `node`, at most `MOST_USERS`."""
     users = list(dict.fromkeys(edge.consumer for edge in block.graph.outputs[node]))
     names = [block.name(user) for user in users[:MOST_USERS]]
     return ", ".join(names) + (f" and {len(users) - MOST_USERS} more" if len(users) > MOST_USERS else "")
 
 
 def hint_effect(block: ExplainedBlock, op: ExplainedOp) -> str | None:
-    """What became of the op's `relay.fuse_with`; `None` without one."""
+    """The effect of the op's `relay.fuse_with`; `None` if the op has no such attribute."""
     if op.hint is None:
         return None
     wanted = block.graph.hints.get(op.node, frozenset())

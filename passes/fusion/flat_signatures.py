@@ -1,4 +1,4 @@
-"""Signatures without tuples: the leaves of parameters and results in their places."""
+"""Signatures without tuples: each tuple parameter or result is replaced by its leaves."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from xrelay.passes.graph.tuple_leaves import leaf_types, rebuild
 
 
 def flatten_arguments(body: Region) -> None:
-    """Give the block of `body` the leaves of its tuple arguments instead, and make the tuples of them at its start.
+    """Replaces the tuple arguments of the block of `body` by their leaves, and rebuilds the tuples at its start.
 
-    A new block takes the place of the old one: inserting arguments one by one would copy all of them each time.
+    Builds a new block: inserting arguments one by one would copy all of them each time.
     """
     old = body.block
     if not any(isinstance(argument.type, TupleType) for argument in old.args):
@@ -35,7 +35,7 @@ def flatten_arguments(body: Region) -> None:
 
 
 def flat_type(type: Attribute) -> Attribute:
-    """A tuple type of the leaves of a tuple type; any other as it is."""
+    """The tuple type of the leaves of a tuple type; any other type unchanged."""
     if not isinstance(type, TupleType):
         return type
     return tuple_type(leaf_types([type]))
@@ -44,7 +44,7 @@ def flat_type(type: Attribute) -> Attribute:
 def repeated(
     attributes: ArrayAttr[DictionaryAttr] | None, types: Sequence[Attribute]
 ) -> ArrayAttr[DictionaryAttr] | None:
-    """Attributes of parameters or results, that of a tuple given to each of its leaves."""
+    """Attributes of parameters or results, repeated for each leaf of a tuple."""
     if attributes is None:
         return None
     pairs = zip(attributes.data, types, strict=True)

@@ -1,8 +1,8 @@
 """The forward graph of fusion: nodes in post-DFS order, edges from producer to consumer with their patterns.
 
-Nodes are numbers, so that the analyses on top are plain loops over lists and can be tested without any IR. In post-DFS
-order a node comes after everything it uses: `0 … n-1` is a topological order, and the reverse visits consumers first.
-`op_patterns.forward_graph` makes one from a block.
+Nodes are numbers, so the analyses are plain loops over lists and can be tested without IR. In post-DFS order a node
+comes after all nodes that it uses: `0 … n-1` is a topological order, and its reverse visits consumers first.
+`op_patterns.forward_graph` builds the graph of a function's body.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from xrelay.dialects.relay.core.op_pattern import OpPatternKind
 
 
 class Edge(NamedTuple):
-    """A use: `producer`'s value goes into `consumer`, which treats it as `pattern` says."""
+    """A use of `producer`'s value by `consumer`, with the pattern of the access."""
 
     producer: int
     consumer: int
@@ -24,7 +24,7 @@ class Edge(NamedTuple):
 
 
 class Use(NamedTuple):
-    """An operand of a node being added; `pattern` is `None` for an extern use, through which nothing may fuse."""
+    """An operand of a node being added; `pattern` is `None` for an extern use, which blocks fusion."""
 
     producer: int
     pattern: OpPatternKind | None
@@ -35,24 +35,25 @@ class ForwardGraph:
     """Nodes `0 … len(graph) - 1` in post-DFS order; every list is indexed by node."""
 
     names: list[str] = field(default_factory=list[str])
-    """What explanations call the node."""
+    """The name of the node in explanations."""
     patterns: list[OpPatternKind] = field(default_factory=list[OpPatternKind])
     extern: list[bool] = field(default_factory=list[bool])
-    """Whether something outside the graph sees the value: it is returned, yielded, bound by a let, or a condition."""
+    """Whether the value is used outside the graph: it is returned, yielded, bound by a let, or a condition."""
     outputs: list[list[Edge]] = field(default_factory=list[list[Edge]])
     """The edges to the node's consumers, one for each operand."""
     operands: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
-    """The nodes whose values the node takes, in operand order."""
+    """The nodes that produce the node's operands, in operand order."""
     is_variable: list[bool] = field(default_factory=list[bool])
     """Whether the node is a parameter or another value from outside."""
     own_arguments: list[int] = field(default_factory=list[int])
     """Kernel arguments that the node alone would need (Relay's args_num)."""
     counted_operands: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
-    """The operands, variables apart, whose groups count among the arguments of the node's kernel (`arguments.py`)."""
+    """The operands, without variables, whose groups count among the arguments of the node's kernel
+    (`kernel_arguments.py`)."""
     dynamic_extents: list[int] = field(default_factory=list[int])
-    """How many dimensions of the node's result are unknown; each is one more output of its kernel."""
+    """The number of unknown dimensions of the node's result; each is one more output of its kernel."""
     hints: dict[int, AbstractSet[int]] = field(default_factory=dict[int, AbstractSet[int]])
-    """Nodes that ask to be fused with their post-dominator if it is one of certain nodes."""
+    """Hinted nodes, each with the post-dominators that its hint names."""
 
     def __len__(self) -> int:
         return len(self.names)
@@ -68,9 +69,9 @@ class ForwardGraph:
         counted: Sequence[int] | None = None,
         dynamic_extents: int = 0,
     ) -> int:
-        """Append a node that uses earlier ones and return its number; `ValueError` for a use of a later node.
+        """Appends a node that uses earlier ones and returns its number; raises `ValueError` for a use of a later node.
 
-        `counted` are the operands that count as arguments; without it all do.
+        `counted` are the operands that count as arguments, by default all.
         """
         node, operands = len(self.names), tuple(use.producer for use in uses)
         self.names.append(name)
@@ -93,9 +94,9 @@ class ForwardGraph:
         return node
 
     def mark_extern(self, node: int) -> None:
-        """Say that something outside the graph uses the node's value."""
+        """Marks the node's value as used outside the graph."""
         self.extern[node] = True
 
     def describe(self, node: int) -> str:
-        """The node for a message: `#3 nn.relu`."""
+        """The node as text for messages: `#3 nn.relu`."""
         return f"#{node} {self.names[node]}"

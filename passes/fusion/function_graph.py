@@ -1,4 +1,4 @@
-"""A forward graph together with the function that it was made from."""
+"""A forward graph together with the function that it represents."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xrelay.passes.fusion.forward_graph import ForwardGraph
 
 NodeRef: TypeAlias = Operation | SSAValue
-"""What a node stands for: an op, or a parameter of the function or of a closure in it."""
+"""A node of the graph: an op, or a parameter of the function or of a closure in it."""
 
 
 @dataclass(frozen=True)
 class FunctionGraph:
-    """A forward graph and what its nodes stand for."""
+    """A forward graph and the ops and values of its nodes."""
 
     body: Block
     graph: ForwardGraph
@@ -28,5 +28,5 @@ class FunctionGraph:
     """Ops that no result needs, in text order."""
 
     def op(self, node: int) -> Operation | None:
-        """The op that `node` stands for; `None` for a value from outside."""
+        """The op of `node`; `None` for a value from outside."""
         return self.ops[node]

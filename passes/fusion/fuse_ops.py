@@ -1,10 +1,10 @@
-"""`relay-fuse-ops`: replaces groups of ops by `relay.fused` ops, each of which becomes one kernel.
+"""`relay-fuse-ops`: moves groups of ops into `relay.fused` ops, which become kernels.
 
-What: every function, and every branch and closure in it, is partitioned (see `passes/fusion/partition.py`), and each
-group is moved into the region of a `relay.fused` op that stands where the group's result was. An op that fuses with
-nothing is a group of its own, so that afterwards all work is in groups; what is left outside are constants, tuples,
-tuple fields, let, if, closures and calls. Why a region and not yet a function: the group can be read, verified and
-undone (`relay-defuse-ops`) where it stands; `relay-outline-fused` makes the functions.
+Every function, and every branch and closure in it, is partitioned (see `passes/fusion/partition.py`). The ops of each
+group move into the region of a `relay.fused` op at the position of the group's result. An op that fuses with no other
+op is a group of its own. Only constants, tuples, tuple fields, let, if, closures and calls stay outside of groups. A
+group is a region and not yet a function so that it can be read, verified and undone (`relay-defuse-ops`) in its
+context; `relay-outline-fused` makes the functions.
 
 Before:
 
@@ -19,11 +19,11 @@ After:
       relay.yield %y : …
     }
 
-Values from outside become parameters, each once, in order of first use; constants of rank 0 are written into every
-group that uses them; other constants are parameters unless `link-params` is set. `relay.annotation.stop_fusion` keeps
-groups apart and is replaced by its operand. Existing `relay.fused` ops and kernels (`relay.primitive`) are left
-untouched, so running the pass twice changes nothing; so are functions of several blocks. What nothing needs goes, but
-not what has side effects, as a call of a function without a body may have.
+Values from outside become parameters of the group, each once, in order of first use. Constants of rank 0 are copied
+into every group that uses them; other constants are parameters unless `link-params` is set.
+`relay.annotation.stop_fusion` separates groups and is replaced by its operand. Existing `relay.fused` ops, kernels
+(`relay.primitive`) and functions of several blocks are left unchanged, so the pass is idempotent. Unused ops are erased
+unless they have side effects; a call of a function without a body counts as having some.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _PATTERN_NAMES = {pattern: StringAttr(pattern.relay_name) for pattern in OpPatte
 
 @dataclass(frozen=True)
 class RelayFuseOpsPass(ModulePass):
-    """Put ops into `relay.fused` groups by Relay's partition; `PassError` for options out of range."""
+    """Moves ops into `relay.fused` groups by Relay's partition; raises `PassError` for options out of range."""
 
     name = "relay-fuse-ops"
 
@@ -81,27 +81,27 @@ class RelayFuseOpsPass(ModulePass):
         return FusionOptions(level, self.max_depth, self.max_function_args)
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Fuse the module in place."""
+        """Fuses the module in place."""
         fuse_module(op, self.options, link_params=self.link_params)
 
 
 @dataclass(frozen=True)
 class FunctionFusion:
-    """How one function was (or would be) fused: the graph, its groups, and the decision about every node."""
+    """The fusion of one function: the graph, its groups, and the decision about every node."""
 
     function: str
     nodes: FunctionGraph
     partition: Partition
 
     def explanations(self) -> Iterator[str]:
-        """One line about every op of the function, in post-DFS order."""
+        """Yields one line about every op of the function, in post-DFS order."""
         for decision in self.partition.decisions:
             if self.nodes.op(decision.node) is not None:
                 yield decision.explain(self.nodes.graph)
 
 
 def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFusion]:
-    """How every function of the module would be fused; the module is not changed."""
+    """Returns the fusion of every function of the module without changing the module."""
     found: list[FunctionFusion] = []
     pure_calls = PureFunctions(module)
     for function in module.body.block.ops:
@@ -113,7 +113,7 @@ def analyse_module(module: ModuleOp, options: FusionOptions) -> list[FunctionFus
 
 
 def fuse_module(module: ModuleOp, options: FusionOptions, *, link_params: bool = False) -> list[FunctionFusion]:
-    """Fuse every function of the module in place, and say how."""
+    """Fuses every function of the module in place and returns the decisions."""
     fusions = analyse_module(module, options)
     names = GroupNames(module)
     for fusion in fusions:
@@ -123,7 +123,7 @@ def fuse_module(module: ModuleOp, options: FusionOptions, *, link_params: bool =
 
 
 def is_groupable(op: Operation | None) -> bool:
-    """Whether `op` is work for a kernel: an operator, not a tuple, a binding or a constant."""
+    """Whether `op` belongs in a kernel: an operator, not a tuple, a binding or a constant."""
     return op is not None and kind_of(op) is OpKind.OPERATOR
 
 
@@ -134,10 +134,11 @@ class _GroupMaker:
         self.nodes, self.partition, self.names = fusion.nodes, fusion.partition, names
         self.link_params = link_params
         self.results = Replacements()
-        """Results of ops that are in groups now → those of the groups; results of walls → what is before the wall."""
+        """Maps results of ops that moved into groups to results of the groups, and results of `stop_fusion` ops to
+        their operands."""
 
     def run(self) -> None:
-        """Make the groups in the order of their results in the text, so that names are numbered in that order."""
+        """Makes the groups in text order of their results, so that names are numbered in that order."""
         _erase(self.nodes.unneeded)
         members = self.partition.members()
         roots = {op: root for root in members if (op := self.nodes.op(root)) is not None}
@@ -150,13 +151,13 @@ class _GroupMaker:
                 self._make(op, roots[op], [self.nodes.op(node) for node in members[roots[op]]])
         self.results.apply(_is_inside_with)
         _erase(walls)
-        # Scalars whose users have copies of their own.
+        # Scalars that were copied into all their users' groups.
         _erase([op for op in self.nodes.ops if op is not None and is_constant(op) and not op.result.first_use])
 
     def _make(self, root_op: Operation, root: int, nodes: Sequence[Operation | None]) -> None:
-        """Make a group of `nodes`, unless there is no work in it."""
+        """Makes a group of `nodes`, unless none of them is an operator."""
         group = {op: None for op in nodes if op is not None}
-        # A field of a tuple from outside is taken outside: the kernel gets the field alone.
+        # A field of a tuple from outside is extracted outside: the kernel takes the field alone.
         ops = [op for op in group if kind_of(op) is not OpKind.FIELD or op.operands[0].owner in group]
         if ops and ops[-1] is root_op and kind_of(root_op) is not OpKind.TUPLE and any(map(is_groupable, ops)):
             anchor = self.partition.anchors[root]
@@ -174,10 +175,10 @@ def make_group(
     link_params: bool = False,
     results: Replacements | None = None,
 ) -> FusedOp:
-    """Move `ops`, which are in an order that defines before it uses, into a group that stands for the last of them.
+    """Moves `ops`, which are in def-before-use order, into a group whose result replaces that of the last op.
 
-    With `results` the users of the last op's result are left to these replacements, which say as well what stands for
-    the group's operands.
+    With `results`, the uses of the last op's result are left for these replacements to rewrite, and the group's
+    operands are looked up in them.
     """
     root = ops[-1]
     result = root.results[0]
@@ -211,7 +212,7 @@ def make_group(
 
 
 def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> dict[str, Attribute]:
-    """What a group says of itself."""
+    """The properties of a group: its name, its anchor and its pattern."""
     properties: dict[str, Attribute] = {"group_name": StringAttr(name)}
     if anchor is not None and is_relay_op(anchor):
         properties["anchor"] = StringAttr(anchor.relay_name())
@@ -221,18 +222,18 @@ def _properties(name: str, pattern: OpPatternKind, anchor: Operation | None) -> 
 
 @dataclass(frozen=True)
 class _Inputs:
-    """What a group uses that none of its ops makes."""
+    """The values that a group uses and none of its ops defines."""
 
     arguments: list[SSAValue]
-    """What the group gets, in order of first use."""
+    """The operands of the group, in order of first use."""
     position: dict[SSAValue, int]
-    """For a value as the ops name it, which argument stands for it."""
+    """Maps an operand of the ops to the index of its argument."""
     linked: dict[SSAValue, ConstantOp]
-    """Constants that the group has copies of."""
+    """Constants that are copied into the group."""
 
     @staticmethod
     def of(ops: Sequence[Operation], results: Replacements | None, *, link_params: bool) -> _Inputs:
-        """The inputs of a group of `ops`, with what `results` says to stand for them."""
+        """The inputs of a group of `ops`, looked up in `results`."""
         known: set[SSAValue] = {result for op in ops for result in op.results}
         arguments: dict[SSAValue, int] = {}
         position: dict[SSAValue, int] = {}
@@ -256,7 +257,7 @@ def _constant(value: SSAValue) -> ConstantOp | None:
 
 
 def _move_into(body: Block, ops: Sequence[Operation], inputs: _Inputs) -> None:
-    """Move `ops` into `body`, whose arguments stand for values from outside; a constant comes before its first user."""
+    """Moves `ops` into `body` and replaces values from outside by its arguments; a constant precedes its first user."""
     parameters = body.args
     known: dict[SSAValue, SSAValue] = {value: parameters[at] for value, at in inputs.position.items()}
     for op in ops:
@@ -274,7 +275,7 @@ def _move_into(body: Block, ops: Sequence[Operation], inputs: _Inputs) -> None:
 
 
 def _erase(ops: Sequence[Operation]) -> None:
-    """Erase ops that nothing but each other uses."""
+    """Erases ops that are used only by each other."""
     for op in ops:
         for inner in op.walk():
             inner.operands = ()
@@ -283,7 +284,7 @@ def _erase(ops: Sequence[Operation]) -> None:
 
 
 def _is_inside_with(user: Operation, value: SSAValue) -> bool:
-    """Whether `user` and the op that made `value` are in one group, where the value itself is meant."""
+    """Whether `user` is in the same group as the op that defines `value`, so that it keeps using `value`."""
     block = user.parent
     return isinstance(value, OpResult) and value.op.parent is block and isinstance(user.parent_op(), FusedOp)
 
@@ -293,7 +294,7 @@ def _is_reshape(op: Operation) -> bool:
 
 
 def _in_text_order(body: Block) -> list[Operation]:
-    """The ops of `body` and of the branches and closures in it, an op before those in its regions."""
+    """The ops of `body` and of the branches and closures in it; an op precedes those in its regions."""
     found: list[Operation] = []
     pending = [iter(body.ops)]
     while pending:

@@ -1,8 +1,8 @@
-"""Changes that would let a node be fused, as data: `explain` words them, tests apply and measure them.
+"""Changes that would let a node be fused, as data: `explain` writes them as text, tests apply and measure them.
 
-A change removes what stood in the way and promises no more: another obstacle may come to light behind it, with a change
-of its own. Whoever makes one change after the other ends with the node fused, or with a node for which there is none:
-an opaque op, a reduction, a heavy op whose value goes into a tuple, and the result of a function.
+A change removes one obstacle and does not promise fusion: the next obstacle has a change of its own. Applying one
+change after the other ends with the node fused, or with a node that no change can fuse: an opaque op, a reduction, a
+heavy op whose value goes into a tuple, or the result of a function.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from xrelay.passes.fusion.partition import INTO_TUPLE, PATH_RULES, Partition
 
 _RULES = {rule.rule: rule for rule in (*PATH_RULES.values(), INTO_TUPLE)}
 STOP_FUSION = "annotation.stop_fusion"
-"""The operator by which users keep kernels apart."""
+"""The operator with which users separate kernels."""
 
 
 class ChangeKind(Enum):
@@ -38,7 +38,7 @@ class ChangeKind(Enum):
 
 @dataclass(frozen=True)
 class FusionChange:
-    """One change; its kind says what the other fields are."""
+    """One change; its kind defines the meaning of the other fields."""
 
     kind: ChangeKind
     node: int
@@ -47,7 +47,7 @@ class FusionChange:
 
 
 def change_for(partition: Partition, decision: FusionDecision) -> FusionChange | None:
-    """The change for the node of `decision`; `None` where it is fused already, or where there is none."""
+    """The change for the node of `decision`; `None` if it is fused already or no change exists."""
     node, graph = decision.node, partition.graph
     if decision.fused:
         return None
@@ -70,7 +70,7 @@ def change_for(partition: Partition, decision: FusionDecision) -> FusionChange |
 
 
 def heavy_in_own_kernel(partition: Partition, decision: FusionDecision) -> int | None:
-    """The heavy op in the node's kernel for which it stays out of a tuple that is in an injective op's; else `None`."""
+    """The heavy op of the node's kernel that keeps the node out of a tuple fused into an injective op, or `None`."""
     sink = decision.post_dominator
     if decision.rule is not FusionRule.TUPLE or decision.blocker != sink or sink is None:
         return None
@@ -78,14 +78,14 @@ def heavy_in_own_kernel(partition: Partition, decision: FusionDecision) -> int |
 
 
 def _meeting(graph: ForwardGraph, node: int) -> FusionChange | None:
-    """The change that gives `node` a post-dominator."""
+    """The change by which `node` gets a post-dominator."""
     if not graph.outputs[node]:
         return None
     return FusionChange(ChangeKind.KEEP_INSIDE if graph.extern[node] else ChangeKind.ONE_USER, node)
 
 
 def _unblocking(partition: Partition, decision: FusionDecision) -> FusionChange | None:
-    """The change to the edge or node that stands in the way."""
+    """The change to the edge or node that blocks fusion."""
     graph, blocker = partition.graph, decision.blocker
     if blocker is None:
         return None
@@ -111,7 +111,7 @@ def _simpler_edge(graph: ForwardGraph, edge: Edge, rule: FusionRule) -> FusionCh
 
 
 def _free_node(partition: Partition, decision: FusionDecision, blocker: int) -> FusionChange:
-    """The change to a node whose own pattern does not fit, or that is in a kernel whose pattern does not."""
+    """The change to a node whose own pattern, or whose kernel's pattern, does not fit."""
     rule = _RULES[decision.rule]
     fitting = rule.sink if blocker == decision.post_dominator else rule.inner
     root = partition.roots[blocker]

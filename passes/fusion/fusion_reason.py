@@ -1,4 +1,4 @@
-"""Records why a node was fused into its post-dominator's group, or was not; one for each node."""
+"""Records for each node why it was or was not fused into its post-dominator's group."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
 
 
 class FusionRule(Enum):
-    """The rule that decided about a node; the value says what the rule asks for."""
+    """The rule that decided about a node; the value states the condition of the rule."""
 
     LEVEL = "fusion is on at optimisation level 1 and above"
     OPAQUE = "an opaque op is never fused"
@@ -25,10 +25,10 @@ class FusionRule(Enum):
 
 
 class FusionDecision(NamedTuple):
-    """What was decided about `node`.
+    """The decision about `node`.
 
     `blocker` is the node whose group does not fit, or the edge whose pattern does not; `found` and `limit` are the
-    numbers compared by the rules about depth and arguments.
+    numbers that the rules about depth and arguments compare.
     """
 
     node: int
@@ -40,7 +40,7 @@ class FusionDecision(NamedTuple):
     limit: int | None = None
 
     def explain(self, graph: ForwardGraph) -> str:
-        """One line: the node, where it would go, what was decided, why, and what would have to change."""
+        """One line: the node, its post-dominator, the decision, the reason, and the condition to change."""
         node = graph.describe(self.node)
         if self.post_dominator is None:
             return f"{node}: not fused; {self.rule.value}"
@@ -51,7 +51,7 @@ class FusionDecision(NamedTuple):
         return f"{node}: not fused into {target}; {self.rule.value}" + (f"; {change}" if change else "")
 
     def what_would_have_to_change(self, graph: ForwardGraph) -> str | None:
-        """What stands in the way, as a condition to remove; `None` where nothing could be changed."""
+        """The condition that blocks fusion, as text; `None` if no change could help."""
         if self.found is not None and self.limit is not None:
             return f"it would have {self.found}, the limit is {self.limit}"
         if isinstance(self.blocker, Edge):

@@ -1,4 +1,4 @@
-"""Readable names of kernels: `fused_nn_conv2d_add_nn_relu`, numbered where the same name comes again."""
+"""Readable names of kernels such as `fused_nn_conv2d_add_nn_relu`, numbered if several are equal."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from xrelay.passes.graph.op_kinds import OpKind, kind_of
 from xrelay.passes.infra.verify import walk_ops
 
 MAX_LENGTH = 80
-"""Longer names are abbreviated: first runs of one op, then the tail."""
+"""Longer names are abbreviated: first repeated ops, then the tail."""
 
 
 class GroupNames:
-    """Gives each group of a module a name that no other group and no symbol of the module has."""
+    """Generates names of groups that are unique among the groups and symbols of a module."""
 
     def __init__(self, module: ModuleOp):
         self._taken = {name.data for op in walk_ops(module) if (name := _symbol(op)) is not None}
         self._next: dict[str, int] = {}
 
     def unique(self, base: str) -> str:
-        """`base`, or `base_1`, `base_2`, … where that is taken."""
+        """`base`, or `base_1`, `base_2`, … if that is taken."""
         name, number = base, self._next.get(base, 0)
         while name in self._taken:
             number += 1
@@ -34,7 +34,7 @@ class GroupNames:
 
 
 def group_name(ops: Iterable[Operation]) -> str:
-    """The name of a group of `ops`: its operators in order; constants and tuples do not count."""
+    """The name of a group of `ops`: its operators in order, without constants and tuples."""
     operators = [
         op.name.removeprefix("relay.").replace(".", "_")
         for op in ops
@@ -44,7 +44,7 @@ def group_name(ops: Iterable[Operation]) -> str:
 
 
 def abbreviated(operators: Sequence[str]) -> str:
-    """`fused_a_b_c`; where it is too long `fused_ax20_b`, and where that is too long `fused_a_b_and_17_more`."""
+    """`fused_a_b_c`; if that is too long `fused_ax20_b`, then `fused_a_b_and_17_more`."""
     name = "_".join(["fused", *operators])
     if len(name) <= MAX_LENGTH:
         return name

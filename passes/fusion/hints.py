@@ -4,11 +4,11 @@
     %r = relay.nn.conv2d(%x, %w) {relay.fuse_with = "add"}
     %y = relay.add(%l, %r)                                  goes with %r now, not with %l
 
-What the hint can do: within each phase of the partition, hinted ops are asked before all others, in post-DFS order. So
-where several producers may take a consumer and the order of the operands would give it to another, the hinted one gets
-it. What it cannot do: change a rule, a phase or a limit. It is without effect where the fusion is not legal, and where
-the name is not that of the op's post-dominator, since fusion is decided between these two alone; `explain` says so.
-Like every discardable attribute it may be dropped, which changes kernels and never a result.
+Within each phase of the partition, hinted ops are visited before all others, in post-DFS order. If several producers
+may fuse into one consumer and the operand order would choose another of them, the hinted producer is chosen. A hint
+changes no rule, phase or limit. It has no effect if the fusion is not legal, or if it names another op than the op's
+post-dominator, because fusion is decided between these two alone; `explain` reports this. Like every discardable
+attribute it may be dropped, which changes kernels but never results.
 
 The name is the consumer's operator (`add`, `nn.relu`), the name of its result (`%y` or `y`), or its source location.
 """
@@ -26,7 +26,7 @@ from xrelay.passes.fusion.function_graph import FunctionGraph
 
 
 def resolve_hints(nodes: FunctionGraph) -> None:
-    """Enter the hints of the function's ops into its graph, each as the nodes that have the name; linear."""
+    """Adds the hints of the function's ops to its graph, each as the set of nodes with that name; linear time."""
     asking = ((node, op) for node, op in enumerate(nodes.ops) if op is not None and FUSE_WITH in op.attributes)
     hints = {node: hint.data for node, op in asking if (hint := hint_of(op)) is not None}
     if not hints:
@@ -40,13 +40,13 @@ def resolve_hints(nodes: FunctionGraph) -> None:
 
 
 def hint_of(op: Operation) -> StringAttr | None:
-    """The hint on an op; an attribute of the name that is no string is none."""
+    """The hint on an op; `None` if it has none or the attribute is not a string."""
     hint = op.attributes.get(FUSE_WITH)
     return hint if isinstance(hint, StringAttr) else None
 
 
 def names_of(ref: Operation | SSAValue) -> Mapping[str, str]:
-    """What an op or a value can be called, and what kind of name each is; for a user who points at it."""
+    """The names by which a user can refer to an op or a value, each with its kind."""
     names: dict[str, str] = {}
     if isinstance(ref, Operation):
         names[ref.name] = names[ref.name.removeprefix("relay.")] = "operator"

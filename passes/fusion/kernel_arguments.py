@@ -1,13 +1,13 @@
 """Counts the arguments that a kernel would have, as Relay counts them.
 
-A node alone needs an argument for each parameter and each field of a tuple that it takes. A group needs what its nodes
-need, and values that come from other groups are not counted. Before a node is fused, its consumer counts what the
-groups feeding it need; a group that counts none *yet* makes that number provisional, and Relay decides such a fusion
-only when it comes to the consumer, then looking through groups without arguments to what feeds those.
+A single node needs an argument for each parameter and each tuple field that it uses. A group needs the sum over its
+nodes; values from other groups are not counted. Before a node is fused, its consumer adds the counts of the groups that
+feed it. If one of these groups counts no arguments *yet*, the sum is provisional: Relay decides such a fusion only when
+it visits the consumer, and then looks through groups without arguments to the groups that feed them.
 
-Relay counts anew each time. Here the sums are kept and brought up to date when groups are merged. That is simple since
-only the value of its root leaves a group, and since all consumers of a root are in the group it is merged into: such a
-merge takes one summand from each of these consumers, and the group that grew is worth more to its own consumers.
+Relay recounts each time. Here the sums are kept and updated when groups merge. This is simple because only the value of
+its root leaves a group, and because all consumers of a root are in the group that it merges into: a merge removes one
+summand from each of these consumers, and increases the merged group's summand in its own consumers.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from xrelay.passes.fusion.union_find import Groups
 
 
 class Count(NamedTuple):
-    """Arguments of the would-be kernel, and the last consumer whose count is provisional, if any is."""
+    """Arguments of the possible kernel, and the last consumer whose count is provisional, if any."""
 
     arguments: int
     waits_for: int | None
 
 
 class ArgumentCounter:
-    """Counts over the groups as they are now; `commit` has to be told of every merge."""
+    """Counts over the current groups; `commit` must be called after every merge."""
 
     def __init__(self, graph: ForwardGraph, groups: Groups, maximum: int):
         self.graph, self.groups, self.maximum = graph, groups, maximum
@@ -38,15 +38,15 @@ class ArgumentCounter:
         self._feeding = [0] * len(graph)
         """Arguments of the groups feeding each node."""
         self._empty = [0] * len(graph)
-        """How many of these groups count none."""
+        """The number of these groups that count no arguments."""
         self._open: list[list[int]] = [[] for _ in range(len(graph))]
-        """The roots of these, without those that settle to none; some may have been merged since."""
+        """The roots of these groups, except those that settle to zero; some may have been merged since."""
         self._settled: dict[int, int] = {}
         """Results of `_evaluate`."""
         self._readers: defaultdict[int, list[int]] = defaultdict(list)
         """Result → the nodes whose evaluation read it."""
         self._left_out: defaultdict[int, list[int]] = defaultdict(list)
-        """Node that settles to none → the nodes that left it out of their `_open` for that."""
+        """Node that settles to zero → the nodes that removed it from their `_open` for this reason."""
         for node, operands in enumerate(graph.counted_operands):
             for operand in dict.fromkeys(operands):
                 self._consumers[operand].append(node)
@@ -56,9 +56,10 @@ class ArgumentCounter:
                     self._open[node].append(operand)
 
     def limit(self, node: int) -> int:
-        """How many inputs the kernel of `node` may have: each consumer takes one output, unknown extents one more.
+        """The largest number of inputs of the kernel of `node`: the maximum less its outputs.
 
-        Never less than 0, where a kernel without inputs still fits.
+        Each consumer counts as one output, plus one for each unknown extent. Never less than 0: a kernel without inputs
+        still fits.
         """
         limit = self._limits.get(node)
         if limit is None:
@@ -67,7 +68,7 @@ class ArgumentCounter:
         return limit
 
     def fused(self, node: int) -> Count:
-        """What the kernel would need if `node` were fused into its consumers: the greatest count among them."""
+        """The count of the kernel if `node` were fused into its consumers: the greatest count among them."""
         found, waits_for = 0, None
         for edge in self.graph.outputs[node]:
             consumer = edge.consumer
@@ -76,10 +77,10 @@ class ArgumentCounter:
         return Count(found, waits_for)
 
     def settled(self, node: int) -> int:
-        """Arguments of `node` and the groups feeding it; for one that counts none, those of what feeds it, and so on.
+        """Arguments of `node` and the groups that feed it, an empty group being replaced by the groups that feed it.
 
-        What is reached twice through different nodes counts twice, as in Relay. Counting stops where the maximum is
-        exceeded, as the number would double with every diamond. Iterative.
+        A group reached through two nodes counts twice, as in Relay. Counting stops once the maximum is exceeded,
+        because the number would double with every diamond. Iterative.
         """
         pending = [node]
         while pending:
@@ -91,7 +92,7 @@ class ArgumentCounter:
         return self._settled[node]
 
     def _evaluate(self, node: int) -> int | None:
-        """Enter what `node` settles to; or the node that has to be evaluated before."""
+        """Stores the settled count of `node`, or returns the node that must be evaluated first."""
         if node in self._settled:
             return None
         count, open_, read = self.groups.arguments[node] + self._feeding[node], self._open[node], list[int]()
@@ -117,9 +118,9 @@ class ArgumentCounter:
         return missing
 
     def commit(self, before: Mapping[int, int], target: int) -> None:
-        """Bring the sums up to date after groups were merged into that of root `target`.
+        """Updates the sums after groups were merged into that of root `target`.
 
-        `before` tells the arguments that each of the roots, and `target`, had before.
+        `before` maps the merged roots and `target` to their arguments before the merge.
         """
         for root, arguments in before.items():
             if root != target:
@@ -130,7 +131,7 @@ class ArgumentCounter:
             self._forget(target)
 
     def _change(self, root: int, consumers: Iterable[int], difference: int, *, filled: bool) -> None:
-        """Let the group of `root` be worth so much more to `consumers`; with `filled` it was empty and is no more."""
+        """Adds `difference` to the count of the group of `root` in `consumers`; `filled`: it was empty before."""
         for consumer in consumers:
             self._feeding[consumer] += difference
             if filled:
@@ -138,7 +139,7 @@ class ArgumentCounter:
             self._forget(consumer)
 
     def _forget(self, node: int) -> None:
-        """Drop what `node` settled to, and all that was made from it."""
+        """Drops the settled count of `node` and all counts derived from it."""
         pending = [node]
         while pending:
             current = pending.pop()
@@ -152,5 +153,5 @@ class ArgumentCounter:
             pending.extend(self._readers.pop(current, ()))
 
     def _is_empty(self, node: int) -> bool:
-        """Whether `node` is the root of a group that counts no argument."""
+        """Whether `node` is the root of a group that counts no arguments."""
         return self.groups.arguments[node] == 0 and self.groups.root(node) == node

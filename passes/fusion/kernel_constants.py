@@ -1,4 +1,4 @@
-"""Constants that groups hold: what a kernel computes with, and what it is handed."""
+"""Constants in groups: which a kernel holds, and which are passed to it as arguments."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xrelay.dialects.relay.structure.fused import FusedOp
 
 
 def is_kernel_constant(op: ConstantOp) -> bool:
-    """Whether a kernel can hold a constant: one element, written out."""
+    """Whether a kernel can hold a constant: it has one element, stored in the attribute."""
     return isinstance(op.value, DenseIntOrFPElementsAttr) and op.array.size == 1
 
 
 def with_constants_outside(group: FusedOp) -> FusedOp:
-    """`group`, of which the constants that no kernel can hold stand in front of it, and come in as arguments.
+    """Moves the constants that a kernel cannot hold before `group`, and passes them as arguments.
 
     relay.fused(%p = %x) { %k = relay.constant …; f(%p, %k) }   →   %k = relay.constant …; relay.fused(%p = %x, %q = %k)
     """

@@ -16,7 +16,7 @@ from xrelay.passes.relay.dead_code_elimination import PRIVATE
 
 
 def enter_main_once(module: ModuleOp) -> None:
-    """Where `@main` is called, let it be called by another name, and a new `@main` do nothing but call it.
+    """If `@main` is called, renames it and adds a new `@main` that only calls it.
 
         func.func @main(%n: T) -> T {… func.call @main(%m) …}
     becomes

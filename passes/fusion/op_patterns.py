@@ -1,12 +1,11 @@
 """Builds the forward graph of a function's body.
 
-The body is read as Relay reads an expression. What its results need is in the graph, in post-DFS order from the
-terminator, operands first to last, which is the order in which Relay asks each node whether it fuses. Where an op
-stands in the text does not matter, neither before what nor in which region: an op whose value one branch alone uses is
-that branch's. Bindings (`relay.let`) are visited first in their block, and results of branches and of closures are seen
-outside, as those of the function are. Pure ops that nothing needs are not part of the expression, nor are calls of
-functions that only compute; to name an extent is to need the op that makes it.
-The body of a loop runs many times, and what stands outside of it once: nothing fuses through a use from within.
+The graph follows Relay's order of an expression. It contains the ops that the results need, in post-DFS order from the
+terminator, operands first to last; Relay decides about nodes in this order. The position of an op in the text has no
+influence: an op used only in one branch belongs to that branch. Bindings (`relay.let`) come first in their block.
+Results of branches and closures are used outside, like those of the function. Unused pure ops and unused calls of pure
+functions are left out; an op that makes an extent is needed if the extent is named. The body of a loop runs many times
+and the ops outside of it once, so nothing fuses across a use from inside a loop.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ _COUNTING = (*CALLS, OpKind.TUPLE)
 """Kinds of op whose operands count among the arguments of a kernel."""
 
 FUSABLE_SCALARS = (f32, i64, i32, f64, i1)
-"""Element types of the constants of rank 0 that are written into a kernel."""
+"""Element types of rank-0 constants that are copied into a kernel."""
 
 
 def forward_graph(body: Block, pure_calls: Container[str] | None = None) -> FunctionGraph:
     """The forward graph of a function's `body`; iterative, in time linear in ops and operands.
 
-    Calls of the functions `pure_calls` have no side effects; where that is `None`, no call has.
+    Calls of the functions `pure_calls` have no side effects; if it is `None`, no call has any.
     """
     builder = _GraphBuilder(pure_calls)
     builder.visit_body(body)
@@ -59,7 +58,7 @@ def _could_be_left_out(op: Operation, needed: dict[NodeRef, int]) -> bool:
 
 
 def is_fusable_scalar(op: Operation) -> bool:
-    """Whether `op` is a constant that belongs inside the kernel that uses it."""
+    """Whether `op` is a constant that is copied into the kernel that uses it."""
     if not is_constant(op):
         return False
     type = op.result.type
@@ -67,7 +66,7 @@ def is_fusable_scalar(op: Operation) -> bool:
 
 
 def pattern_of(op: Operation) -> OpPatternKind:
-    """The fusion pattern of an op; everything that is not a Relay operator is opaque."""
+    """The fusion pattern of an op; opaque if the op is not a Relay operator."""
     kind = kind_of(op)
     if kind is OpKind.CONSTANT:
         return OpPatternKind.ELEM_WISE if is_fusable_scalar(op) else OpPatternKind.OPAQUE
@@ -81,12 +80,12 @@ def pattern_of(op: Operation) -> OpPatternKind:
 
 
 class TypeFacts(NamedTuple):
-    """What fusion wants to know about the type of a value."""
+    """The properties of a value's type that fusion uses."""
 
     shape: Shape | None
-    """`None` for what is no tensor."""
+    """`None` if the type is not a tensor."""
     dynamic: int
-    """How many extents are unknown."""
+    """The number of unknown extents."""
 
     @property
     def arguments(self) -> int:
@@ -123,15 +122,16 @@ class _GraphBuilder:
         self.ops: list[Operation | None] = []
         self.numbers: dict[NodeRef, int] = {}
         self.blocks: list[Block] = []
-        """The blocks visited: the body, and those of the branches and closures that something needs."""
+        """The visited blocks: the body, and those of the branches and closures that are needed."""
         self._loops: dict[Block, Block] = {}
-        """For each block in a loop the body of the innermost one."""
+        """Maps each block in a loop to the body of the innermost loop."""
         self._entered: dict[NodeRef, int] = {}
-        """In which order ops and parameters were come to; consumers come before what they use."""
+        """The order in which ops and parameters were entered; consumers come before their operands."""
         self._variable_arguments: list[int] = []
-        """For each node that is a variable or a field, the arguments that a kernel taking it needs; 0 for others."""
+        """For each node that is a variable or a field, the arguments that a kernel using it needs; 0 for others."""
         self._facts: dict[int, tuple[Attribute, TypeFacts]] = {}
-        """By the identity of a type, which is cheaper than its hash; the type is kept so that it stays the only one."""
+        """Keyed by the identity of a type, which is cheaper than its hash; keeping the type keeps the identity
+        unique."""
 
     def visit_body(self, body: Block) -> None:
         self._visit(self._expression(body))
@@ -140,13 +140,13 @@ class _GraphBuilder:
         self._order_consumers()
 
     def visit_makers(self) -> None:
-        """Add the ops that make extents which nodes name, and whose values nobody uses."""
+        """Adds the unused ops that define extents which nodes name."""
         left = [op for block in self.blocks for op in block.ops if op not in self.numbers and made_extents(op)]
         function = _function_around(left[0]) if left else None
         if function is None:
             return
         names, places = NameUses(function), {op: place for place, op in enumerate(walk_ops(function))}
-        # What names an extent stands behind what makes it, and may itself be there for a name alone.
+        # An op that names an extent follows the op that makes it, and may itself be needed only for an extent.
         for op in sorted(left, key=lambda op: -places[op]):
             if any(user in self.numbers for user in names.of(op)):
                 self._visit(iter([op]))
@@ -157,13 +157,13 @@ class _GraphBuilder:
         order = [self._entered[ref] for ref in self.refs]
         for edges in self.graph.outputs:
             if len(edges) > 1:
-                # Relay lists the consumers of a node in the order in which it comes to them.
+                # Relay lists the consumers of a node in the order in which it enters them.
                 edges.sort(key=lambda edge: order[edge.consumer])
 
     # --- the order ---------------------------------------------------------------------------------------------------
 
     def _visit(self, wanted: Iterator[NodeRef]) -> None:
-        """Add the nodes of `wanted` and of everything they need, post-DFS."""
+        """Adds the nodes of `wanted` and of everything they need, post-DFS."""
         stack: list[tuple[Operation | None, Iterator[NodeRef]]] = [(None, wanted)]
         entered = self._entered
         while stack:
@@ -195,7 +195,7 @@ class _GraphBuilder:
             yield from _captured(op)
 
     def _expression(self, block: Block) -> Iterator[NodeRef]:
-        """What the expression that `block` stands for is made of: parameters, bindings, results, and effects."""
+        """Yields the parts of the expression in `block`: parameters, bindings, results, and ops with effects."""
         self.blocks.append(block)
         self._note_loop(block)
         yield from block.args
@@ -204,7 +204,7 @@ class _GraphBuilder:
         yield from (op for op in block.ops if op not in self._entered and self._has_effect(op))
 
     def _has_effect(self, op: Operation) -> bool:
-        """Whether `op` may do something besides giving values, so that it stays though nobody uses these."""
+        """Whether `op` may have side effects, so that it is kept although its results are unused."""
         if kind_of(op) is not OpKind.OTHER or op.has_trait(IsTerminator):
             return False
         if is_call(op):
@@ -247,7 +247,7 @@ class _GraphBuilder:
         self._remember(op, op, arguments)
 
     def _counted(self, kind: OpKind, used: list[int]) -> list[int]:
-        """Of the nodes that an op of `kind` uses, those that count among the arguments of its kernel."""
+        """The nodes used by an op of `kind` that count among the arguments of its kernel."""
         if kind is OpKind.INVOCATION:
             return used[1:]
         return used if kind in _COUNTING else []
@@ -255,7 +255,7 @@ class _GraphBuilder:
     def _uses(
         self, op: Operation, operands: Sequence[SSAValue], used: Sequence[int], pattern: OpPatternKind
     ) -> list[Use]:
-        """How `op` uses its operands, the nodes `used`; `None` where nothing may fuse through the use."""
+        """The uses by `op` of its operands, the nodes `used`; the pattern `None` forbids fusion through the use."""
         kind = kind_of(op)
         if kind is OpKind.OPERATOR and pattern is not OpPatternKind.BROADCAST:
             return [Use(node, pattern) for node in used]
@@ -274,7 +274,7 @@ class _GraphBuilder:
         return [Use(node, pattern if i >= extern else None) for i, node in enumerate(used)]
 
     def _within_loops(self, op: Operation, operands: Sequence[SSAValue], uses: list[Use]) -> list[Use]:
-        """`uses`, the operands' first, with walls where the body of a loop uses what comes from outside."""
+        """`uses`, those of operands first, made extern if a loop's body uses a value from outside the loop."""
         home = self._loops.get(op.parent) if op.parent is not None else None
         if home is None:
             return uses
@@ -283,14 +283,14 @@ class _GraphBuilder:
         return walls + uses[len(walls) :]
 
     def _is_outside(self, op: Operation, home: Block) -> bool:
-        """Whether `op` stands outside of the loop with the body `home`; constants are wherever they are used."""
+        """Whether `op` is outside the loop with body `home`; constants count as inside, wherever they are used."""
         return not is_constant(op) and (op.parent is None or self._loops.get(op.parent) is not home)
 
     def _broadcast(self, value: SSAValue, shape: Shape | None) -> OpPatternKind:
-        """How a broadcasting op whose result has `shape` treats an operand.
+        """The pattern with which a broadcasting op whose result has `shape` accesses an operand.
 
-        Element by element where both have one shape for all sizes; the result of `n` and `m` has the extent
-        `broadcast(n, m)`, which is that of neither. Two Any are equal, as they are in Relay.
+        It is elementwise if both shapes are equal for all sizes. The result of `n` and `m` has the extent `broadcast(n,
+        m)`, which equals neither. Two Any are equal, as they are in Relay.
         """
         same = shape is not None and self._type(value).shape == shape
         return OpPatternKind.ELEM_WISE if same else OpPatternKind.BROADCAST
@@ -330,7 +330,7 @@ def _yielded(op: Operation) -> Iterator[SSAValue]:
 
 
 def _captured(op: Operation) -> Iterator[SSAValue]:
-    """What the regions of an op of another dialect use from outside it; nothing of it is fused."""
+    """Yields the outside values that the regions of another dialect's op use; such uses are never fused."""
     if op.has_trait(IsolatedFromAbove):
         return
     inside = [inner for inner in op.walk() if inner is not op]

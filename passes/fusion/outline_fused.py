@@ -1,10 +1,9 @@
-"""`relay-outline-fused`: moves each `relay.fused` group to a private function, and calls that.
+"""`relay-outline-fused`: moves each `relay.fused` group into a private function and calls it.
 
-What: the region of a group becomes the body of a `func.func private` marked `relay.primitive`; groups of equal
-structure (types, attributes and constants included) share one function. Why here: from now on a program is calls of
-kernels on tensors, which is what memory planning and code generation want. So tuples end here too: a parameter, result
-or return value that was a tuple becomes several. What still stands alone is wrapped first: an operator that no group
-holds becomes a kernel of its own.
+The region of a group becomes the body of a `func.func private` marked `relay.primitive`; groups of equal structure
+(types, attributes and constants included) share one function. An operator outside of groups becomes a kernel of its
+own. Afterwards a program consists of calls of kernels on tensors, as memory planning and code generation require.
+Tuples are therefore flattened: a tuple parameter, result or return value becomes several tensors.
 
 Before:
 
@@ -17,18 +16,18 @@ After:
     func.func private @fused_nn_relu(%p0: T) -> T attributes {relay.primitive, relay.pattern = "kElemWise"} {…}
 
 Constants of more than one element, which `link-params` keeps in groups, become arguments of the kernels. A `relay.call`
-stays one, and keeps what it binds and requires. A `relay.if` or `relay.loop` keeps its regions, of which
-all that has been said is true as well. What it gives, where that is a tuple, becomes a tuple of tensors, which
-`relay.tuple` makes right in front of `relay.yield`, and `relay.tuple_get_item` takes apart right behind the op.
+is kept, with its bindings and requirements. A `relay.if` or `relay.loop` keeps its regions, which are outlined
+likewise. Its result, if a tuple, becomes a flat tuple of tensors, which a `relay.tuple` builds right before
+`relay.yield` and `relay.tuple_get_item` ops take apart right after the op.
 
-Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice goes
-through a kernel that copies it (`relay.cast` to its own element type).
+Every value that a function returns gets a buffer of its own: a parameter, a constant or a value returned twice is
+copied by a kernel (`relay.cast` to its own element type).
 
-An `@main` that is called gets a private copy for the calls: what runs a model calls `@main` alone, with memory of its
-own (`main_as_callee.py`).
+A called `@main` gets a private copy for its callers: a model is run by calling `@main` alone, with its own memory
+(`main_as_callee.py`).
 
-Refuses (`PassError`): closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` makes data of, and
-values whose types do not tell their fields.
+Raises `PassError` for closures (`relay.fn`, `relay.invoke`), which `relay-lift-closures` turns into data, and for
+values whose types do not specify their fields.
 """
 
 from __future__ import annotations
@@ -85,17 +84,17 @@ UNIT, PRIVATE = UnitAttr(), StringAttr("private")
 
 @dataclass(frozen=True)
 class RelayOutlineFusedPass(ModulePass):
-    """Make private functions of the groups, and calls of the rest; see the module's docstring."""
+    """Outlines groups as private functions and replaces them by calls; see the module's docstring."""
 
     name = "relay-outline-fused"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Outline every function of the module in place."""
+        """Outlines every function of the module in place."""
         outline_module(op)
 
 
 def outline_module(module: ModuleOp) -> None:
-    """Outline every function of `module` that is not a kernel; `PassError` for one of several blocks."""
+    """Outlines every function of `module` that is not a kernel; raises `PassError` for one of several blocks."""
     enter_main_once(module)
     outliner = _Outliner(module)
     for function in list(module.body.block.ops):
@@ -104,7 +103,7 @@ def outline_module(module: ModuleOp) -> None:
 
 
 class _Kernel(NamedTuple):
-    """A function that computes groups: its name, as calls say it, and the types of its results."""
+    """A function that computes groups: its symbol, and the types of its results."""
 
     callee: SymbolRefAttr
     results: Sequence[Attribute]
@@ -117,17 +116,17 @@ class _Outliner:
         self.symbols = {op.sym_name.data for op in module.body.block.ops if isinstance(op, FuncOp)}
         self.keys = OpKeys()
         self.kernels: dict[Hashable, _Kernel] = {}
-        """Structure → the function that has it."""
+        """Maps the structure of a group to its function."""
         self.leaves = TupleLeaves()
         self.waiting: list[Block] = []
-        """The blocks of regions that are still to be looked at."""
+        """The blocks of regions that are still to be outlined."""
         self.replaced: list[Operation] = []
-        """Ops whose results, tuples, are told as leaves; they go when all their users are gone."""
+        """Ops with tuple results, which are replaced by leaves; erased once all their users are gone."""
 
     # --- functions --------------------------------------------------------------------------------------------------
 
     def outline(self, function: FuncOp) -> None:
-        """Turn the body of `function` into constants, calls, control flow and a return, with tuples taken apart."""
+        """Turns the body of `function` into constants, calls, control flow and a return, without tuples."""
         if len(function.body.blocks) != 1:
             raise PassError(
                 f"relay-outline-fused: @{function.sym_name.data} has {len(function.body.blocks)} blocks, it must be"
@@ -135,7 +134,7 @@ class _Outliner:
             )
         function.arg_attrs = repeated(function.arg_attrs, [argument.type for argument in function.body.block.args])
         flatten_arguments(function.body)
-        # What a region uses from around it has been taken apart before it is its turn.
+        # Values that a region uses from outside are flattened before the region is visited.
         self.waiting = [function.body.block]
         blocks: list[Block] = []
         while self.waiting:
@@ -164,7 +163,7 @@ class _Outliner:
         elif isinstance(op, CallOp):
             self._replace_by_call(op, op.callee, leaf_types(op.result_types))
         elif isinstance(op, NamedCallOp):
-            # Without bindings, as before inference, it stays a call that inference may give some.
+            # Inference may add bindings to a call without them, as there is before inference, so it stays a named call.
             bindings = {} if op.bindings is None else {"bindings": op.bindings}
             self._replace_by_call(op, op.callee, leaf_types(op.result_types), NamedCallOp, bindings)
         elif isinstance(op, ReturnOp):
@@ -185,7 +184,7 @@ class _Outliner:
             )
 
     def _hand_on(self, op: Operation) -> None:
-        """Replaces an op by what it hands on, behind its demands where its result says more of extents."""
+        """Replaces an op by the value that it forwards; where the result type adds extents, by the checked value."""
         leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
         if len(leaves) != len(types):
             raise PassError(
@@ -199,7 +198,7 @@ class _Outliner:
         self.replaced.append(op)
 
     def _required(self, op: Operation, leaf: SSAValue, type: Attribute) -> SSAValue:
-        """A leaf of the result of `op`, as a tensor of `type` for which what `op` demands holds."""
+        """A leaf of the result of `op` as a tensor of `type`, checked against the requirements of `op`."""
         if leaf.type == type:
             return leaf
         require = RequireOp.create(operands=[leaf], result_types=[type], location=op.location)
@@ -223,13 +222,13 @@ class _Outliner:
     # --- regions ----------------------------------------------------------------------------------------------------
 
     def _outline_if(self, op: IfOp) -> None:
-        """The same choice, of which a tuple's fields are tensors."""
+        """Rebuilds the choice with a flat tuple of tensors as its result."""
         regions = [op.detach_region(region) for region in list(op.regions)]
         (condition,) = self.leaves.of(op.condition)
         self._replace_regions(op, IfOp(condition, flat_type(op.result.type), *regions), regions)
 
     def _outline_loop(self, op: LoopOp) -> None:
-        """The same loop, which carries tensors."""
+        """Rebuilds the loop with tensors as its carried values."""
         initial = [leaf for value in op.initial for leaf in self.leaves.of(value)]
         region = op.detach_region(op.body)
         flatten_arguments(region)
@@ -238,7 +237,7 @@ class _Outliner:
         self._replace_regions(op, new, [region])
 
     def _replace_regions(self, op: IfOp | LoopOp, new: IfOp | LoopOp, regions: Sequence[Region]) -> None:
-        """`new` in the place of `op`; the leaves of its result are told, its regions come later."""
+        """Replaces `op` by `new`, records the leaves of its result, and schedules its regions."""
         new.attributes.update(op.attributes)
         new.location, new.result.name_hint = op.location, op.result.name_hint
         Rewriter.insert_op(new, InsertPoint.before(op))
@@ -254,7 +253,7 @@ class _Outliner:
         self.waiting += [region.block for region in reversed(regions)]
 
     def _flatten_yield(self, op: YieldOp) -> None:
-        """Yield the leaf, or a tuple of the leaves."""
+        """Yields the leaf, or a tuple of the leaves."""
         leaves = self.leaves.of(op.value)
         if isinstance(op.value.type, TupleType):
             packed = TupleOp.call(*leaves)
@@ -266,12 +265,12 @@ class _Outliner:
     # --- calls ------------------------------------------------------------------------------------------------------
 
     def _alone(self, op: Operation) -> FusedOp:
-        """A group of `op` alone, in its place."""
+        """Replaces `op` by a group that contains only `op`."""
         pattern = op.fusion_pattern if isinstance(op, RelayOp) else OpPatternKind.OPAQUE
         return make_group([op], self.names, pattern, op if pattern is OpPatternKind.OUT_ELEM_WISE_FUSABLE else None)
 
     def _call_group(self, group: FusedOp) -> Sequence[SSAValue]:
-        """Replace `group` by a call of its kernel; gives the call's results."""
+        """Replaces `group` by a call of its kernel; returns the results of the call."""
         kernel = self._kernel(group)
         return self._replace_by_call(group, kernel.callee, kernel.results)
 
@@ -283,9 +282,9 @@ class _Outliner:
         made: type[CallOp | NamedCallOp] = CallOp,
         bindings: Mapping[str, Attribute] = MappingProxyType({}),
     ) -> Sequence[SSAValue]:
-        """Replace `op` by a call with the leaves of its operands, giving the leaves of its results.
+        """Replaces `op` by a call with the leaves of its operands; returns the leaves of its results.
 
-        What a call demands and binds, it does so as before.
+        A call keeps its requirements and bindings.
         """
         operands = [leaf for operand in op.operands for leaf in self.leaves.of(operand)]
         # `create` takes a third of the time of the constructor, and there is a call for each kernel.
@@ -297,7 +296,7 @@ class _Outliner:
         pending = list(reversed(call.results))
         for result in op.results:
             leaves = [pending.pop() for _ in leaf_types([result.type])]
-            # Users ask for leaves when it is their turn: replacing one by one would write a wide tuple anew each time.
+            # Users look up the leaves when they are visited: replacing one by one would rebuild a wide tuple each time.
             self.leaves.tell(result, leaves)
             if not isinstance(result.type, TupleType):
                 leaves[0].name_hint = result.name_hint
@@ -305,7 +304,7 @@ class _Outliner:
         return call.results
 
     def _kernel(self, group: FusedOp) -> _Kernel:
-        """The function that computes `group`: one of equal structure where there is one."""
+        """The function that computes `group`: an existing one of equal structure, or a new one."""
         attributes: dict[str, Attribute] = {PRIMITIVE: UNIT} | group.attributes
         attributes |= {
             name: value for name, value in ((KERNEL_ANCHOR, group.anchor), (KERNEL_PATTERN, group.pattern)) if value
@@ -338,7 +337,7 @@ class _Outliner:
 
 
 def _flatten_result(block: Block) -> list[Attribute]:
-    """Take the tuples of a kernel's result apart; gives the types of its results."""
+    """Flattens the tuples of a kernel's result; returns the types of its results."""
     end = block.last_op
     if not isinstance(end, YieldOp):
         raise PassError("relay-outline-fused: a group must end in relay.yield")
@@ -360,7 +359,7 @@ def _flatten_result(block: Block) -> list[Attribute]:
 
 
 def _without_native_form(op: FnOp | InvokeOp) -> str:
-    """`op`, with what of it could not be inlined."""
+    """`op` as text, with the reason why it could not be inlined."""
     if isinstance(op, InvokeOp):
         return f"{op.name} of a function that a run chooses"
     return f"{op.name} of a closure that calls itself" if op.is_recursive else op.name

@@ -1,4 +1,4 @@
-"""Values that a function returns have buffers of their own: which have none, and copies of them."""
+"""Which returned values of a function lack a buffer of their own, and copies of these values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from xrelay.dialects.shared.types import element_type_of
 def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
     """Whether a returned value has no buffer of its own.
 
-    It comes from outside, is a constant, is returned twice, or is another value's buffer, seen otherwise. Sequences,
-    optionals and closures have none.
+    Such a value comes from outside, is a constant, is returned twice, or is a view of another value's buffer.
+    Sequences, optionals and closures have no buffers and need no copy.
     """
     if isinstance(value.type, SequenceType | OptionalType | ClosureType):
         return False
@@ -26,7 +26,7 @@ def needs_copy(value: SSAValue, returned: Container[SSAValue]) -> bool:
 
 
 def copy_of(value: SSAValue) -> CastOp:
-    """An op that copies a tensor: a cast to its own element type."""
+    """Returns an op that copies a tensor: a cast to its own element type."""
     copy = CastOp.call(value, dtype=element_type_of(value.type))
     copy.location = value.owner.location if isinstance(value.owner, Operation) else UnknownLoc()
     copy.result.name_hint = value.name_hint

@@ -1,20 +1,21 @@
 """Partitions a forward graph into kernels: Relay's algorithm by post-dominators, in three phases.
 
-Each node is asked, in post-DFS order, whether it and everything on the paths to its post-dominator may join the group
-of that post-dominator. What is allowed depends on the pattern of the node's own group (`PATH_RULES`):
+Nodes are visited in post-DFS order. For each node the algorithm decides whether the node and all nodes on the paths to
+its post-dominator may join the post-dominator's group. The pattern of the node's own group selects the rule
+(`PATH_RULES`):
 
-- a heavy op (phase 0) takes elementwise and broadcasting ops of its own shape behind it;
+- a heavy op (phase 0) is followed by elementwise and broadcasting ops of its own shape;
 - an elementwise or broadcasting op (phases 0 and 1) joins injective ops, a reduction, or a heavy op's tail;
-- an injective op or a tuple (phase 1, when heavy ops are done) joins injective ops;
+- an injective op or a tuple (phase 1, after all heavy ops) joins injective ops;
 - in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.
 
-A group grows to at most `max_depth` nodes, counted as Relay does (constants and both sides of a diamond count), and to
-`max_function_args` arguments. Paths are walked only until they have counted past `max_depth`, not at all where one is
-known to be longer than that, and never again from a node refused for depth once, since groups only grow: the cost is
+A group has at most `max_depth` nodes, counted as Relay does (constants and both sides of a diamond count), and at most
+`max_function_args` arguments. A walk over paths stops once it has counted more than `max_depth` nodes, is skipped if a
+path is known to be longer, and is never repeated for a node refused for depth, since groups only grow: the cost is
 linear in the graph for a given `max_depth`.
 
-The first node visited wins: of two convolutions added together, the one that is the sum's first operand takes it. A
-hint (`ForwardGraph.hints`) changes that order and nothing else: within a phase hinted nodes are asked first.
+The first node visited wins: of two convolutions added together, the sum joins the group of its first operand. Hints
+(`ForwardGraph.hints`) change only this order: within a phase hinted nodes are visited first.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ NUM_PHASES = 3
 
 @dataclass(frozen=True)
 class FusionOptions:
-    """What limits a group; `opt_level` 0 fuses nothing, `max_function_args` 0 means no limit."""
+    """Limits of a group; `opt_level` 0 disables fusion, `max_function_args` 0 means no limit."""
 
     opt_level: int = 2
     max_depth: int = 256
@@ -54,16 +55,16 @@ class FusionOptions:
 
 @dataclass(frozen=True)
 class PathRule:
-    """When a node may fuse: the patterns allowed between it and its post-dominator."""
+    """The condition under which a node fuses: the patterns allowed between it and its post-dominator."""
 
     rule: FusionRule
     phases: tuple[int, ...]
     dominator: frozenset[OpPatternKind]
-    """Patterns that the post-dominator relation may have."""
+    """Allowed patterns on the edges between the node and its post-dominator."""
     inner: frozenset[OpPatternKind]
-    """Patterns that the groups on the paths may have."""
+    """Allowed patterns of the groups on the paths."""
     sink: frozenset[OpPatternKind]
-    """Patterns that the post-dominator's group may have."""
+    """Allowed patterns of the post-dominator's group."""
 
 
 UP_TO_BROADCAST = frozenset({ELEM_WISE, BROADCAST})
@@ -85,7 +86,7 @@ PATH_RULES: dict[OpPatternKind, PathRule] = {
     TUPLE: _INJECTIVE_RULE,
     HEAVY: PathRule(FusionRule.ANCHOR, (0,), frozenset({ELEM_WISE}), UP_TO_BROADCAST, UP_TO_BROADCAST),
 }
-"""The rule for a node by the pattern of its own group, in phases 0 and 1."""
+"""Maps the pattern of a node's group to its fusion rule in phases 0 and 1."""
 
 INTO_TUPLE = PathRule(FusionRule.TUPLE, (2,), ANY_PATTERN, UP_TO_INJECTIVE, UP_TO_INJECTIVE)
 """The rule of phase 2."""
@@ -98,7 +99,7 @@ class Partition:
     graph: ForwardGraph
     tree: PostDominatorTree
     roots: list[int]
-    """The root of each node's group, which gives the group's result."""
+    """The root of each node's group, which produces the group's result."""
     anchors: list[int | None]
     """For a root, the heavy op in its group."""
     patterns: list[OpPatternKind]
@@ -113,7 +114,7 @@ class Partition:
         return dict(members)
 
     def group_numbers(self) -> list[int]:
-        """For each node the number of its group, counted from 0 in the order of their first nodes."""
+        """For each node the number of its group, counted from 0 in the order of first nodes."""
         numbers: dict[int, int] = {}
         return [numbers.setdefault(root, len(numbers)) for root in self.roots]
 
@@ -124,7 +125,7 @@ class Partition:
 
 
 def partition(graph: ForwardGraph, options: FusionOptions | None = None) -> Partition:
-    """Partition `graph` into groups, each of which can be computed by one kernel."""
+    """Partitions `graph` into groups, one for each kernel."""
     return _Partitioner(graph, options if options is not None else FusionOptions()).run()
 
 
@@ -134,15 +135,15 @@ class _Partitioner:
         self.tree = post_dominator_tree(graph)
         self.groups = Groups(graph)
         self.outputs = [_consumers(edges) for edges in graph.outputs]
-        """The consumers of each node, each once."""
+        """The consumers of each node, without duplicates."""
         self.distances = self._distances()
-        """How many edges the longest path from each node to one without consumers has."""
+        """The number of edges on the longest path from each node to a node without consumers."""
         self.decisions = [self._first_decision(node) for node in range(len(graph))]
         self.too_deep: set[int] = set()
         maximum = options.max_function_args
         self.arguments = ArgumentCounter(graph, self.groups, maximum) if maximum > 0 else None
         self.postponed: defaultdict[int, list[tuple[int, PathRule]]] = defaultdict(list)
-        """Consumer → nodes that may fuse by the rule if the consumer finds the arguments to fit when it is visited."""
+        """Maps a consumer to the nodes that may fuse by the rule if the arguments fit when the consumer is visited."""
 
     def run(self) -> Partition:
         if self.options.opt_level > 0:
@@ -157,7 +158,7 @@ class _Partitioner:
         return Partition(self.graph, self.tree, roots, groups.anchor, groups.pattern, self.decisions)
 
     def _hinted(self) -> list[int]:
-        """The nodes whose hint names their post-dominator: each phase asks them first, by the same rules."""
+        """The nodes whose hint names their post-dominator: each phase visits them first, by the same rules."""
         return sorted(node for node, wanted in self.graph.hints.items() if self.tree.parents[node] in wanted)
 
     def _distances(self) -> list[int]:
@@ -182,7 +183,7 @@ class _Partitioner:
     # --- one node ---------------------------------------------------------------------------------------------------
 
     def _visit(self, node: int, phase: int) -> None:
-        """Fuse `node` into its post-dominator's group if a rule of `phase` allows it; record why not otherwise."""
+        """Fuses `node` into its post-dominator's group if a rule of `phase` allows it; otherwise records the reason."""
         sink = self.tree.parents[node]
         if sink is None or self.groups.root(node) == self.groups.root(sink):
             return
@@ -203,7 +204,7 @@ class _Partitioner:
             self._commit(path, sink, rule)
 
     def _commit(self, path: Sequence[int], sink: int, rule: PathRule) -> None:
-        """Merge the groups of `path` into that of `sink`."""
+        """Merges the groups of `path` into that of `sink`."""
         groups, target = self.groups, self.groups.root(sink)
         counted = self.arguments
         before = {} if counted is None else {root: groups.arguments[root] for root in map(groups.root, (sink, *path))}
@@ -215,7 +216,7 @@ class _Partitioner:
             counted.commit(before, target)
 
     def _rule(self, node: int, sink: int, phase: int) -> PathRule | None:
-        """The rule that decides about `node` in `phase`; `None` where the phase leaves it alone."""
+        """The rule that decides about `node` in `phase`; `None` if the phase has no rule for it."""
         pattern = self.groups.pattern[node]
         into_tuple = self.groups.pattern[sink] is TUPLE
         if phase == 2:
@@ -229,7 +230,7 @@ class _Partitioner:
         return rule
 
     def _refuse_pattern(self, node: int, sink: int, rule: PathRule) -> FusionDecision | None:
-        """The refusal that can be told without walking: the dominator pattern and the sink's group."""
+        """The refusal by the dominator pattern or the sink's group, which needs no walk over paths."""
         if self.tree.patterns[node] not in rule.dominator:
             edge = self.tree.worst_edges[node]
             return FusionDecision(node, sink, rule.rule, fused=False, blocker=edge)
@@ -240,7 +241,7 @@ class _Partitioner:
     # --- paths ------------------------------------------------------------------------------------------------------
 
     def _walk(self, node: int, sink: int, rule: PathRule) -> tuple[Sequence[int], FusionDecision | None]:
-        """`node` and the nodes between it and `sink`, and the refusal where there are too many or one does not fit."""
+        """`node` and the nodes between it and `sink`, or the refusal if there are too many or one does not fit."""
         limit, num_nodes = self.options.max_depth, self.groups.num_nodes
         count = num_nodes[self.groups.root(sink)] + num_nodes[node]
         longest = count + self.distances[node] - self.distances[sink] - 1
@@ -269,7 +270,7 @@ class _Partitioner:
     # --- arguments --------------------------------------------------------------------------------------------------
 
     def _refuse_arguments(self, node: int, sink: int) -> tuple[FusionDecision | None, int | None]:
-        """The refusal where the would-be kernel takes too many arguments; and the consumer that has to settle it."""
+        """The refusal if the kernel would have too many arguments, and the consumer whose count is provisional."""
         limit = 0 if self.arguments is None else self.arguments.limit(node)
         if self.arguments is None or limit == 0:
             return None, None
@@ -279,15 +280,15 @@ class _Partitioner:
         return None, waits_for
 
     def _settle(self, consumer: int) -> None:
-        """Decide about the nodes that waited for `consumer`: each joins if the arguments, now known, fit.
+        """Decides about the nodes that waited for `consumer`: each joins if the arguments, now known, fit.
 
-        Their paths were found right when they were postponed. In the meantime the group they wait for may have got its
-        heavy op, or one of the paths: then they stay out.
+        Their paths were accepted when they were postponed. Since then the sink's group or a path may have gained a
+        heavy op; in that case the node does not join.
         """
         for node, rule in self.postponed.pop(consumer, ()):
             sink = self.tree.parents[node]
             if sink is None or self.arguments is None or self.groups.root(node) == self.groups.root(sink):
-                continue  # Fused in the meantime, by another node's path or because a hint had it asked twice.
+                continue  # Fused since, by another node's path or because a hint made it visited twice.
             found, limit = self.arguments.settled(consumer), self.arguments.limit(consumer)
             if found > limit:
                 self.decisions[node] = FusionDecision(
@@ -302,7 +303,7 @@ class _Partitioner:
                 self.decisions[node] = FusionDecision(node, sink, rule.rule, fused=False, blocker=blocker)
 
     def _second_anchor(self, path: Sequence[int], sink: int) -> int | None:
-        """The node whose group cannot take the others: the sink where it has a heavy op, or one that brings another."""
+        """The node that prevents the merge: the sink if it has a heavy op, or a path node whose group adds a second."""
         if self.groups.anchor[sink] is not None:
             return sink
         target = self.groups.root(sink)
@@ -317,7 +318,7 @@ class _Partitioner:
         return None
 
     def _between(self, node: int, sink: int) -> list[int]:
-        """The nodes on all paths from `node` to `sink`, without both."""
+        """The nodes on all paths from `node` to `sink`, excluding both."""
         visited, found, pending = {node, sink}, list[int](), [node]
         while pending:
             for consumer in self.outputs[pending.pop()]:
@@ -329,7 +330,7 @@ class _Partitioner:
 
 
 def _consumers(edges: Sequence[Edge]) -> list[int]:
-    """The consumers of `edges`, each once."""
+    """The consumers of `edges`, without duplicates."""
     if len(edges) < 2:
         return [edge.consumer for edge in edges]
     return list(dict.fromkeys([edge.consumer for edge in edges]))

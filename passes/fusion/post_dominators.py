@@ -1,15 +1,15 @@
 """The post-dominator tree of a forward graph, with the worst pattern met between a node and its post-dominator.
 
-Node `p` post-dominates `n` when every path from `n` to the outside passes `p`; the nearest such node is `n`'s parent
-here. In a DAG it is the least common ancestor, in the tree built so far, of `n`'s consumers; visiting nodes in reverse
-post-DFS order, all consumers are in the tree already.
+Node `p` post-dominates `n` if every path from `n` to the outside passes through `p`; the nearest such node is the
+parent of `n`. In a DAG it is the least common ancestor, in the tree built so far, of the consumers of `n`; when nodes
+are visited in reverse post-DFS order, all consumers are in the tree already.
 
-Relay finds that ancestor by walking parent by parent, which is quadratic on long chains with early branches. Here every
-tree node also keeps one *jump* to a far ancestor, with distances as in a skew-binary number (Myers 1983): two nodes of
-the same depth jump equally far, and any ancestor is reached in O(log n) steps with one extra link a node.
+Relay finds this ancestor by walking from parent to parent, which is quadratic on long chains with early branches. Here
+every tree node also has one *jump* to a far ancestor, with distances as in a skew-binary number (Myers 1983): two nodes
+of equal depth jump equally far, and any ancestor is reached in O(log n) steps with one extra link per node.
 
-The pattern of a node is the greatest among its out-edges and the patterns of all tree nodes climbed over while finding
-the ancestor. To be able to say *which* edge made it so great, each jump remembers the worst node it skips.
+The pattern of a node is the greatest among its out-edges and the patterns of all tree nodes passed on the way to the
+ancestor. To report *which* edge has this pattern, each jump stores the worst node that it skips.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from xrelay.passes.fusion.forward_graph import Edge, ForwardGraph
 
 @dataclass(frozen=True)
 class PostDominatorTree:
-    """The tree (a forest: a node whose value is seen outside has no parent); lists are indexed by node."""
+    """The tree, in fact a forest: a node whose value is used outside has no parent. Lists are indexed by node."""
 
     parents: list[int | None]
-    """The immediate post-dominator; `None` where there is none."""
+    """The immediate post-dominator, or `None`."""
     depths: list[int]
     """1 for a root, one more than the parent's otherwise."""
     patterns: list[OpPatternKind]
-    """The greatest edge pattern on the way from the node to its parent; opaque for an extern node."""
+    """The greatest edge pattern between the node and its parent; opaque for an extern node."""
     worst_edges: list[Edge | None]
-    """An edge that has that pattern; `None` for a node without consumers."""
+    """An edge with that pattern; `None` for a node without consumers."""
 
     def is_ancestor(self, ancestor: int, node: int) -> bool:
         """Whether `ancestor` post-dominates `node` (a node does not post-dominate itself)."""
@@ -57,7 +57,7 @@ def post_dominator_tree(graph: ForwardGraph) -> PostDominatorTree:
 
 
 class _TreeBuilder:
-    """The tree while it grows. A virtual exit, numbered after the nodes, is the parent of all roots."""
+    """The tree under construction. A virtual exit, numbered after the nodes, is the parent of all roots."""
 
     def __init__(self, graph: ForwardGraph):
         self.graph = graph
@@ -68,10 +68,10 @@ class _TreeBuilder:
         self.worst_edges: list[Edge | None] = [None] * size
         self.jumps = [self.exit] * (size + 1)
         self.worst_skipped = list(range(size + 1))
-        """For each node, the one of greatest pattern from it up to, and without, its jump."""
+        """For each node, the node of greatest pattern from it up to, excluding, its jump."""
 
     def add(self, node: int) -> None:
-        """Put `node` into the tree; its consumers must be there."""
+        """Adds `node` to the tree; its consumers must be in the tree."""
         if self.graph.extern[node] or not self.graph.outputs[node]:
             self.patterns[node] = OpPatternKind.OPAQUE if self.graph.extern[node] else OpPatternKind.ELEM_WISE
             self._attach(node, self.exit)
@@ -84,7 +84,7 @@ class _TreeBuilder:
             if edge.consumer != ancestor:
                 ancestor, climbed = self._common_ancestor(ancestor, edge.consumer)
                 pattern = max(pattern, self.patterns[climbed])
-                # A node without an edge of its own ends at the exit, so no parent will be found either.
+                # A node without an edge is a child of the exit, so no parent will be found either.
                 skipped = self.worst_edges[climbed]
                 if skipped is not None and skipped.pattern > worst.pattern:
                     worst = skipped
@@ -109,7 +109,7 @@ class _TreeBuilder:
         return left if self.patterns[left] >= self.patterns[right] else right
 
     def _common_ancestor(self, left: int, right: int) -> tuple[int, int]:
-        """The least common ancestor of two different tree nodes, and the worst node climbed over to get there."""
+        """The least common ancestor of two different tree nodes, and the worst node passed on the way to it."""
         depths, jumps, parents, worst_skipped = self.depths, self.jumps, self.parents, self.worst_skipped
         if depths[left] < depths[right]:
             left, right = right, left

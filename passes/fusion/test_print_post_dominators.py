@@ -1,15 +1,14 @@
-"""`test-print-post-dominators`: writes the results of the fusion analyses into the text.
+"""`test-print-post-dominators`: writes the results of the fusion analyses into the IR as attributes.
 
-What: every op of every block gets the attributes
+Every op of every block gets the attributes
 
 - `fusion.node`: its number in post-DFS order;
-- `fusion.post_dominator`: the number of its immediate post-dominator, absent where it has none;
-- `fusion.pattern`: the greatest pattern on the way there, by Relay's name;
+- `fusion.post_dominator`: the number of its immediate post-dominator, absent if it has none;
+- `fusion.pattern`: the greatest pattern on the paths to it, by Relay's name;
 - `fusion.group`: the number of its group, counted in the order of first nodes;
-- `fusion.decision`: why it was fused into its post-dominator's group or not, in words.
+- `fusion.decision`: the reason why it was or was not fused into its post-dominator's group.
 
-Why attributes: the text can be checked line by line where the ops stand. For tests and for looking; no other pass reads
-them.
+Attributes let tests check the results line by line next to the ops. No other pass reads them.
 """
 
 from __future__ import annotations
@@ -28,14 +27,14 @@ from xrelay.passes.fusion.partition import FusionOptions, partition
 
 @dataclass(frozen=True)
 class TestPrintPostDominatorsPass(ModulePass):
-    """Write the fusion analyses into the text as attributes; see the module's docstring."""
+    """Writes the fusion analyses into the IR as attributes; see the module's docstring."""
 
     name = "test-print-post-dominators"
 
     max_depth: int = field(default=256, metadata={"help": "how many nodes a group may have"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Annotate every function, with the branches and closures in it."""
+        """Annotates every function, with the branches and closures in it."""
         options = FusionOptions(max_depth=self.max_depth)
         for function in op.walk():
             if isinstance(function, FuncOp):
@@ -44,7 +43,7 @@ class TestPrintPostDominatorsPass(ModulePass):
 
 
 def annotate(body: Block, options: FusionOptions) -> None:
-    """Write what the analyses find about a function's `body` to its ops."""
+    """Adds the results of the analyses of a function's `body` as attributes to its ops."""
     nodes = forward_graph(body)
     found = partition(nodes.graph, options)
     numbers = found.group_numbers()

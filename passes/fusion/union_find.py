@@ -8,10 +8,10 @@ from xrelay.passes.fusion.forward_graph import ForwardGraph
 
 
 class Groups:
-    """One group a node at first. A group is known by its root, the node that gives its result.
+    """Disjoint sets of nodes, initially of one node each, identified by the node that produces the group's result.
 
-    `pattern`, `num_nodes`, `arguments` and `anchor` are indexed by node; they describe the group whose root the node
-    is, or was when it was merged into another: the rules of partitioning look at both.
+    `pattern`, `num_nodes`, `arguments` and `anchor` are indexed by node. They describe the group whose root the node
+    is, or was when it merged into another group: the rules of partitioning use both.
     """
 
     def __init__(self, graph: ForwardGraph):
@@ -35,7 +35,7 @@ class Groups:
         return root
 
     def merge(self, child: int, parent: int) -> None:
-        """Merge the group of `child` into that of `parent`, whose root stays; `PassError` for two heavy ops."""
+        """Merges the group of `child` into that of `parent`, whose root stays; raises `PassError` for two heavy ops."""
         child, parent = self.root(child), self.root(parent)
         if child == parent:
             return
