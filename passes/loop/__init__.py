@@ -1,5 +1,5 @@
-"""Rewrites of loop nests: schedules, erasing blocks, planning memory.
+"""Rewrites of loop nests: schedule primitives, lowering of blocks, and memory planning.
 
-One primitive a file (`split.py`, `tile.py`, …), rewrite and pass together; what they share is in `primitives/`.
-Questions about a nest are answered by `nest_queries.py`, edits stand in `nest_edits.py`.
+Each primitive has a file (`split.py`, `tile.py`, …) with its rewrite and its pass; shared parts are in `primitives/`.
+`nest_queries.py` has the queries on nests, `nest_edits.py` the edits.
 """

@@ -1,4 +1,4 @@
-"""`loop-apply-schedules`: carry out the schedule that each kernel states."""
+"""`loop-apply-schedules`: applies the schedule attribute of each kernel."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from xrelay.passes.loop.tried_schedules import take_tried
 
 @dataclass(frozen=True)
 class LoopApplySchedulesPass(ModulePass):
-    """Apply each kernel's `loop.schedule`, primitive by primitive, and drop the attribute.
+    """Applies each kernel's `loop.schedule`, primitive by primitive, and removes the attribute.
 
-    A schedule is data on the kernel, so that the same text is what a test writes, what a tuning record stores and
-    what a report shows; this pass is where it becomes code. A kernel whose schedule has been tried in the same
-    compilation becomes the copy on which it was tried. Kernels without one stay as they are.
+    A schedule is data on the kernel: tests, tuning records and reports use the same text. A kernel whose schedule was
+    tried earlier in the same compilation is replaced by the copy that was scheduled then. Kernels without a schedule
+    stay unchanged.
 
     ```
     func.func private @k(…) attributes {loop.kernel, loop.schedule = #loop.schedule<[split("w", 14)]>} {
@@ -35,13 +35,13 @@ class LoopApplySchedulesPass(ModulePass):
         loop.for "w_i" %w_i to 14 {…}
     ```
 
-    Refuses (`ScheduleError`) where a primitive is not legal, naming kernel, step, primitive, loop, reason and advice.
+    Raises `ScheduleError` if a primitive is not legal, with kernel, step, primitive, loop, reason and advice.
     """
 
     name = "loop-apply-schedules"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Schedule every kernel of the module."""
+        """Schedules every kernel of the module."""
         for kernel in kernels_of(op):
             schedule = kernel.attributes.get(SCHEDULE)
             if schedule is None:

@@ -1,10 +1,10 @@
-"""Places buffers in one arena: lifetimes in, offsets out. Plain integers, no IR.
+"""Places buffers in one arena: computes offsets from lifetimes. Plain integers, no IR.
 
-The method is a sweep over time with a best-fit free list, as a memory allocator that knows all requests in advance:
-at each step the buffers that start there are placed, largest first, into the smallest free range that holds them; the
-ranges of the buffers that end there are freed after it and merged with their neighbours. Where nothing fits, the arena
-grows, by the missing part only if its last range is free. With n buffers this takes n log n comparisons; the offsets
-are not minimal (that problem is NP-hard), but never worse than giving every buffer its own place.
+The method is a sweep over time with a best-fit free list, like a memory allocator that has all requests in advance. At
+each step the buffers that start there are placed, largest first, into the smallest free range that holds them; the
+ranges of buffers that end there are freed afterwards and merged with their neighbours. If no range fits, the arena
+grows; a free range at its end is used and counts towards the growth. With n buffers this takes O(n log n) comparisons.
+The offsets are not minimal (that problem is NP-hard), but the arena is never larger than the sum of the buffers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Lifetime:
 
 @dataclass(frozen=True)
 class ArenaPlan:
-    """`offsets[i]` is where request `i` begins; the arena has `size` bytes."""
+    """`offsets[i]` is the offset of request `i`; the arena has `size` bytes."""
 
     offsets: tuple[int, ...]
     size: int
@@ -33,7 +33,7 @@ class ArenaPlan:
 
 @dataclass
 class _FreeList:
-    """The free ranges of an arena that can grow; sizes are multiples of the alignment."""
+    """The free ranges of a growing arena; sizes are multiples of the alignment."""
 
     end: int = 0
     by_size: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])
@@ -52,7 +52,7 @@ class _FreeList:
         return size
 
     def take(self, size: int) -> int:
-        """The beginning of a range of `size` bytes: the smallest free one that holds it, or the end of the arena."""
+        """Returns the offset of a range of `size` bytes: the smallest free range that holds it, or bytes at the end."""
         found = bisect_left(self.by_size, (size, 0))
         if found < len(self.by_size):
             begin = self.by_size[found][1]
@@ -77,9 +77,9 @@ class _FreeList:
 
 
 def assign_offsets(lifetimes: Sequence[Lifetime], alignment: int = 64) -> ArenaPlan:
-    """Offsets, multiples of `alignment`, such that requests alive at one step never overlap.
+    """Returns offsets, multiples of `alignment`, such that requests alive at the same step never overlap.
 
-    A request of zero bytes gets an offset but no room. Steps may be any integers; `first <= last` is required of each
+    A request of zero bytes gets an offset but no memory. Steps may be any integers; `first <= last` is required of each
     request, and `alignment >= 1`.
     """
     room = [-(-life.size // alignment) * alignment for life in lifetimes]

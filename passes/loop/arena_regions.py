@@ -1,8 +1,9 @@
-"""Places buffers in one arena when only running the program tells how large they are. No IR here.
+"""Places buffers in one arena if their sizes are known only at run time. No IR.
 
-A size is a known number of bytes times a unit, which a run gives. Buffers of one unit are placed as those of known size
-are (`arena.py`), for a unit of 1: the whole plan, a region of the arena, grows with the unit. Regions that are not
-needed at the same time share a slot, whose size is that of the larger. The arena is its slots, one after the other.
+A size is a known number of bytes times a unit, a value that is computed at run time. Buffers of one unit are placed
+like buffers of known size (`arena.py`), as if the unit were 1; the result is a region of the arena whose size scales
+with the unit. Regions that are not alive at the same time share a slot, which has the size of the largest. The arena is
+the sequence of its slots.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ _Unit = TypeVar("_Unit", bound=Hashable)
 class Request(Generic[_Unit]):
     """A buffer of `size` times `unit` bytes from step `first` to step `last`, both included.
 
-    Its place is a multiple of `grain` times `unit`; requests of one unit have one grain.
+    Its offset is a multiple of `grain` times `unit`; all requests of one unit have the same grain.
     """
 
     unit: _Unit
@@ -33,7 +34,7 @@ class Request(Generic[_Unit]):
 
 @dataclass(frozen=True)
 class Region(Generic[_Unit]):
-    """`size` times `unit` bytes in a slot of the arena, needed from step `first` to `last`."""
+    """`size` times `unit` bytes in a slot of the arena, alive from step `first` to `last`."""
 
     unit: _Unit
     size: int
@@ -44,7 +45,7 @@ class Region(Generic[_Unit]):
 
 @dataclass(frozen=True)
 class RegionPlan(Generic[_Unit]):
-    """`places[i]` is the region of request `i`, and where it begins there, to be multiplied with the unit."""
+    """`places[i]` is the region of request `i` and its offset there, which is multiplied by the unit."""
 
     regions: tuple[Region[_Unit], ...]
     places: tuple[tuple[int, int], ...]
@@ -61,9 +62,9 @@ class RegionPlan(Generic[_Unit]):
 
 
 def plan_regions(requests: Sequence[Request[_Unit]]) -> RegionPlan[_Unit]:
-    """A plan in which requests alive at one step never overlap.
+    """Returns a plan in which requests alive at the same step never overlap.
 
-    With n requests it takes n log n comparisons. `first <= last` is required of each request.
+    With n requests this takes O(n log n) comparisons. `first <= last` is required of each request.
     """
     members: dict[_Unit, list[int]] = {}
     for number, request in enumerate(requests):
@@ -88,7 +89,7 @@ def _lifetime(request: Request[_Unit]) -> Lifetime:
 
 
 def _slots(spans: Sequence[tuple[int, int]]) -> list[int]:
-    """A slot for each span such that spans that meet have different ones; as few slots as spans meet at a step."""
+    """Assigns slots to spans such that overlapping spans have different slots, with as few slots as possible."""
     slots = [0] * len(spans)
     busy: list[tuple[int, int]] = []
     free: list[int] = []

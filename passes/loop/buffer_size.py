@@ -20,11 +20,11 @@ from xdsl.utils.hints import isa
 
 INDEX_BYTES: Final = 8
 EXPECTED_EXTENT: Final = 256
-"""What an extent that only a run tells counts as."""
+"""The extent that size estimates assume for a dynamic dimension."""
 
 
 def element_bytes(type: Attribute) -> int | None:
-    """Bytes of an element of a buffer; None for a buffer that a view of an arena cannot make."""
+    """Bytes of an element of a buffer; None if a view of an arena cannot have the buffer's type."""
     if not isa(type, MemRefType):
         return None
     if not isinstance(type.layout, NoneAttr) or not isinstance(type.memory_space, NoneAttr):
@@ -33,14 +33,14 @@ def element_bytes(type: Attribute) -> int | None:
 
 
 def element_size(element: Attribute) -> int | None:
-    """Bytes of an element of a buffer, wherever it lies; None for a type whose size is not fixed."""
+    """Bytes of an element type in memory; None for a type without a fixed size."""
     if isinstance(element, IndexType):
         return INDEX_BYTES
     return element.size if isinstance(element, FixedBitwidthType) else None
 
 
 def known_bytes(alloc: memref.AllocOp) -> int | None:
-    """Bytes of a buffer; None where only a run tells, or a view of an arena cannot make it."""
+    """Bytes of a buffer; None if they are known only at run time, or a view of an arena cannot have its type."""
     if element_bytes(alloc.memref.type) is None:
         return None
     size, factors = bytes_and_factors(alloc)
@@ -48,9 +48,9 @@ def known_bytes(alloc: memref.AllocOp) -> int | None:
 
 
 def bytes_and_factors(alloc: memref.AllocOp) -> tuple[int, Sequence[SSAValue]]:
-    """The bytes of a buffer as a number times values, none of which is a product or a constant.
+    """Returns the bytes of a buffer as a number and values to multiply it with; no value is a product or a constant.
 
-    The buffer is one of which `element_size` knows the element.
+    `element_size` must know the element type.
     """
     bytes_, rest, pending = (
         element_size(alloc.memref.type.element_type) or 0,
@@ -70,7 +70,7 @@ def bytes_and_factors(alloc: memref.AllocOp) -> tuple[int, Sequence[SSAValue]]:
 
 
 def expected_bytes(buffer: SSAValue) -> int:
-    """About how many bytes a buffer has; 0 for one that an arena cannot hold."""
+    """The estimated bytes of a buffer; 0 if an arena cannot hold it."""
     type = SSAValue.get(buffer, type=MemRefType).type
     shape = (EXPECTED_EXTENT if extent == DYNAMIC_INDEX else extent for extent in type.get_shape())
     return prod(shape) * (element_bytes(type) or 0)

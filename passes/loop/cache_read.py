@@ -1,4 +1,4 @@
-"""`cache_read` and the pass `loop-cache-read`: a block reads a copy of an operand, which a new block fills before."""
+"""`cache_read` and the pass `loop-cache-read`: a block reads a copy of an operand, which a new block fills."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(CacheRead)
 def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
-    """Let read number `step.operand` of `step.block` go to a copy, filled by the new block `<block>_read<operand>`.
+    """Redirects read number `step.operand` of `step.block` to a copy, filled by the new block `<block>_read<operand>`.
 
     ```
     loop.for "i" %i to 12 {
@@ -37,11 +37,11 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
         loop.block "gemm" (…) reads(%A, %b) … { … loop.load %b[%vk, %vj] : memref<32x64xf32> …
     ```
 
-    Dimension `step.last` of the operand is innermost in the copy, the others keep their order: so that what lies apart
-    in memory lies side by side. `compute_at` then moves the copy to where a part of it is used, in a buffer of that
-    size. The loops of the copy are called `<block>_read<operand>_<dimension>`. Refuses a read that the block does not
-    have, an operand without dimensions or of a size that no value gives, one that the nest of the block itself
-    writes, and a block inside another block's nest.
+    Dimension `step.last` of the operand is innermost in the copy and the others keep their order, so that elements used
+    together are contiguous. `compute_at` then moves the copy to the loop that uses a part of it, and shrinks the buffer
+    to that part. The loops of the copy are named `<block>_read<operand>_<dimension>`. Raises `ScheduleError` for a read
+    that the block does not have, an operand without dimensions or with unknown sizes, an operand that the nest of the
+    block writes, and a block inside another block's nest.
     """
     block = find_block(kernel, step.block, step)
     load, extents, root, place = _find(kernel, block, step)
@@ -65,9 +65,9 @@ def cache_read(kernel: func.FuncOp, step: CacheRead) -> None:
 
 
 def _find(kernel: func.FuncOp, block: BlockOp, step: CacheRead) -> tuple[LoadOp, list[Extent], Operation, Block]:
-    """The read, the extents of what it reads, the root of the block's nest and where that stands.
+    """Returns the read, the extents of its operand, the root of the block's nest and the root's block.
 
-    `ScheduleError` where copying is not legal.
+    Raises `ScheduleError` if copying is not legal.
     """
     subject = f"block {step.block!r}"
     written = set(block.writes)

@@ -22,7 +22,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(CacheWrite)
 def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
-    """Let `step.block` write buffers of its own in `step.space`, copied by the new block `<block>_write`.
+    """Redirects `step.block` to buffers of its own in `step.space`, copied by the new block `<block>_write`.
 
     ```
     loop.for "i" %i to 12 {
@@ -40,10 +40,10 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
         loop.block "gemm_write" (%vi : spatial 12 = %i2, %vj : spatial 64 = %j2) reads(%c) writes(%C) {…}
     ```
 
-    `compute_at` then moves the block into tiles of the copy, where the buffer shrinks to a tile of registers. The loops
-    of the copy are called `<block>_write_<dimension>`, or `step.names`. Of several results those are copied that
-    something else uses. Refuses a block that does not write all of its buffers, once and by itself, each element
-    of all at the same place, or that stands inside another block's nest already.
+    `compute_at` then moves the block into tiles of the copy and shrinks the buffer to a tile of registers. The loops of
+    the copy are named `<block>_write_<dimension>`, or `step.names`. Of several results, those with other users are
+    copied. Raises `ScheduleError` for a block that does not write all of its buffers completely, once, as their only
+    writer, and each at the same index, and for a block inside another block's nest.
     """
     block = find_block(kernel, step.block, step)
     buffers = _results(block, step)
@@ -65,7 +65,7 @@ def cache_write(kernel: func.FuncOp, step: CacheWrite) -> None:
 
 
 def _results(block: BlockOp, step: CacheWrite) -> list[SSAValue]:
-    """The buffers that `block` writes and something else uses; all where that is none."""
+    """The buffers that `block` writes and other ops use; all written buffers if no other op uses any."""
     used = [b for b in block.writes if any(not _is_within(use.operation, block) for use in b.uses)]
     outputs = [b for b in block.writes if b in used or not isinstance(b, OpResult)]
     if not (outputs or block.writes):
@@ -80,7 +80,7 @@ def _is_within(op: Operation, block: BlockOp) -> bool:
 def _check(
     kernel: func.FuncOp, block: BlockOp, buffers: Sequence[SSAValue], names: list[str], step: CacheWrite
 ) -> tuple[Operation, Sequence[Extent]]:
-    """Raise `ScheduleError` where it is not legal; otherwise the outermost op of the nest, and the buffers' extents."""
+    """Returns the outermost op of the nest and the extents of the buffers; `ScheduleError` if copying is not legal."""
     subject = f"block {step.block!r}"
     positions = common_positions(block, block.writes, step)
     written: list[Extent] = [1 if position is None else block.extents[position] for position in positions]

@@ -1,7 +1,7 @@
-"""`loop-check-accesses`: accesses that loops and conditions do not show to be inside of their buffers are checked.
+"""`loop-check-accesses`: adds run-time checks to accesses that are not proven to be in bounds.
 
-The compiler guards what it makes itself. A text from outside may access anything under a condition, or at an index that
-it computes, so its accesses are proven here or checked while the program runs.
+The compiler guards the accesses that it makes. Other programs may access a buffer under a condition or at a computed
+index; these accesses are proven here or checked at run time.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from xrelay.passes.loop.nest_edits import compute
 from xrelay.passes.loop.nest_queries import box_of, is_nonnegative, stays_in
 
 LARGEST: Final = 1 << 62
-"""Indices are computed in 64 bits: up to this value nothing wraps around."""
+"""Indices are computed in 64 bits: values below this limit do not overflow."""
 
 
 @dataclass(frozen=True)
 class LoopCheckAccessesPass(ModulePass):
-    """Checks each index of a load or store that may be outside of its buffer, by ranges of loops and by conditions.
+    """Checks each index of a load or store that may be out of bounds, by ranges of loops and by conditions.
 
-    An access in the branch of an `scf.if` counts on the comparisons that lead there, conjunctions taken apart.
+    An access in a branch of an `scf.if` uses the comparisons that hold there; conjunctions are split.
 
     Before → after:
 
@@ -47,14 +47,14 @@ class LoopCheckAccessesPass(ModulePass):
                                                    %x = loop.load %X[%c] : memref<8xf32>
     ```
 
-    The rows of `loop.sort` and `loop.suppress` are checked likewise. Refuses buffers with unknown extents, and indices
-    that may need more than 64 bits, with a `LoweringError`.
+    The row indices of `loop.sort` and `loop.suppress` are checked likewise. Raises `LoweringError` for buffers with
+    unknown extents, and for indices that may need more than 64 bits.
     """
 
     name = "loop-check-accesses"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Checks the accesses of every function of the module, whose blocks are lowered."""
+        """Checks the accesses of every function of the module; all blocks must be lowered."""
         for function in op.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
                 check_accesses(function)
@@ -78,7 +78,7 @@ def check_accesses(function: FuncOp) -> None:
 
 
 def _row_extents(row: RowOp) -> Iterator[tuple[int, int | SSAValue | None]]:
-    """The operands that number a row, and how many rows there are along each."""
+    """Yields the operands that are row indices, each with the number of rows along its dimension."""
     if isinstance(row, SortOp):
         extents = list(extents_of(row.source))
         del extents[row.axis.value.data]
@@ -88,7 +88,7 @@ def _row_extents(row: RowOp) -> Iterator[tuple[int, int | SSAValue | None]]:
 
 
 def _checked(op: Operation, index: ValueMap, extent: int | SSAValue | None) -> ValueMap | None:
-    """Returns the index with a check before `op`, or None if the index is inside of its buffer."""
+    """Returns the index with a check before `op`, or None if the index is in bounds."""
     if extent is None:
         raise LoweringError(f"the buffer that {op.name} accesses has an unknown extent", location=location_of(op))
     if _is_inside(op, index, expression_of(extent)):
@@ -133,9 +133,9 @@ def _checked_extent(index: ValueMap) -> ValueMap | None:
 
 
 def _require_small(op: Operation, index: ValueMap) -> None:
-    """`LoweringError` where a part of an index that `op` computes or uses may need more than 64 bits.
+    """Raises `LoweringError` if a part of an index that `op` computes or uses may need more than 64 bits.
 
-    Extents that are values are those of buffers in memory, so they are no reason.
+    Extents that are values belong to buffers in memory and are small enough.
     """
     box = [exact_interval_of(value) for value in index.operands]
     for part in index.exprs[0].dfs():
@@ -153,7 +153,7 @@ def _has_range(value: ValueMap) -> bool:
 
 
 def _limits(op: Operation) -> list[ValueMap]:
-    """Expressions that are positive wherever `op` runs, by the conditions of the branches that it is in."""
+    """Expressions that are positive whenever `op` runs, derived from the conditions of the enclosing branches."""
     found: list[ValueMap] = []
     inner, around = op, op.parent_op()
     while around is not None and not isinstance(around, FuncOp):
@@ -166,7 +166,7 @@ def _limits(op: Operation) -> list[ValueMap]:
 
 
 def _tests(condition: SSAValue, *, holds: bool) -> Iterator[tuple[arith.CmpiOp, bool]]:
-    """The comparisons that are known where `condition` holds, or does not, each with its answer."""
+    """Yields the comparisons implied by `condition` being true or false, each with its result."""
     pending = [(condition, holds)]
     while pending:
         value, true = pending.pop()

@@ -1,4 +1,4 @@
-"""`compute_at` and the pass `loop-compute-at`: the nest of a producer moves into a loop of its consumer."""
+"""`compute_at` and the pass `loop-compute-at`: moves the nest of a producer into a loop of its consumer."""
 
 from __future__ import annotations
 
@@ -21,13 +21,15 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 from xrelay.passes.loop.primitives.tile_region import TileRegion, tile_region
 
 LOCAL_BYTES = 256 * 1024
-"""A tile up to this size gets the memory space `"local"`, which becomes registers and stack; larger ones stay on the
-heap, and so do those whose size is a value."""
+"""A tile up to this size gets the memory space `"local"`, which lowers to registers and the stack.
+
+Larger tiles, and tiles whose size is a value, stay on the heap.
+"""
 
 
 @rewrites(ComputeAt)
 def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
-    """Move the nest of `step.block` into `step.loop`, in front of the consumers there.
+    """Moves the nest of `step.block` into `step.loop`, before the consumers there.
 
     ```
     %t = memref.alloc() : memref<56x16xf32>
@@ -53,11 +55,12 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
           loop.block "relu" (…) reads(%t) writes(%Y) …                                // loads  %t[%vw - %w_o * 14, %vc]
     ```
 
-    The tile is what the consumers read while the loops inside `step.loop` run, found by affine bounds. Loops of the
-    producer keep names and order, also those with one iteration left; dimensions of the buffer with one element vanish.
-    A block with several results moves whole; one that nobody reads gets the same tile. Refuses a block whose result is
-    an argument of the kernel, or read outside the loop; none of whose results is read, or two over different tiles;
-    whose spatial loops have been split or fused; or which shares its nest.
+    The tile is the part that the consumers read while the loops inside `step.loop` run, computed by affine bounds.
+    Loops of the producer keep their names and order, also those with one remaining iteration; dimensions of the buffer
+    with one element are removed. A block with several results moves as a whole; unread results get the same tile.
+    Raises `ScheduleError` for a block whose result is an argument of the kernel or is read outside the loop, whose
+    results are not read or are read in different tiles, whose spatial loops have been split or fused, or which shares
+    its nest.
     """
     block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
     buffers = list(block.writes)
@@ -72,7 +75,7 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
     tiles = [_tile_alloc(alloc, region) for alloc in allocs]
     body.insert_ops_before(tiles, body.first_op if body.first_op is not None else anchor)
     body.insert_op_before(nest, anchor)
-    if root is not block:  # a block without loops has moved itself
+    if root is not block:  # a block without loops is detached already
         root.detach()
         root.erase()
     for alloc, tile in zip(allocs, tiles, strict=True):
@@ -82,7 +85,7 @@ def compute_at(kernel: func.FuncOp, step: ComputeAt) -> None:
 
 
 def _common_region(loop: ForOp, block: BlockOp, step: ComputeAt) -> TileRegion:
-    """What is read in one iteration of `loop` of the results of `block`; refuses different parts of two of them."""
+    """The part of the results of `block` that one iteration of `loop` reads; refuses different parts of two results."""
     read = [buffer for buffer in block.writes if any(buffer in reader.reads for reader in blocks_inside(loop))]
     regions = [tile_region(loop, block, buffer, step) for buffer in read]
     if any(region != regions[0] for region in regions):
@@ -94,7 +97,7 @@ def _common_region(loop: ForOp, block: BlockOp, step: ComputeAt) -> TileRegion:
 def _check_place(
     kernel: func.FuncOp, block: BlockOp, loop: ForOp, step: ComputeAt
 ) -> tuple[list[memref.AllocOp], Operation]:
-    """The allocations and the root of the producer; refuses where moving is not possible."""
+    """Returns the allocations and the root of the producer; raises `ScheduleError` if it cannot be moved."""
     subject = f"block {step.block!r}"
     owners = [buffer.op for buffer in block.writes if isinstance(buffer, OpResult)]
     allocs = [op for op in owners if isinstance(op, memref.AllocOp)]
@@ -150,7 +153,7 @@ def _check_users(block: BlockOp, loop: ForOp, root: Operation, step: ComputeAt) 
 
 
 def _check_loops(block: BlockOp, root: Operation, step: ComputeAt) -> list[ForOp]:
-    """The producer's own loops, the outermost first; each is a reduction or the only loop of one spatial variable."""
+    """The producer's own loops, outermost first; each is a reduction or the only loop of one spatial variable."""
     subject = f"block {step.block!r}"
     loops = [loop for loop in enclosing_loops(block) if loop is root or root.is_ancestor(loop)]
     bindings = block.bindings
@@ -174,7 +177,7 @@ def _check_loops(block: BlockOp, root: Operation, step: ComputeAt) -> list[ForOp
 
 
 def _tile_nest(block: BlockOp, own_loops: list[ForOp], positions: list[int | None], region: TileRegion) -> Operation:
-    """The producer's nest with spatial loops over the tile; takes the block out of its old nest."""
+    """Builds the producer's nest with spatial loops over the tile; moves the block out of its old nest."""
     dimension_of = {position: d for d, position in enumerate(positions) if position is not None}
     bindings = block.bindings
     replaced: dict[SSAValue, ValueMap] = {}
@@ -218,7 +221,7 @@ def _element_bytes(buffer_type: MemRefType) -> int:
 
 
 def _redirect(buffer: SSAValue, tile: SSAValue, region: TileRegion) -> None:
-    """Let every access go to the tile, relative to its base."""
+    """Redirects every access of `buffer` to the tile, with indices relative to its base."""
     for op in [use.operation for use in buffer.uses]:
         if isinstance(op, LoadOp | StoreOp):
             index = op.index

@@ -1,4 +1,4 @@
-"""`loop-compute-in-place`: kernels write their results where an input lies that nobody needs afterwards."""
+"""`loop-compute-in-place`: lets kernels write results into the buffers of inputs that are not used afterwards."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xrelay.passes.loop.nest_queries import kernels_of
 
 @dataclass(frozen=True)
 class LoopComputeInPlacePass(ModulePass):
-    """A kernel that computes element by element gets the buffer of an input for its output, at the input's last use.
+    """Makes the output of an elementwise kernel share the buffer of an input, at the input's last use.
 
     Before → after:
 
@@ -40,13 +40,13 @@ class LoopComputeInPlacePass(ModulePass):
                                                             loop.in_place = array<i64: 0, 2>}
     ```
 
-    `loop.in_place` says which argument may lie where which other does: that is part of what a kernel is. Where not all
-    calls of a kernel compute in place it stays what it is, and they call a copy, `@add_in_place`. Where the result is
-    an output of the function, the input is computed there instead.
+    `loop.in_place` names the arguments that may share a buffer, which is a property of the kernel. If only some calls
+    of a kernel compute in place, these call a copy, `@add_in_place`, and the kernel stays unchanged. If the result is
+    an output of the function, the input is computed in the output's buffer instead.
 
-    Refused are inputs that are read at another index than the output is written, or in another block; buffers that are
-    arguments, constants, parts of others, needed later, given away, or passed twice to one call; an output that is used
-    before; extents that are not the same values; buffers of less than `least` bytes.
+    Not reused are inputs that are read at another index than the output is written, or in another block; buffers that
+    are arguments, constants or views, used later, transferred to another owner, or passed twice to one call; an output
+    that is used before; buffers with different extent values; and buffers of less than `least` bytes.
     """
 
     name = "loop-compute-in-place"
@@ -54,7 +54,7 @@ class LoopComputeInPlacePass(ModulePass):
     least: int = field(default=1 << 16, metadata={"help": "bytes of the smallest buffer that is worth it"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Changes calls and kernels of the module in place."""
+        """Rewrites the calls and kernels of the module in place."""
         pairs = _pairs_of_kernels(op)
         chosen: dict[str, dict[tuple[int, int], list[func.CallOp]]] = {}
         functions = [each for each in op.ops if isinstance(each, func.FuncOp) and len(each.body.blocks) == 1]
@@ -65,7 +65,7 @@ class LoopComputeInPlacePass(ModulePass):
 
 
 def _pairs_of_kernels(module: ModuleOp) -> dict[str, Sequence[tuple[int, int]]]:
-    """The pairs of arguments of each kernel that may be one buffer, in all of its versions."""
+    """The pairs of arguments of each kernel that may share a buffer in all versions of the kernel."""
     kernels = kernels_of(module)
     versions = versions_by_kernel(kernels)
     found = {kernel.sym_name.data: pairs_in_place(kernel) for kernel in kernels}
@@ -81,7 +81,7 @@ def _pairs_of_kernels(module: ModuleOp) -> dict[str, Sequence[tuple[int, int]]]:
 
 @dataclass
 class _Use:
-    """A buffer, or several that have become one: its first and last use, as places in its block."""
+    """A buffer, or several merged buffers: their first and last use, as positions in their block."""
 
     buffer: SSAValue
     first: int
@@ -90,7 +90,7 @@ class _Use:
 
 
 class _Reuse:
-    """Finds the calls of one graph function that compute in place, and lets them."""
+    """Finds the calls of a graph function that can compute in place, and merges their buffers."""
 
     def __init__(self, function: func.FuncOp, least: int):
         self._block, self._least = function.body.block, least
@@ -101,7 +101,7 @@ class _Reuse:
         self._calls: list[func.CallOp] = []
 
     def run(self, pairs: Mapping[str, Sequence[tuple[int, int]]]) -> list[tuple[func.CallOp, tuple[int, int]]]:
-        """The calls of kernels that have a pair of `pairs`, with it; their buffers have become one."""
+        """Merges buffers; returns the calls that compute in place, each with its pair of `pairs`."""
         for op in self._block.ops:
             for inner in walk_ops(op):
                 self._note(inner)
@@ -114,7 +114,7 @@ class _Reuse:
         return joined
 
     def _note(self, op: Operation) -> None:
-        """Notes the uses of buffers by an op, the next one of the text."""
+        """Records the uses of buffers by an op; ops are visited in text order."""
         before = op.prev_op
         self._places[op] = 0 if before is None else self._places[before] + 1
         if isinstance(op, PartOp):
@@ -129,13 +129,13 @@ class _Reuse:
             self._calls.append(op)
 
     def _place_in(self, block: Block | None, op: Operation) -> int:
-        """The place in `block` of the op that `op` is or is in."""
+        """The position of `op`, or of its ancestor, in `block`."""
         while op.parent is not block and (around := op.parent_op()) is not None:
             op = around
         return self._places[op]
 
     def _join(self, call: func.CallOp, source: int, output: int) -> bool:
-        """Lets two operands of a call be one buffer, if that changes nothing; whether it does."""
+        """Merges two operands of a call into one buffer if that changes no result; returns whether it did."""
         old, new = call.arguments[source], call.arguments[output]
         if self._roots.get(old) != (old,) or self._roots.get(new) != (new,) or old.type != new.type:
             return False
@@ -156,19 +156,19 @@ class _Reuse:
         return True
 
     def _is_shared(self, call: func.CallOp, use: _Use, own: set[int]) -> bool:
-        """Whether another operand of a call than `own` points into a buffer."""
+        """Whether an operand of a call other than `own` refers to the buffer of `use`."""
         others = (each for number, each in enumerate(call.arguments) if number not in own)
         return any(isinstance(r, SSAValue) and self._uses.get(r) is use for o in others for r in self._roots.get(o, ()))
 
     def _can_take(self, uses: _Use, new: SSAValue) -> bool:
-        """Whether a buffer of the size of `uses` is what `new` is: the same extents, or an output of known ones."""
+        """Whether the buffer of `uses` fits `new`: equal extents, or an output of static shape."""
         old = uses.buffer.owner
         if isinstance(new.owner, memref.AllocOp) and isinstance(old, memref.AllocOp):
             return list(old.dynamic_sizes) == list(new.owner.dynamic_sizes) and old.alignment == new.owner.alignment
         return new in self._outputs and DYNAMIC_INDEX not in SSAValue.get(new, type=MemRefType).type.get_shape()
 
     def _replace(self) -> None:
-        """Lets the buffers that have become one be one."""
+        """Replaces merged allocations by the buffer that holds them."""
         for value, use in self._uses.items():
             if value is not use.buffer and isinstance(value.owner, memref.AllocOp):
                 value.replace_all_uses_with(use.buffer)
@@ -176,7 +176,7 @@ class _Reuse:
 
 
 def _home(buffer: Buffer) -> Block | None:
-    """The block that a buffer is made in."""
+    """The block that defines a buffer."""
     owner = buffer.owner if isinstance(buffer, SSAValue) else None
     return owner.parent if isinstance(owner, Operation) else owner
 
@@ -185,7 +185,7 @@ def _home(buffer: Buffer) -> Block | None:
 
 
 def _mark(module: ModuleOp, chosen: Mapping[str, Mapping[tuple[int, int], Sequence[func.CallOp]]]) -> None:
-    """Says of kernels that they compute in place; those that also are called otherwise get a copy that does."""
+    """Marks kernels that compute in place; a kernel that is also called otherwise gets a copy with the mark."""
     if not chosen:
         return
     kernels = {kernel.sym_name.data: kernel for kernel in kernels_of(module)}
@@ -208,7 +208,7 @@ def _mark(module: ModuleOp, chosen: Mapping[str, Mapping[tuple[int, int], Sequen
 
 
 def _copy(kernel: func.FuncOp, taken: set[str]) -> func.FuncOp:
-    """A copy of a kernel behind it, under a name of its own, which is taken then."""
+    """Inserts a copy of a kernel after it, under a fresh name that is added to `taken`."""
     copy = kernel.clone()
     copy.sym_name = StringAttr(fresh_name(f"{kernel.sym_name.data}_in_place", taken))
     Rewriter.insert_op(copy, InsertPoint.after(kernel))

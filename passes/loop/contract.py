@@ -1,4 +1,4 @@
-"""`contract` and the pass `loop-contract`: products along a loop are added up in each lane of the loop around it."""
+"""`contract` and the pass `loop-contract`: products along a loop are summed in each lane of the enclosing loop."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.target.features import DOT_TERMS
 
 @rewrites(Contract)
 def contract(kernel: func.FuncOp, step: Contract) -> None:
-    """Mark `step.lanes` vectorized and `step.loop`, directly inside it, contracted.
+    """Marks `step.lanes` as vectorized and `step.loop`, directly inside it, as contracted.
 
     ```
     loop.for "o" %o to 16 {
@@ -37,11 +37,11 @@ def contract(kernel: func.FuncOp, step: Contract) -> None:
     }
     ```
 
-    The block adds to an i32 the product of two bytes: `X[…, %vk]` of ui8, the same in every lane, and
-    `W[…, %vo, %vk]` of i8. The four bytes of all lanes lie side by side then, and CPUs have an instruction for that.
+    The block adds the product of two bytes to an i32: `X[…, %vk]` of ui8, the same in every lane, and `W[…, %vo, %vk]`
+    of i8. The four bytes of all lanes are contiguous, and CPUs have an instruction for this operation.
 
-    Refuses any other block, a loop of more or fewer than 4 iterations, more than 1024 lanes, extents known only at run
-    time, loops that are not serial, and bytes that lie in another order.
+    Raises `ScheduleError` for any other block, a loop that does not have 4 iterations, more than 1024 lanes, extents
+    known only at run time, loops that are not serial, and bytes in another order.
     """
     lanes, loop = find_loop(kernel, step.lanes, step), find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -71,7 +71,7 @@ def _check_serial(step: Contract, lanes: ForOp, loop: ForOp) -> None:
 
 
 def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:
-    """Why the block is no dot product in lanes; `None` where it is one."""
+    """Returns the reason why the block is not a dot product in lanes, or `None`."""
     found = dot_step(block.body.block)
     if found is None:
         return "does not add the product of a ui8 and an i8 to an i32"
@@ -87,7 +87,7 @@ def _problem(block: BlockOp, lanes: ForOp, loop: ForOp) -> str | None:
 
 
 def _strides(load: LoadOp, loop: ForOp) -> int | None:
-    """How many elements lie between those that neighbouring iterations of a loop read; `None` where that varies."""
+    """The distance in elements between the reads of consecutive iterations of a loop; `None` if it varies."""
     total, step = 0, 1
     index = load.index
     for position in reversed(range(len(index))):

@@ -1,4 +1,4 @@
-"""Buffers and the nest that copies them element by element, for the primitives that put a copy beside a block."""
+"""Buffers and nests that copy them element by element, for primitives that add a copy next to a block."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.dialects.upstream.buffer_types import buffer_type
 
 
 def alloc_like(type: MemRefType, shape: Sequence[Extent]) -> memref.AllocOp:
-    """Allocates a buffer of these extents, some of which may be values, without gaps, in the memory space of `type`."""
+    """Allocates a contiguous buffer of these extents, which may be values, in the memory space of `type`."""
     sizes = [DYNAMIC_INDEX if isinstance(extent, SSAValue) else extent for extent in shape]
     values = [extent for extent in shape if isinstance(extent, SSAValue)]
     return memref.AllocOp(values, [], buffer_type(type.element_type, sizes, space=type.memory_space))
 
 
 def known_extents(buffer: SSAValue) -> list[Extent] | None:
-    """The extents of a buffer as numbers and values; None where one is neither."""
+    """The extents of a buffer as numbers and values; None if an extent is unknown."""
     extents = [extent for extent in extents_of(buffer) if extent is not None]
     return extents if len(extents) == SSAValue.get(buffer, type=MemRefType).type.get_num_dims() else None
 
@@ -36,9 +36,9 @@ def copy_nest(
     copies: Mapping[SSAValue, SSAValue],
     order: Sequence[int] | None = None,
 ) -> Operation:
-    """Loops over `shape` around a block that copies one element of each source in `copies` to its target.
+    """Builds loops over `shape` around a block that copies one element of each source in `copies` to its target.
 
-    `shape` is that of the targets. With `order` dimension k of a target is dimension `order[k]` of its source.
+    `shape` is the shape of the targets. With `order`, dimension k of a target is dimension `order[k]` of its source.
     """
     nest = [ForOp(loop, extent) for loop, extent in zip(loops, shape, strict=True)]
     variables = [

@@ -1,6 +1,6 @@
-"""Whether functions at the loop level write the buffers that they declare as outputs, and no others.
+"""Checks that functions at the loop level write exactly the buffers that they declare as outputs.
 
-Callers rely on `loop.num_outputs`: outputs are allocated by them and hold nothing before a run, inputs are read only.
+Callers rely on `loop.num_outputs`: they allocate the outputs uninitialized, and expect inputs to be read only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def check_declared_outputs(module: ModuleOp) -> None:
 
 
 def _check_count(function: FuncOp) -> None:
-    """There are as many buffers as outputs are counted."""
+    """Checks that the function has at least as many buffers as declared outputs."""
     count, buffers = function.attributes[NUM_OUTPUTS], len(function.body.block.args)
     buffers -= len(dim_arguments(function)) + scratch_count(function)
     if not isinstance(count, IntegerAttr) or not 0 <= count.value.data <= buffers:
@@ -41,7 +41,7 @@ def _check_count(function: FuncOp) -> None:
 
 
 def _check_writes(function: FuncOp, functions: dict[str, FuncOp]) -> None:
-    """Outputs are written, and inputs are not."""
+    """Checks that outputs are written and inputs are not."""
     uses = _uses(function, functions)
     for position, value in enumerate(output_arguments(function)):
         is_empty = isa(value.type, MemRefType) and 0 in value.type.get_shape()
@@ -59,7 +59,7 @@ def _error(function: FuncOp, message: str) -> VerificationError:
 
 @dataclass
 class _Uses:
-    """The buffers that a function writes, and those that it may write under another name."""
+    """The buffers that a function writes, and those that it may write through other values."""
 
     written: set[SSAValue] = field(default_factory=set[SSAValue])
     unknown: set[SSAValue] = field(default_factory=set[SSAValue])

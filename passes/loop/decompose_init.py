@@ -1,4 +1,4 @@
-"""Init of a reduction as a statement of its own, in a nest before the reduction's loops."""
+"""Moves the init of a reduction into a nest of its own before the reduction's loops."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from xrelay.passes.loop.nest_queries import blocks_inside, enclosing_loops
 
 
 def decompose_init(function: Operation, names: Names) -> None:
-    """Takes the init regions out of the blocks of `function`.
+    """Moves the init regions out of the blocks of `function`.
 
-    Before → after, the spatial loops inside the reduction repeated for the init, with their kinds:
+    Before → after; the spatial loops inside the reduction are repeated for the init, with their kinds:
 
     ```
     loop.for "k" %k to 512 {                    loop.for "v_init" %w to 16 vectorized {
@@ -34,8 +34,8 @@ def decompose_init(function: Operation, names: Names) -> None:
     ```
 
     A loop that belongs to both a spatial and a reduce variable is repeated too: some elements are then initialised more
-    than once, all of them before anything is added. Where the init reads what the nest computes it stays in place,
-    under the condition that all other variables are zero; `ScheduleError` where the extent of one of these is a value.
+    than once, all of them before any addition. An init that reads results of its nest stays in place, under the
+    condition that all other variables are zero; raises `ScheduleError` if the extent of one of these is a value.
     """
     for block in blocks_inside(function):
         if not block.has_init:
@@ -50,7 +50,7 @@ def decompose_init(function: Operation, names: Names) -> None:
 
 
 def _loops_of(block: BlockOp, *, spatial: bool) -> set[SSAValue]:
-    """Indices of the loops that the spatial variables are bound to, or the others."""
+    """Indices of the loops that the spatial variables, or the other variables, are bound to."""
     positions = [p for p, kind in enumerate(block.kinds) if (kind is IterKind.SPATIAL) == spatial]
     return set(block.bindings.select(positions).operands)
 
@@ -61,13 +61,13 @@ def _outermost_reduction_loop(block: BlockOp) -> ForOp | None:
 
 
 def _can_leave(block: BlockOp, outermost: ForOp) -> bool:
-    """Whether the init means the same before the loop `outermost`."""
+    """Whether the init has the same effect before the loop `outermost`."""
     written = {buffer for inner in blocks_inside(outermost) for buffer in inner.writes}
     return not any(op.memref in written for op in ops_of(block.init, LoadOp))
 
 
 def _surely_reduces(block: BlockOp) -> bool:
-    """Whether all variables but the spatial ones have a value for certain, so that each point is visited."""
+    """Whether all variables but the spatial ones have static extents, so that each point is visited."""
     return all(isinstance(block.extents[p], int) for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL)
 
 
@@ -97,14 +97,14 @@ def _hoist(block: BlockOp, outermost: ForOp, names: Names) -> None:
 
 
 def take_init(block: BlockOp) -> Region:
-    """Removes the init of `block`; what it was, as a region."""
+    """Removes the init of `block` and returns it as a region."""
     body = block.init.block
     block.init.detach_block(body)
     return Region(body)
 
 
 def copy_around(loop: ForOp, inner: Operation, names: Names, suffix: str) -> ForOp:
-    """A copy of `loop`, called `<loop>_<suffix>`, around `inner`, which uses the index of the copy."""
+    """Wraps `inner` in a copy of `loop`, named `<loop>_<suffix>`, and makes it use the index of the copy."""
     extent = loop.extent if loop.extent is not None else loop.dynamic_extent
     assert extent is not None
     name = names.loop(f"{loop.loop_name}_{suffix}")
@@ -118,7 +118,7 @@ def copy_around(loop: ForOp, inner: Operation, names: Names, suffix: str) -> For
 
 
 def _guard_in_place(block: BlockOp) -> None:
-    """Puts the init at the beginning of the body, under `scf.if` unless there is nothing to ask."""
+    """Moves the init to the start of the body, under an `scf.if` unless no condition is needed."""
     bound = zip(block.variables, block.kinds, block.bindings.exprs, strict=True)
     reduce = [v for v, kind, expr in bound if kind is not IterKind.SPATIAL and expr != AffineConstantExpr(0)]
     spatial = [block.variables[position] for position in block.spatial]
@@ -136,7 +136,7 @@ def _guard_in_place(block: BlockOp) -> None:
 
 
 def _when_all_zero(values: Sequence[SSAValue], statements: Sequence[Operation]) -> list[Operation]:
-    """`statements` under an `scf.if` that asks whether all of `values` are zero."""
+    """Wraps `statements` in an `scf.if` whose condition is that all of `values` are zero."""
     zero = ConstantOp(IntegerAttr.from_index_int_value(0))
     ops: list[Operation] = [zero]
     condition: SSAValue | None = None

@@ -1,12 +1,12 @@
-"""Code for dimensions: a `Dim` over names becomes ops of arith on `index`, given the values of the names.
+"""Code for dimensions: emits arith ops on `index` for a `Dim` over names, given the values of the names.
 
-Parts that occur several times are computed once. Nothing that is emitted traps: a divisor that may be 0 gives way to
-another then. What must hold for the values to be those of the dimensions is collected as checks: that no divisor is 0,
-that extents broadcast, and that nothing leaves 64 bits.
+Common parts are computed once. No emitted op traps: a divisor that may be 0 is replaced by another value. The
+conditions under which the emitted values equal the dimensions are collected as checks: divisors are not 0, extents
+broadcast, and values fit in 64 bits.
 
-Names may become known later, where an op makes them, and for as long as a region lasts. Each such place has code of its
-own, and what follows from names is emitted at the first place where all of them are known. What may fail is emitted in
-the branch that asks for it, where `within` says so: elsewhere nobody is told of it.
+Names may become known later, at an op that makes them, or only inside a region. Each such place has code of its own,
+and a value is emitted at the first place where all of its names are known. With `within`, code that may fail is emitted
+in the branch that needs it, so that no other branch fails.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from xrelay.index_algebra.requirement import AtLeast, Broadcasts, Divides, Requi
 _Key = TypeVar("_Key", bound=Hashable)
 
 _SAFE: Final = 1 << 62
-"""Sums of products that are estimated below it leave no 64 bits, however the estimate was rounded."""
+"""Sums of products with an estimate below this value fit in 64 bits, whatever the rounding of the estimate."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """`holds` is an `i1`; `text` says of what, and `requirement` is that where it relates two dimensions."""
+    """`holds` is an `i1`, `text` describes the condition, and `requirement` relates two dimensions, if it does."""
 
     holds: SSAValue
     text: str
@@ -50,56 +50,56 @@ class Check:
 
 @dataclass(eq=False)
 class Place:
-    """Where code is emitted, and the checks of what stands there, by their texts."""
+    """An insertion point, and the checks of the values emitted there, by their texts."""
 
     builder: Builder
     depth: int = 0
     is_open: bool = True
-    """Whether the names that became known here still are."""
+    """Whether the names defined here are still known."""
     names: list[str] = field(default_factory=list[str])
-    """These names."""
+    """The names that became known here."""
     checks_by_text: dict[str, Check] = field(default_factory=dict[str, Check])
 
     @property
     def checks(self) -> list[Check]:
-        """What must hold for the values emitted here, each once, before what uses it."""
+        """The conditions on the values emitted here, each once, before the checks that use it."""
         return list(self.checks_by_text.values())
 
 
 class DimCode:
-    """Emits the values of dimensions over names of which each is between 0 and `MAX_EXTENT`."""
+    """Emits the values of dimensions over names; the value of a name is between 0 and `MAX_EXTENT`."""
 
     def __init__(self, names: Mapping[str, SSAValue], builder: Builder):
-        """Emit at the place of `builder`; `names` are values of type `index`."""
+        """Emits at the insertion point of `builder`; `names` are values of type `index`."""
         self.first = Place(builder)
-        """Where what follows from the names given at first is emitted, and from none."""
+        """The place of values that depend on the first names or on no names."""
         self._intervals: dict[Atom, Interval] = {}
         self._places: dict[SSAValue, Place] = {}
-        """Where values are emitted, or known; which may be before they get a name."""
+        """Maps values to their places. A value may have a place before it gets a name."""
         self._named: dict[str, Place] = {}
-        """Where names became known."""
+        """Maps names to the places where they became known."""
         self._values: dict[Dim, SSAValue] = {}
         self._atoms: dict[Atom, SSAValue] = {}
         self._products: dict[Monomial, SSAValue] = {}
         self._depth = 0
         self._floor = self.first
-        """Where what may fail is emitted at the earliest."""
+        """The earliest place of code that may fail."""
         self._learn(names, self.first)
 
     @property
     def checks(self) -> list[Check]:
-        """What must hold for the values emitted at the first place."""
+        """The conditions on the values emitted at the first place."""
         return self.first.checks
 
     def know(self, names: Mapping[str, SSAValue]) -> None:
-        """`names` are known at the first place as well."""
+        """Adds `names` to the names known at the first place."""
         self._learn(names, self.first)
 
     @contextmanager
     def within(self, place: Place | None) -> Generator[None]:
-        """What may fail is emitted and checked at `place`, or behind it, though its names were known before.
+        """Emits and checks code that may fail at `place` or later, even if its names were known before.
 
-        It is known no more when that place is left. Without a place nothing changes.
+        Such values become unknown when `place` is left. `None` changes nothing.
         """
         before, self._floor = self._floor, self._floor if place is None else place
         try:
@@ -108,15 +108,15 @@ class DimCode:
             self._floor = before
 
     def knows(self, name: str) -> bool:
-        """Whether the size of a name is known."""
+        """Whether the value of a name is known."""
         return self._known(self._atoms, Symbol(name)) is not None
 
     def enter(
         self, names: Mapping[str, SSAValue], builder: Builder, values: Mapping[Dim, SSAValue] | None = None
     ) -> Place:
-        """A new place, at `builder`: `names` are known there, and what was known before.
+        """Opens a place at `builder`, where `names` are known in addition to the names known before.
 
-        `values` are those of dimensions over these names that are known as a whole: sums are not among them.
+        `values` maps dimensions over these names to their values, if they are known as a whole; no dimension is a sum.
         """
         self._depth += 1
         place = Place(builder, self._depth)
@@ -130,7 +130,7 @@ class DimCode:
         return place
 
     def leave(self, place: Place) -> None:
-        """The newest place that is still open ends: its names are not known any more, nor what follows from them."""
+        """Closes the newest open place: its names, and values that depend on them, are no longer known."""
         self._depth -= 1
         place.is_open = False
         for name in place.names:
@@ -138,11 +138,11 @@ class DimCode:
                 del self._named[name], self._atoms[Symbol(name)], self._values[symbol(name)]
 
     def place_of(self, names: Iterable[str]) -> Place:
-        """The first place where all of `names` are known; `LoweringError` where one is not."""
+        """The first place where all of `names` are known; raises `LoweringError` for an unknown name."""
         return max(map(self._place_of_name, names), key=_depth, default=self.first)
 
     def value(self, dim: Dim) -> SSAValue:
-        """The value of `dim`, an `index`; `LoweringError` for one that is open or has a name that is not known."""
+        """The value of `dim`, an `index`; raises `LoweringError` if it is open or has an unknown name."""
         known = self._known(self._values, dim)
         if known is None:
             if isinstance(dim, int):
@@ -155,7 +155,7 @@ class DimCode:
         return known
 
     def extent(self, dim: Dim) -> SSAValue:
-        """The value of `dim`, which the checks hold between 0 and `MAX_EXTENT`."""
+        """The value of `dim`, with checks that it is between 0 and `MAX_EXTENT`."""
         value = self.value(dim)
         low, high = self._interval(dim)
         if low is None or low < 0:
@@ -165,12 +165,12 @@ class DimCode:
         return value
 
     def may_fail(self, dim: Dim) -> bool:
-        """Whether `dim` is no extent, or has no value, for some sizes of its names that are not too large."""
+        """Whether `dim` is negative or undefined for some sizes of its names; too large sizes are ignored."""
         low, _ = self._interval(dim)
         return low is None or low < 0 or self.may_lack_value(dim)
 
     def may_lack_value(self, dim: Dim) -> bool:
-        """Whether `dim` has no value for some sizes: where it divides by 0, or extents do not broadcast."""
+        """Whether `dim` is undefined for some sizes: it divides by 0, or its extents do not broadcast."""
         atoms = {atom for monomial, _ in dim.terms for atom in monomial} if isinstance(dim, Polynomial) else ()
         for atom in atoms:
             match atom:
@@ -192,7 +192,7 @@ class DimCode:
             self._note(requirement.text, Check(self.holds(requirement), requirement.text, requirement), place)
 
     def holds(self, requirement: Requirement) -> SSAValue:
-        """Whether `requirement` holds, an `i1`."""
+        """Emits an `i1` that is true if `requirement` holds."""
         lhs, rhs = requirement.lhs, requirement.rhs
         match requirement:
             case Divides():
@@ -209,7 +209,7 @@ class DimCode:
     # --- sums and products
 
     def _sum(self, dim: Polynomial) -> SSAValue:
-        """Terms that are added come first, then those that are subtracted."""
+        """Emits a sum: first the terms that are added, then those that are subtracted."""
         self._check_size(dim)
         low, _ = self._interval(dim)
         may_fail = low is None or low < 0
@@ -229,7 +229,7 @@ class DimCode:
         return product if factor == 1 else self._add(arith.MuliOp(product, self.value(factor)))
 
     def _product(self, monomial: Monomial) -> SSAValue:
-        """The product of the atoms from left to right; those that begin alike share their beginning."""
+        """The product of the atoms from left to right; products with a common prefix share it."""
         value = self._atom(monomial[0])
         for end in range(2, len(monomial) + 1):
             part = monomial[:end]
@@ -240,7 +240,7 @@ class DimCode:
         return value
 
     def _check_size(self, dim: Polynomial) -> None:
-        """Adds the check that no part of the sum leaves 64 bits, unless the bounds of its atoms tell."""
+        """Adds the check that every part of the sum fits in 64 bits, unless the bounds of its atoms prove it."""
         terms = [(abs(factor), [self._interval(as_dim(atom)) for atom in atoms]) for atoms, factor in dim.terms]
         sizes = [[_magnitude(interval) for interval in intervals] for _, intervals in terms]
         bounded = [prod(size for size in row if size is not None) for row in sizes if None not in row]
@@ -252,7 +252,7 @@ class DimCode:
         self._note(f"{dim} fits", Check(fits, f"{dim} fits in 64 bits"), self.place_of(names_of(dim)))
 
     def _real_term(self, monomial: Monomial, factor: int) -> SSAValue:
-        """The size of a term in f64."""
+        """The absolute value of a term in f64."""
         value = self._real(factor)
         for atom in monomial:
             number = self._add(SIToFPOp(self._add(IndexCastOp(self._atom(atom), i64)), f64))
@@ -292,7 +292,7 @@ class DimCode:
         return self._add(arith.SubiOp(dividend, whole))
 
     def _divisor(self, dim: Dim) -> SSAValue:
-        """The value of `dim`, or another one where that is 0, which a check notes."""
+        """The value of `dim`, replaced by another value if it is 0; a check excludes this case."""
         value, (low, _) = self.value(dim), self._interval(dim)
         if isinstance(dim, int) or (low is not None and low > 0):
             return value
@@ -327,7 +327,7 @@ class DimCode:
             self._know_from(value, place)
 
     def _know_from(self, value: SSAValue, place: Place) -> None:
-        """`value` is known from `place` on, unless it was before."""
+        """Records that `value` is known from `place` on, unless it was known before."""
         known = self._places.get(value)
         if known is None or not known.is_open:
             self._places[value] = place
@@ -337,16 +337,16 @@ class DimCode:
         return self._named[name]
 
     def _known(self, values: Mapping[_Key, SSAValue], key: _Key) -> SSAValue | None:
-        """What was emitted for `key` at a place that is still open."""
+        """The value that was emitted for `key` at a place that is still open."""
         value = values.get(key)
         return value if value is not None and self._places[value].is_open else None
 
     def _note(self, key: str, check: Check, place: Place) -> None:
-        """Adds a check at `place`, or where it is known what it asks: that is later if a part of it may fail."""
+        """Adds a check at `place`, or at the place of its condition, which is later if a part of it may fail."""
         max(place, self._places[check.holds], key=_depth).checks_by_text[key] = check
 
     def _checked_at(self, names: Iterable[str]) -> Place:
-        """Where it is checked what must hold for `names`."""
+        """The place of checks on `names`."""
         return max(self.place_of(names), self._floor, key=_depth)
 
     def _interval(self, dim: Dim) -> Interval:
@@ -376,6 +376,6 @@ def _depth(place: Place) -> int:
 
 
 def _magnitude(interval: Interval) -> int | None:
-    """The size of the greatest number of an interval, whatever its sign; `None` where there is none."""
+    """The greatest absolute value of an interval; `None` if it is unbounded."""
     low, high = interval
     return None if low is None or high is None else max(abs(low), abs(high))

@@ -1,4 +1,4 @@
-"""`disable_unroll` and the pass `loop-disable-unroll`: a loop is to stay a loop."""
+"""`disable_unroll` and the pass `loop-disable-unroll`: prevents the unrolling of a loop."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(DisableUnroll)
 def disable_unroll(kernel: func.FuncOp, step: DisableUnroll) -> None:
-    """Tell later stages to leave `step.loop` rolled: LLVM would otherwise unroll reductions and spill accumulators.
+    """Marks `step.loop` as not to be unrolled: LLVM would otherwise unroll reductions and spill accumulators.
 
     ```
     loop.for "k" %k to 512 {…}
@@ -23,7 +23,7 @@ def disable_unroll(kernel: func.FuncOp, step: DisableUnroll) -> None:
     loop.for "k" %k to 512 unroll = disable {…}
     ```
 
-    Refuses an unrolled or vectorized loop.
+    Raises `ScheduleError` for an unrolled or vectorized loop.
     """
     loop = find_loop(kernel, step.loop, step)
     if loop.kind in (LoopKind.UNROLLED, LoopKind.VECTORIZED):

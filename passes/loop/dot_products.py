@@ -1,4 +1,4 @@
-"""Steps of dot products of bytes: what `contract` marks, and `convert-loop-to-scf` writes as one product of vectors."""
+"""Steps of dot products of bytes, which `contract` marks and `convert-loop-to-scf` lowers to a product of vectors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.dialects.loop import LoadOp, StoreOp
 
 @dataclass(frozen=True)
 class DotStep:
-    """`sum += unsigned * signed`: an i32, and two bytes that are widened to it, one without and one with a sign."""
+    """`sum += unsigned * signed`: an i32 and two bytes extended to i32, one unsigned and one signed."""
 
     sum: LoadOp
     store: StoreOp
@@ -22,7 +22,7 @@ class DotStep:
 
 
 def dot_step(body: Block) -> DotStep | None:
-    """What a body of eight ops does, where it is the step of a dot product; `None` where it is anything else."""
+    """The step of a dot product that a body of eight ops computes, or `None`."""
     store = body.last_op
     if not isinstance(store, StoreOp) or not isinstance(add := store.value.owner, arith.AddiOp):
         return None
@@ -39,7 +39,7 @@ def _same_place(load: LoadOp, store: StoreOp) -> bool:
 
 
 def _bytes_of(product: arith.MuliOp) -> tuple[LoadOp, LoadOp] | None:
-    """The byte without a sign and the one with it."""
+    """The unsigned and the signed byte."""
     for unsigned, signed in ((product.lhs, product.rhs), (product.rhs, product.lhs)):
         if isinstance(unsigned.owner, arith.ExtUIOp) and isinstance(signed.owner, arith.ExtSIOp):
             loads = _byte(unsigned.owner), _byte(signed.owner)

@@ -1,7 +1,7 @@
-"""The arena of an `@main` that binds names: places are computed when it runs, from the sizes of the names.
+"""The arena of an `@main` that binds names: offsets are computed at run time from the values of the names.
 
-The size of a buffer is a known number of bytes, rounded up to the alignment, times a unit: the product of its open
-extents. Where the number is so small that rounding would waste memory, the unit is rounded up instead.
+The size of a buffer is a known number of bytes, rounded up to the alignment, times a unit: the product of its dynamic
+extents. If the number is so small that rounding it would waste memory, the unit is rounded up instead.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from xrelay.passes.loop.arena_regions import Region, Request, plan_regions
 from xrelay.passes.loop.buffer_size import bytes_and_factors
 
 SMALL: Final = 512
-"""Bytes for each element of a unit below which the unit is rounded up, and not they."""
+"""Bytes per element of a unit below which the unit, not the number of bytes, is rounded up."""
 MAX_ARENA: Final = 1 << 62
-"""The bytes that an arena may have: half of what an `index` can say, since they are estimated in f64."""
+"""The largest size of an arena in bytes: half the range of `index`, since sizes are estimated in f64."""
 TOO_LARGE: Final = "out of memory: the buffers of @main do not fit in 64 bits"
 
 
@@ -38,7 +38,7 @@ class Unit:
 def request_of(
     alloc: memref.AllocOp, alignment: int, order: Mapping[SSAValue, int], life: tuple[int, int]
 ) -> Request[Unit]:
-    """What a buffer that is alive in the steps `life` asks for; `order` numbers the values of the function."""
+    """The request of a buffer that is alive in the steps `life`; `order` numbers the values of the function."""
     size, factors = bytes_and_factors(alloc)
     extents = tuple(sorted(factors, key=order.__getitem__))
     if extents and size < SMALL:
@@ -48,14 +48,14 @@ def request_of(
 
 @dataclass(frozen=True)
 class ArenaCode:
-    """The values that tell where each request begins, and the bytes of the arena."""
+    """The offset of each request and the bytes of the arena, as values."""
 
     places: Sequence[SSAValue]
     size: SSAValue
 
 
 def emit_arena(requests: Sequence[Request[Unit]], builder: Builder) -> ArenaCode:
-    """Emits the places of requests whose units are `Unit`s, and the assertion that the arena is not too large."""
+    """Emits the offsets of requests whose units are `Unit`s, and an assertion that the arena is not too large."""
     plan = plan_regions(requests)
     code = _SizeCode(builder)
     code.check(plan.regions)
@@ -71,7 +71,7 @@ def emit_arena(requests: Sequence[Request[Unit]], builder: Builder) -> ArenaCode
 
 
 class _SizeCode:
-    """Emits sums and products of sizes, each once."""
+    """Emits sums and products of sizes without duplicates."""
 
     def __init__(self, builder: Builder):
         self._builder = builder
@@ -107,7 +107,7 @@ class _SizeCode:
         return self._add(arith.MaxSIOp(lhs, rhs))
 
     def check(self, regions: Sequence[Region[Unit]]) -> None:
-        """Asserts that regions one after the other fit in `MAX_ARENA` bytes."""
+        """Emits an assertion that the regions, placed one after the other, fit in `MAX_ARENA` bytes."""
         if not any(region.unit.extents for region in regions):
             return
         sizes = [self._estimate(region.unit, region.size) for region in regions]

@@ -1,7 +1,7 @@
-"""Partial last tiles of loops whose extent is a value: full tiles without conditions, then one tile with them.
+"""Partial last tiles of loops whose extent is a value: full tiles without conditions, then one tile with conditions.
 
-How many tiles are full is then a value too, computed at the kernel's top. The partial tile keeps its size, and
-conditions on what lies beyond the domain: lanes become masked, and register tiles stay registers.
+The number of full tiles is then a value too, computed at the top of the kernel. The partial tile keeps its size and has
+conditions on elements outside of the domain: lanes become masked, and register tiles stay in registers.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from xrelay.passes.loop.nest_queries import blocks_inside, box_of, domain_condit
 
 @dataclass(frozen=True)
 class Tiles:
-    """How many tiles of a loop are full, at most one less than all."""
+    """The number of full tiles of a loop, and of all tiles; they differ by at most one."""
 
     full: ValueMap
     all: ValueMap
@@ -33,8 +33,8 @@ class Tiles:
 def cut_dynamic(loop: ForOp, names: Names) -> list[tuple[ForOp, bool]] | None:
     """Cuts a loop whose extent is a value into full tiles and a partial one.
 
-    Returns the loops that then stand one level inside, and for each whether it belongs to the partial tile; None where
-    the loop stays as it is, so that all its tiles keep their conditions.
+    Returns the ops one level inside the loop, each with whether it belongs to the partial tile. Returns None if the
+    loop stays unchanged, so that all its tiles keep their conditions.
 
     Before → after, `%vi : spatial %n = %io * 16 + %ii`:
 
@@ -49,13 +49,13 @@ def cut_dynamic(loop: ForOp, names: Names) -> list[tuple[ForOp, bool]] | None:
                                     }
     ```
 
-    A parallel loop stays one loop that chooses between the two, so that the partial tile is run in parallel too:
+    A parallel loop stays one loop that selects one of the two tiles, so that the partial tile runs in parallel too:
 
     ```
     loop.for "io" %io to %tiles parallel {
       %is_full = arith.cmpi slt, %io, %full
       scf.if %is_full {
-        %f = arith.minsi(%io, %full - 1)     // changes no value: it says what is known here
+        %f = arith.minsi(%io, %full - 1)     // changes no value, but bounds the index
         loop.for "ii" %ii to 16 { … %f * 16 + %ii … }
       } else {
         loop.for "ii_tail" %ii to 16 { … (%n floordiv 16) * 16 + %ii … }
@@ -74,7 +74,7 @@ def cut_dynamic(loop: ForOp, names: Names) -> list[tuple[ForOp, bool]] | None:
 
 
 def _tiles(loop: ForOp) -> Tiles | None:
-    """The full tiles of a loop, the same for all statements inside; None where not all but one are surely full."""
+    """The full tiles of a loop, equal for all statements inside; None unless at most one tile can be partial."""
     assert loop.dynamic_extent is not None
     count = expression_of(loop.dynamic_extent)
     found = {
@@ -99,7 +99,7 @@ def _tiles(loop: ForOp) -> Tiles | None:
 
 
 def _full_tiles(loop: ForOp, binding: ValueMap, extent: ValueMap) -> ValueMap | None:
-    """How often `binding` is surely below `extent` in all iterations inside `loop`; None where it is not linear.
+    """The number of iterations of `loop` in which `binding` is always below `extent`; None if it is not linear.
 
     With `step * %io + rest`, `rest` at most `high`, it is `(extent - 1 - high) floordiv step + 1`.
     """
@@ -118,7 +118,7 @@ def _full_tiles(loop: ForOp, binding: ValueMap, extent: ValueMap) -> ValueMap | 
 
 
 def _cut(loop: ForOp, tiles: Tiles, last: Sequence[Operation]) -> list[Operation]:
-    """Lets a serial loop run over its full tiles, and puts the partial one behind it; what stands in the loop."""
+    """Restricts a serial loop to its full tiles and inserts the partial tile after it; returns the full tile's ops."""
     full, count = _values(loop, tiles)
     loop.operands[0] = full
     test = CmpiOp(full, count, "slt")
@@ -129,7 +129,7 @@ def _cut(loop: ForOp, tiles: Tiles, last: Sequence[Operation]) -> list[Operation
 
 
 def _fork(loop: ForOp, tiles: Tiles, last: Sequence[Operation]) -> list[Operation]:
-    """Lets a parallel loop choose between a full tile and the partial one; the ops of the full tile."""
+    """Makes a parallel loop select the full or the partial tile; returns the ops of the full tile."""
     full, count = _values(loop, tiles)
     forked = ForOp(loop.loop_name, count, kind=loop.kind, no_unroll=loop.no_unroll)
     forked.location, forked.index.name_hint = loop.location, loop.index.name_hint
@@ -147,7 +147,7 @@ def _fork(loop: ForOp, tiles: Tiles, last: Sequence[Operation]) -> list[Operatio
 
 
 def _values(loop: ForOp, tiles: Tiles) -> tuple[SSAValue, SSAValue]:
-    """The number of full tiles and of all as values at the kernel's top."""
+    """The numbers of full tiles and of all tiles, as values at the top of the kernel."""
     kernel = loop.parent_op()
     while not isinstance(kernel, FuncOp):
         assert kernel is not None, "loops whose tails are handled stand in a function"

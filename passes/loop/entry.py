@@ -13,7 +13,7 @@ from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
 def call_single_kernel(module: ModuleOp) -> None:
-    """Gives a module of one kernel and no `@main` an `@main` that calls it, so that the kernel can be run alone.
+    """Adds an `@main` that calls the only kernel of a module, so that the kernel can be run alone.
 
     ```
     func.func private @k(%x: T, %y: U)  →  func.func private @k(%x: T, %y: U) …
@@ -21,8 +21,8 @@ def call_single_kernel(module: ModuleOp) -> None:
                                              func.call @k(%x, %y) …
     ```
 
-    Other modules stay as they are. Raises `InputError` for several kernels without `@main`, and for a kernel that does
-    not count its outputs or is not given all its memory by the caller.
+    A module with an `@main` or without kernels stays unchanged. Raises `InputError` for several kernels without
+    `@main`, and for a kernel that does not declare its outputs or does not get all its memory from the caller.
     """
     functions = [op for op in module.ops if isinstance(op, func.FuncOp) and op.body.blocks]
     kernels = [function for function in functions if LOOP_KERNEL in function.attributes]
@@ -62,7 +62,7 @@ def _main_around(kernel: func.FuncOp) -> func.FuncOp:
 
 
 def _scratch(argument: SSAValue, block: Block) -> SSAValue:
-    """A buffer for one of the kernel's scratch arguments."""
+    """Allocates a buffer for one of the kernel's scratch arguments."""
     if not isinstance(argument.type, MemRefType):
         raise InputError(f"scratch argument %{argument.name_hint} is {argument.type}, no buffer")
     alloc = memref.AllocOp([], [], argument.type)
@@ -71,7 +71,7 @@ def _scratch(argument: SSAValue, block: Block) -> SSAValue:
 
 
 def _named(attributes: dict[str, Attribute], argument: SSAValue) -> dict[str, Attribute]:
-    """The name of an argument, which is that of its value in the text where it is not said."""
+    """The attribute with the name of an argument: the declared name, or the name of its value in the text."""
     if VALUE_NAME in attributes:
         return {VALUE_NAME: attributes[VALUE_NAME]}
     return {VALUE_NAME: StringAttr(argument.name_hint)} if argument.name_hint is not None else {}

@@ -1,4 +1,4 @@
-"""Bounds of the extents between kernels, as dimensions over the names that `@main` binds."""
+"""Bounds of the extents of intermediate buffers, as dimensions over the names that `@main` binds."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ _SUMS = (arith.AddiOp, arith.MuliOp, arith.MaxSIOp, arith.MaxUIOp)
 _QUOTIENTS = (arith.DivUIOp, arith.DivSIOp, arith.FloorDivSIOp)
 _MINIMA = (arith.MinSIOp, arith.MinUIOp)
 _EVERY = MAX_EXTENT // 2
-"""A bound from which on it is one that every extent has."""
+"""Integer bounds from this value on are dropped: every extent has them."""
 _SGE = 5
 """The number of the predicate `sge`."""
 
 
 class ExtentBounds:
-    """Finds upper bounds of `index` values that are 0 or more, as extents are.
+    """Finds upper bounds of nonnegative `index` values, such as extents.
 
-    A value that an op makes, such as how many elements are not zero, has the bound that is asserted of it.
+    A value that an op computes from data, such as the number of nonzero elements, has the bound that is asserted of it.
     """
 
     def __init__(self, names: Mapping[SSAValue, Dim]):
-        """`names` are the values that names have."""
+        """`names` maps the values of names to dimensions."""
         self._known: dict[SSAValue, Dim | None] = dict(names)
 
     def of(self, value: SSAValue) -> Dim | None:
-        """The bound of `value`; `None` where none is known."""
+        """The bound of `value`, or `None`."""
         pending, begun = [value], set[SSAValue]()
         while pending:
             last = pending[-1]
@@ -49,14 +49,14 @@ class ExtentBounds:
 
 
 def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
-    """The values from whose bounds that of `value` follows."""
+    """The values whose bounds determine the bound of `value`."""
     if isinstance(value.owner, (*_SUMS, *_QUOTIENTS, *_MINIMA, arith.SubiOp)):
         return tuple(value.owner.operands)
     return tuple(_asserted(value))
 
 
 def _asserted(value: SSAValue) -> list[SSAValue]:
-    """What is asserted to be at least `value`."""
+    """The values that are asserted to be at least `value`."""
     compares = [use.operation for use in value.uses if use.index == 1]
     return [
         op.operands[0]
@@ -68,7 +68,7 @@ def _asserted(value: SSAValue) -> list[SSAValue]:
 
 
 def _bound(value: SSAValue, parts: Sequence[Dim | None]) -> Dim | None:
-    """The bound of a value from those of its parts."""
+    """The bound of a value, computed from the bounds of its parts."""
     op = value.owner
     known = [part for part in parts if part is not None]
     if isinstance(op, arith.ConstantOp):
@@ -77,7 +77,7 @@ def _bound(value: SSAValue, parts: Sequence[Dim | None]) -> Dim | None:
         try:
             return _combined(op, *known) if len(known) == 2 else None
         except DimensionError:
-            return None  # more quotients in each other than a dimension can have
+            return None  # the dimension would nest more quotients than `Dim` allows
     told = [part for part in known if not isinstance(part, int) or part < _EVERY]
     return reduce(least, told) if told else None
 

@@ -1,9 +1,9 @@
-"""Boxes: buffers of a graph function that no arena holds, each freed behind its last use.
+"""Frees dynamic buffers: buffers of a graph function outside of its arena, each after its last use.
 
-A box belongs to the block in which it is allocated. What a block gives away belongs to who gets it: the operands of
-`scf.yield`, `scf.condition` and `func.return`, and those with which an `scf.while` begins. So the results of `scf.if`,
-`scf.while` and `func.call` that are buffers are boxes of the block in which these stand, and the arguments of regions
-are boxes of the region. Who frees a box by an op of its own takes care of it on all ways.
+A dynamic buffer is owned by the block that allocates it. The operands of `scf.yield`, `scf.condition` and
+`func.return`, and the initial operands of an `scf.while`, transfer ownership. Buffers that are results of `scf.if`,
+`scf.while` or `func.call` are therefore owned by the block of the op, and those that are region arguments by the
+region. A buffer that an op deallocates explicitly must be deallocated on all paths.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from xrelay.passes.loop.lifetimes import GIVERS, roots_of
 
 
 def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
-    """Adds a `memref.dealloc` for each of `allocs` and for each box that ops of scf give, which nobody frees yet.
+    """Adds a `memref.dealloc` for each of `allocs` and each buffer from a call or an op of scf, unless it is freed.
 
     Before → after:
 
@@ -31,7 +31,7 @@ def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
                                                   memref.dealloc %t : memref<?xf32>
     ```
 
-    What is given away is not freed.
+    Buffers whose ownership is transferred are not freed.
     """
     block = function.body.block
     boxes = [*(alloc.memref for alloc in allocs), *_given(block)]
@@ -47,7 +47,7 @@ def free_boxes(function: func.FuncOp, allocs: Iterable[memref.AllocOp]) -> None:
 
 
 def _given(block: Block) -> Iterator[SSAValue]:
-    """The results of calls, and the results and arguments of ops of scf, that are boxes."""
+    """Yields the buffers among the results of calls, and among the results and arguments of ops of scf."""
     for op in block.ops:
         for inner in walk_ops(op):
             if isinstance(inner, scf.IfOp | scf.WhileOp | func.CallOp):
@@ -56,9 +56,9 @@ def _given(block: Block) -> Iterator[SSAValue]:
 
 
 def _last_uses(block: Block, boxes: Iterable[SSAValue]) -> dict[SSAValue, Operation | None]:
-    """For each box that nobody frees or gives away: the last op of its block that uses it.
+    """Maps each buffer that is not freed or transferred to the last op of its block that uses it.
 
-    That is the op that makes it where none uses it, and `None` for an argument without a use.
+    For an unused buffer this is its defining op, or `None` for an argument.
     """
     last: dict[SSAValue, Operation | None] = {
         box: box.owner if isinstance(box.owner, Operation) else None for box in boxes
@@ -78,14 +78,14 @@ def _last_uses(block: Block, boxes: Iterable[SSAValue]) -> dict[SSAValue, Operat
 
 
 def _home(box: SSAValue) -> Block:
-    """The block that a box belongs to."""
+    """The block that owns a buffer."""
     home = box.owner if isinstance(box.owner, Block) else box.owner.parent
     assert home is not None, "a box belongs to a block"
     return home
 
 
 def _in_block(op: Operation, block: Block) -> Operation:
-    """The op of `block` that `op` is, or that it is in."""
+    """The ancestor of `op` in `block`, or `op` itself."""
     while op.parent is not block and (around := op.parent_op()) is not None:
         op = around
     return op

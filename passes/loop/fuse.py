@@ -17,7 +17,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Fuse)
 def fuse(kernel: func.FuncOp, step: Fuse) -> None:
-    """Make one loop (`step.name`, by default `<outer>_<inner>`) of `step.outer` and `step.inner` directly inside it.
+    """Replaces `step.outer` and `step.inner`, directly inside it, by one loop `step.name` (default `<outer>_<inner>`).
 
     ```
     loop.for "n" %n to 2 {
@@ -30,8 +30,8 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
       loop.block "b" (%vn : spatial 2 = %n_c floordiv 8, %vc : spatial 8 = %n_c mod 8) …
     ```
 
-    Refuses loops that are not perfectly nested, of different kinds, an inner loop whose extent is a value, and a
-    reduction of such an extent with a spatial loop.
+    Raises `ScheduleError` for loops that are not perfectly nested or are of different kinds, for an inner loop whose
+    extent is a value, and for a reduction with such an extent fused with a spatial loop.
     """
     outer, inner = find_loop(kernel, step.outer, step), find_loop(kernel, step.inner, step)
     name = f"{step.outer}_{step.inner}" if step.name is None else step.name
@@ -63,7 +63,7 @@ def fuse(kernel: func.FuncOp, step: Fuse) -> None:
 
 
 def _check(kernel: func.FuncOp, outer: ForOp, inner: ForOp, name: str, step: Fuse) -> int:
-    """The extent of the inner loop; `ScheduleError` where the two cannot become one."""
+    """Returns the extent of the inner loop; raises `ScheduleError` if the loops cannot be fused."""
     if only_op(outer) is not inner:
         reason = f"{step.inner!r} is not the only thing directly inside it"
         raise refusal(step, f"loop {step.outer!r}", reason, "bring the two loops next to each other with reorder")

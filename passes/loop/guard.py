@@ -1,4 +1,4 @@
-"""`guard` and the pass `loop-guard`: blocks skip iterations beyond the extent of a loop."""
+"""`guard` and the pass `loop-guard`: makes blocks skip iterations beyond the extent of a loop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Guard)
 def guard(kernel: func.FuncOp, step: Guard) -> None:
-    """Give each block inside of `step.loop` a variable with the extent of the loop, so that any factor may split it.
+    """Adds a variable with the extent of `step.loop` to each block inside, so that any factor may split the loop.
 
     ```
     loop.for "i_i" %ii to 5 {
@@ -29,8 +29,8 @@ def guard(kernel: func.FuncOp, step: Guard) -> None:
       loop.block "b" (%v : spatial 10 = %io * 5 + %ii, %g : spatial 5 = %ii) …
     ```
 
-    A split by 3 then has 6 iterations, and the block skips the last. Refuses extents known only at run time, and
-    a block that depends on the order of the iterations.
+    A split by 3 then has 6 iterations, and the block skips the last one. Raises `ScheduleError` for extents known only
+    at run time, and for a block that depends on the order of the iterations.
     """
     loop = find_loop(kernel, step.loop, step)
     extent = static_extent(loop, step)
@@ -44,7 +44,7 @@ def guard(kernel: func.FuncOp, step: Guard) -> None:
 
 
 def _add_variable(block: BlockOp, loop: ForOp, extent: int) -> None:
-    """Adds a variable that is bound to the index of a loop and that the body does not use."""
+    """Adds a variable that is bound to the index of a loop and unused in the body."""
     kind = IterKind.REDUCE if reduces_over(block, loop) else IterKind.SPATIAL
     bindings = join_maps([block.bindings, ValueMap.identity([loop.index])])
     extents = (*block.extents, extent)

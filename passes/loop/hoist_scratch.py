@@ -1,4 +1,4 @@
-"""Buffers that kernels allocate for themselves become arguments, which `@main` allocates."""
+"""Turns scratch buffers, which kernels allocate for themselves, into arguments that `@main` allocates."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_a
 
 @dataclass(frozen=True)
 class _Scratch:
-    """The buffers that a kernel is given to work in, of the types `types`, as its calls know them.
+    """The scratch arguments of a kernel: buffers of the types `types`, which callers allocate.
 
-    They are operands from number `place` on; `extents` are the numbers of the operands, before there are any buffers,
-    that the open extents of each are.
+    They are the operands from number `place` on. `extents` are, for each buffer, the operand numbers of its dynamic
+    extents in a call without scratch operands.
     """
 
     place: int
@@ -47,10 +47,10 @@ class _Scratch:
 def hoist_scratch(
     main: func.FuncOp, functions: Mapping[str, func.FuncOp], calls: Mapping[str, list[func.CallOp]]
 ) -> None:
-    """Buffers allocated at the top of a kernel that only `main` calls → arguments that `main` allocates.
+    """Turns buffers allocated at the top of a kernel that only `main` calls into arguments that `main` allocates.
 
-    Their open extents must be arguments of the kernel, and it must not give them away. `calls` holds the new calls
-    afterwards.
+    Their dynamic extents must be arguments of the kernel, and the kernel must not transfer their ownership. Afterwards
+    `calls` contains the new calls.
     """
     own = set(walk_ops(main))
     for name, sites in calls.items():
@@ -65,7 +65,7 @@ def hoist_scratch(
 
 
 def give_scratch(kernel: func.FuncOp) -> None:
-    """Turns what a kernel allocates at its top into arguments that overlap no other; its callers are elsewhere."""
+    """Turns the allocations at the top of a kernel of another module into arguments without aliases."""
     del kernel.attributes[TAKES_SCRATCH]
     scratch = _take_scratch(kernel)
     if scratch is not None:
@@ -76,9 +76,9 @@ def give_scratch(kernel: func.FuncOp) -> None:
 
 
 def pass_declared_scratch(kernel: func.FuncOp, sites: Sequence[func.CallOp]) -> None:
-    """Lets calls of a kernel that is only declared allocate what its declaration says that it is given.
+    """Makes calls of a kernel declaration allocate the scratch buffers that it declares.
 
-    `PassError` where that leaves the size of a buffer open.
+    Raises `PassError` if the size of a buffer is not declared.
     """
     scratch = _declared_scratch(kernel)
     for site in sites:
@@ -86,7 +86,7 @@ def pass_declared_scratch(kernel: func.FuncOp, sites: Sequence[func.CallOp]) -> 
 
 
 def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
-    """Turns the buffers that a kernel allocates at its top into arguments; `None` where there are none."""
+    """Turns the allocations at the top of a kernel into arguments; `None` if the kernel has no such allocations."""
     given = lifetimes_in(kernel.body.block).given if LOOP_KERNEL not in kernel.attributes else set[Buffer]()
     allocs = [op for op in kernel.body.block.ops if isinstance(op, memref.AllocOp) and op.memref not in given]
     scratch = [op for op in allocs if _can_be_given(op)]
@@ -101,7 +101,7 @@ def _take_scratch(kernel: func.FuncOp) -> _Scratch | None:
 
 
 def _declared_scratch(kernel: func.FuncOp) -> _Scratch:
-    """What a kernel that is only declared says of its scratch."""
+    """The scratch buffers that a kernel declaration declares."""
     inputs, scratch = kernel.function_type.inputs.data, kernel.attributes.get(NUM_SCRATCH)
     count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
     place = sum(not isinstance(type, IndexType) for type in inputs) - count
@@ -150,7 +150,7 @@ def _allocations_to_arguments(kernel: func.FuncOp, place: int, scratch: Sequence
 
 
 def _pass_scratch(site: func.CallOp, scratch: _Scratch) -> func.CallOp:
-    """The call with fresh buffers as additional operands."""
+    """Replaces the call by one with fresh buffers as additional operands."""
     allocs = [
         memref.AllocOp([site.arguments[number] for number in numbers], [], type)
         for type, numbers in zip(scratch.types, scratch.extents, strict=True)

@@ -1,8 +1,8 @@
-"""Which outputs of a kernel may lie where one of its inputs lies: each element is read where it is written, by itself.
+"""Finds outputs of a kernel that may share the buffer of an input, because each element is read only by its own point.
 
-That is proven from the accesses: one block stores the output, each of its points another element, and nobody else uses
-the output; the input is read in that block alone, at the index of the store. Points of the block run once each, in any
-order. No primitive changes that, but tiles that overlap, which compute elements twice.
+This is proven from the accesses. One block stores the output, each of its points stores another element, and no other
+op uses the output; the input is read in this block alone, at the index of the store. Each point of the block runs once,
+in any order. No primitive changes this except overlapping tiles, which compute elements twice.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from xrelay.passes.loop.nest_queries import enclosing_loops, loops_of
 
 
 def pairs_in_place(kernel: func.FuncOp) -> list[tuple[int, int]]:
-    """The numbers of an input and an output that may be one buffer, for each such pair; an output has several rows."""
+    """The pairs of numbers of an input and an output that may share a buffer; an output may be in several pairs."""
     if _overlaps(kernel):
         return []
     return [(source, output) for output, each in enumerate(kernel.body.block.args) for source in _sources(kernel, each)]
 
 
 def _overlaps(kernel: func.FuncOp) -> bool:
-    """Whether tiles of the kernel overlap, or will."""
+    """Whether tiles of the kernel overlap, now or once its schedule is applied."""
     schedule = kernel.attributes.get(SCHEDULE)
     steps = schedule.data if isinstance(schedule, ScheduleAttr) else ()
     tails = [loop.tail for loop in loops_of(kernel).values()]
@@ -37,7 +37,7 @@ def _overlaps(kernel: func.FuncOp) -> bool:
 
 
 def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
-    """The numbers of the inputs that may lie where `output` does."""
+    """The numbers of the inputs that may share the buffer of `output`."""
     store = _only_store(output) if output in output_arguments(kernel) else None
     block = None if store is None else store.parent_op()
     if store is None or not isinstance(block, BlockOp):
@@ -57,12 +57,12 @@ def _sources(kernel: func.FuncOp, output: SSAValue) -> Iterator[int]:
 
 
 def _ops_before(store: StoreOp, block: BlockOp) -> set[Operation]:
-    """The ops of a block, and in its conditions, that stand before `store`."""
+    """The ops of a block, including those in its conditions, that precede `store`."""
     return set(takewhile(lambda op: op is not store, block.body.walk()))
 
 
 def _only_store(output: SSAValue) -> StoreOp | None:
-    """The only op that accesses `output`, where it is a store."""
+    """The only op that accesses `output`, if it is a store."""
     users = [use.operation for use in output.uses]
     stores = [op for op in users if isinstance(op, StoreOp)]
     blocks = [op for op in users if isinstance(op, BlockOp) and output not in op.reads]
@@ -70,7 +70,7 @@ def _only_store(output: SSAValue) -> StoreOp | None:
 
 
 def _stores_once(block: BlockOp, index: ValueMap) -> bool:
-    """Whether each point of a block runs once, and stores another element at `index`, without variables that are 0."""
+    """Whether each point of a block runs once and stores its own element; variables of extent 1 are 0 in `index`."""
     if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds):
         return False
     stored = [index.operands[expr.position] for expr in index.exprs if isinstance(expr, AffineDimExpr)]

@@ -19,7 +19,7 @@ from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.index_algebra.value_map import ValueMap
 
 RangeOf = Callable[[SSAValue], Interval | None]
-"""Inclusive bounds of an index value; None where it may be anything."""
+"""Inclusive bounds of an index value; None if unknown."""
 
 NO_SIGNED_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW])
 NO_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW, arith.IntegerOverflowFlag.NUW])
@@ -27,7 +27,7 @@ NO_WRAP = arith.IntegerOverflowAttr([arith.IntegerOverflowFlag.NSW, arith.Intege
 
 @lru_cache(maxsize=4096)
 def index_number(value: int) -> IntegerAttr[IndexType]:
-    """A number as an index; the same few stand in every kernel."""
+    """A number as an `index` attribute, cached because the same few numbers are in every kernel."""
     return IntegerAttr.from_index_int_value(value)
 
 
@@ -38,11 +38,11 @@ def index_constant(value: int) -> arith.ConstantOp:
 
 
 class IndexArith:
-    """Computes affine expressions with operations handed to `add`, from constants got from `constant`.
+    """Computes affine expressions with ops that it passes to `add` and constants that it gets from `constant`.
 
-    Sums and products are marked as free of wrap-around: signed always (an index that is out of the range of addresses
-    has no meaning), unsigned where the ranges prove that nothing is negative. Quotients and remainders round towards
-    minus infinity; where the dividend cannot be negative they are the unsigned operations.
+    Sums and products are marked as free of overflow: signed always (an index outside of the address range is
+    meaningless), unsigned if the ranges prove that all values are nonnegative. Quotients and remainders round towards
+    minus infinity; they are the unsigned operations if the dividend cannot be negative.
     """
 
     _add: Callable[[Operation], None]
@@ -55,10 +55,10 @@ class IndexArith:
     def value(self, value: ValueMap) -> SSAValue:
         """Computes the one expression of `value`; `LoweringError` if it divides by a constant that is not positive.
 
-        A divisor that is no constant must be positive wherever the result is used.
+        A divisor that is not a constant must be positive wherever the result is used.
         """
         expr = value.exprs[0]
-        # Most indices are the index of a loop, and need no normal form.
+        # Most indices are the index of a loop and need no normal form.
         if isinstance(expr, AffineDimExpr):
             return value.operands[expr.position]
         return self._sum(linear_form(expr, self._box(value)), value)
@@ -120,7 +120,7 @@ class IndexArith:
         return self._result(arith.SubiOp(value, multiple, overflow=NO_SIGNED_WRAP))
 
     def _product(self, monomial: AffineExpr, space: ValueMap) -> SSAValue:
-        """The product of the factors of a monomial, marked as free of wrap-around as sums are."""
+        """The product of the factors of a monomial, marked as free of overflow like sums."""
         box, factors = self._box(space), factors_of(monomial)
         ranges = [bounds(factor, box) for factor in factors]
         flags = NO_WRAP if all(known is not None and known[0] >= 0 for known in ranges) else NO_SIGNED_WRAP

@@ -1,4 +1,4 @@
-"""What comparisons of indices ask: expressions that are positive exactly where a comparison holds."""
+"""Comparisons of indices as limits: expressions that are all positive exactly if the comparison holds."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.index_algebra.affine_bounds import Interval, LinearForm, linear_form
 from xrelay.passes.loop.nest_queries import box_of, range_of
 
 Limits = tuple[ValueMap, ...]
-"""Expressions of which all are positive exactly where a comparison holds."""
+"""Expressions that are all positive exactly if a comparison holds."""
 
 _EQ, _NE, _SLT, _SLE, _SGT, _SGE, _ULT, _UGE = 0, 1, 2, 3, 4, 5, 6, 9
 """Predicates of `arith.cmpi`."""
@@ -32,7 +32,7 @@ _QUOTIENTS: Final[dict[type[Operation], AffineBinaryOpKind]] = {
 
 
 def limits_of(test: CmpiOp) -> Limits | None:
-    """The limits of a comparison of indices; None where it is another one, or lanes answer it."""
+    """The limits of a comparison of indices; None for other comparisons and those that differ between lanes."""
     if not isinstance(test.lhs.type, IndexType):
         return None
     left, right = affine(test.lhs), affine(test.rhs)
@@ -83,7 +83,7 @@ def affine(value: SSAValue) -> ValueMap:
 
 
 def _quotient(value: SSAValue) -> ValueMap | None:
-    """The quotient or remainder by a number that `value` is, where the dividend cannot be negative."""
+    """The quotient or remainder by a constant that `value` is, if the dividend cannot be negative."""
     kind = _QUOTIENTS.get(type(value.owner)) if isinstance(value, OpResult) else None
     if kind is None or not isinstance(value.owner, Operation):
         return None
@@ -100,7 +100,7 @@ def _is_lane(value: SSAValue) -> bool:
 
 
 def _reduced(limit: ValueMap) -> ValueMap:
-    """An expression that is positive where `limit` is, equal for `1 - q`, `2 - 2 * q` and `2 - 3 * q`."""
+    """An expression that is positive where `limit` is; it is the same for `1 - q`, `2 - 2 * q` and `2 - 3 * q`."""
     form = linear_form(limit.exprs[0], box_of(limit))
     divisor = gcd(*(coefficient for _, coefficient in form.terms)) or 1
     terms = tuple((atom, coefficient // divisor) for atom, coefficient in form.terms)
@@ -108,12 +108,12 @@ def _reduced(limit: ValueMap) -> ValueMap:
 
 
 def answer_of(limits: Limits) -> bool | None:
-    """What a comparison always gives; None where that changes."""
+    """The constant result of a comparison; None if it varies."""
     return told([range_of(limit) for limit in limits])
 
 
 def told(ranges: Iterable[Interval | None]) -> bool | None:
-    """The answer of a comparison whose limits lie in these ranges; None where they do not tell."""
+    """The result of a comparison whose limits are in these ranges; None if they do not determine it."""
     known = list(ranges)
     if any(each is not None and each[1] <= 0 for each in known):
         return False

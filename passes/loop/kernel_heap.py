@@ -1,4 +1,4 @@
-"""What kernels allocate while they run: rows whose length only a run tells, and what is too large for the stack."""
+"""The heap memory of kernels: rows whose length is known only at run time, and buffers too large for the stack."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from xrelay.passes.loop.buffer_size import bytes_and_factors, element_size
 from xrelay.passes.loop.nest_queries import buffers_on_stack
 
 HEADER: Final = 64
-"""The bytes in front of a buffer of the heap, whose sum with the buffer's is rounded up to a multiple of as many."""
+"""The bytes before a heap buffer; the sum of header and buffer is rounded up to a multiple of this number."""
 
 
 class HeapPart(NamedTuple):
-    """`bytes` times some `index` arguments, by their numbers; `None` where the size follows from something else."""
+    """`bytes` times the values of some `index` arguments, given by number; `None` if the size is not such a product."""
 
     bytes: int
     extents: tuple[int, ...] | None
@@ -31,14 +31,14 @@ class HeapPart(NamedTuple):
 
 
 def with_header(size: int) -> int:
-    """The bytes that a buffer of the heap takes of it."""
+    """The heap memory of a buffer of `size` bytes, including its header."""
     return -(-(size + HEADER) // HEADER) * HEADER
 
 
 def note_heap(kernel: func.FuncOp) -> None:
-    """Lets a kernel say what it allocates.
+    """Records the heap memory of a kernel as an attribute.
 
-    Buffers at its top exist beside all others, those in one op of its top beside each other.
+    Buffers at its top are alive during all other ops. Buffers in the same op at its top are alive together.
     """
     stack = buffers_on_stack(kernel)
     top, most = Counter[_Kind](), Counter[_Kind]()
@@ -58,7 +58,7 @@ def note_heap(kernel: func.FuncOp) -> None:
 
 
 def heap_of(kernel: func.FuncOp) -> Sequence[HeapPart]:
-    """What a kernel says that it allocates: the sum of these parts."""
+    """The recorded heap memory of a kernel: the sum of these parts."""
     rows = kernel.attributes.get(HEAP)
     return [_part(row) for row in rows.data] if is_attribute(rows, ArrayAttr[DictionaryAttr]) else ()
 
@@ -67,7 +67,7 @@ _Kind = tuple[tuple[int, ...] | None, bool]
 
 
 def _bytes_of(alloc: memref.AllocOp, kernel: func.FuncOp) -> Counter[_Kind]:
-    """What a buffer takes; of one whose size is unknown, that there is one."""
+    """The heap memory of a buffer; a buffer of unknown size counts 1 under the kind `None`."""
     each_thread = _is_in_parallel_loop(alloc)
     if element_size(alloc.memref.type.element_type) is None:
         return Counter({(None, each_thread): 1})

@@ -1,10 +1,10 @@
-"""What the values of a graph function point into, for how long that is needed, and what is given away.
+"""The buffers that values of a graph function refer to, their lifetimes, and transfers of their ownership.
 
-A part of a buffer is the buffer; to name a part is no use of it.
+A part of a buffer counts as the buffer; `loop.part` itself is not a use.
 
-Branches and loops between the calls are walked into: a step is the number of an op in the order of the text. Branches
-share memory as what comes one after the other does. What comes from outside of a loop is needed until its end, for the
-next iteration reads it again.
+Branches and loops between the calls are included: a step is the number of an op in text order. Branches share memory
+like successive code. A buffer from outside a loop is needed until the end of the loop, because the next iteration reads
+it again.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.loop.signature import argument_attrs
 
 Buffer = SSAValue | Attribute
-"""The name of a piece of memory: the value that made it, or for weights the weight itself."""
+"""The identity of a piece of memory: the value that allocates it, or the attribute of a weight."""
 
 
 LOOPS = (scf.WhileOp, scf.ForOp)
-"""The ops whose regions run again and again."""
+"""The ops with regions that run repeatedly."""
 
 GIVERS = (scf.YieldOp, scf.ConditionOp, scf.WhileOp, func.ReturnOp)
-"""The ops that give the buffers which are their operands to who gets them, see `free_boxes.py`."""
+"""The ops that transfer the ownership of the buffers among their operands, see `free_boxes.py`."""
 
 
 def roots_of(block: Block) -> dict[SSAValue, tuple[Buffer, ...]]:
-    """For each memref value of a graph function's block, and of regions in it, the buffers that it may point into."""
+    """Maps each memref value of a graph function's block, and of regions in it, to the buffers it may refer to."""
     roots: dict[SSAValue, tuple[Buffer, ...]] = {arg: (arg,) for arg in block.args if isa(arg.type, MemRefType)}
     arenas = _arenas(block)
     for op in _ops_in(block):
@@ -60,7 +60,7 @@ def _arenas(block: Block) -> set[SSAValue]:
 
 
 def _is_place_in(arenas: Container[SSAValue], op: Operation) -> bool:
-    """Views of arenas, and of other bytes at constant places, are buffers of their own, kept apart by a plan."""
+    """Whether `op` is a view of an arena, or a view at a constant offset; a plan keeps these buffers apart."""
     if not isinstance(op, memref.ViewOp):
         return False
     return op.source in arenas or isinstance(op.byte_shift.owner, arith.ConstantOp)
@@ -68,7 +68,7 @@ def _is_place_in(arenas: Container[SSAValue], op: Operation) -> bool:
 
 @dataclass(frozen=True)
 class Lifetimes:
-    """First and last use of each buffer, as steps, and the buffers that are given away."""
+    """First and last use of each buffer, as steps, and the buffers whose ownership is transferred."""
 
     first: dict[Buffer, int]
     last: dict[Buffer, int]

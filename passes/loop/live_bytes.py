@@ -1,6 +1,7 @@
-"""How many bytes of a block's buffers are needed at each place, and whether others may be needed for longer.
+"""The bytes of a block's live buffers at each position, and whether lifetimes may grow.
 
-What kernels work in is not counted, as schedules decide about it; so a little more than before is no reason to refuse.
+The scratch memory of kernels is not counted, because it depends on their schedules; therefore a small increase is
+allowed.
 """
 
 from __future__ import annotations
@@ -13,14 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 LITTLE: Final = 1 << 20
-"""Bytes that a function may need whatever it needed before."""
+"""Bytes that a function may always need."""
 SHARE: Final = 8
-"""By so large a part of what was needed, an eighth, more may be."""
+"""The allowed increase is this fraction, an eighth, of the initial maximum."""
 
 
 @dataclass(frozen=True)
 class Span:
-    """So many bytes more, or fewer, from place `first` to `last`, both included."""
+    """A change of the live bytes from position `first` to `last`, both included."""
 
     bytes: int
     first: int
@@ -28,7 +29,7 @@ class Span:
 
 
 class LiveBytes:
-    """The bytes in a block of so many places, and how many there may be."""
+    """The live bytes at each position of a block, and their limit."""
 
     def __init__(self, places: int, spans: Iterable[Span]):
         steps: NDArray[np.int64] = np.zeros(places + 1, np.int64)
@@ -40,17 +41,17 @@ class LiveBytes:
         self._limit = max(most + most // SHARE, LITTLE)
 
     def allows(self, changes: Sequence[Span]) -> bool:
-        """Whether no place would need much more than the one that needed most in the beginning."""
+        """Whether all positions stay within the limit after the changes."""
         first, last = min(span.first for span in changes), max(span.last for span in changes)
         return int(self._changed(changes, first, last).max()) <= self._limit
 
     def change(self, changes: Sequence[Span]) -> None:
-        """Takes changes over."""
+        """Applies changes."""
         first, last = min(span.first for span in changes), max(span.last for span in changes)
         self._bytes[first : last + 1] = self._changed(changes, first, last)
 
     def _changed(self, changes: Sequence[Span], first: int, last: int) -> NDArray[np.int64]:
-        """The bytes at the places from `first` to `last` after changes."""
+        """The bytes at the positions from `first` to `last` after the changes."""
         steps: NDArray[np.int64] = np.zeros(last - first + 2, np.int64)
         for span in changes:
             steps[span.first - first] += span.bytes

@@ -1,8 +1,9 @@
-"""`loop-lower-blocks`: the statements of a scheduled nest as plain loads, stores and arithmetic.
+"""`loop-lower-blocks`: lowers the statements of a scheduled nest to plain loads, stores and arithmetic.
 
-Blocks carry what schedules must know; once the schedule is applied they are in the way. Three steps: the init of each
+Blocks carry the information that schedules need; they are removed once the schedule is applied. The init of each
 reduction moves to a nest of its own before the reduction's loops (`decompose_init`), loops are cut or moved so that
-partial tiles have constant extents (`tails`), and each block is replaced by its body, its variables by their bindings.
+partial tiles have constant extents (`tails`), and each block is replaced by its body, with its variables replaced by
+their bindings.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from xrelay.passes.loop.tails import handle_tails
 
 @dataclass(frozen=True)
 class LoopLowerBlocksPass(ModulePass):
-    """Erases every `loop.block`.
+    """Replaces every `loop.block` by its body.
 
     Before → after:
 
@@ -44,8 +45,8 @@ class LoopLowerBlocksPass(ModulePass):
           …                                                }
     ```
 
-    A block whose bindings may leave its domain runs under `scf.if`, unless the tail of a loop avoids that: `peel` cuts
-    the loop, `overlap` moves its last tile back. `ScheduleError` where overlap would compute something else.
+    A block whose bindings may leave its domain runs under an `scf.if`, unless the tail of a loop avoids this: `peel`
+    cuts the loop, `overlap` moves its last tile back. Raises `ScheduleError` if `overlap` would change results.
     """
 
     name = "loop-lower-blocks"
@@ -58,7 +59,7 @@ class LoopLowerBlocksPass(ModulePass):
 
 
 def lower_blocks(function: func.FuncOp) -> None:
-    """Erases the blocks of one function; `ScheduleError` where a tail's strategy is not possible."""
+    """Erases the blocks of one function; raises `ScheduleError` if a tail strategy is not possible."""
     if not blocks_inside(function):
         return
     cut_tails(function)
@@ -68,7 +69,7 @@ def lower_blocks(function: func.FuncOp) -> None:
 
 
 def cut_tails(function: func.FuncOp) -> None:
-    """The first two steps, blocks still there: inits in nests of their own, partial tiles cut or moved."""
+    """Moves inits into nests of their own and cuts or moves partial tiles; blocks are kept."""
     names = Names(function)
     decompose_init(function, names)
     for body in function.body.blocks:
@@ -76,7 +77,7 @@ def cut_tails(function: func.FuncOp) -> None:
 
 
 def _erase_block(block: BlockOp) -> None:
-    """Replaces a block by its body, under the condition that its bindings are inside their domains."""
+    """Replaces a block by its body, under the condition that its bindings are in their domains."""
     conditions = domain_conditions(block)
     if any(_never_holds(binding, extent) for binding, extent in conditions):
         block.detach()
@@ -96,7 +97,7 @@ def _erase_block(block: BlockOp) -> None:
 
 
 def _bind(block: BlockOp) -> None:
-    """The variables of a block → their bindings, like terms collected, quotients that ranges decide resolved."""
+    """Replaces the variables of a block by their bindings, simplified by the ranges of index values."""
     bindings = block.bindings
     bound = {variable: bindings[position] for position, variable in enumerate(block.variables)}
     known = {value: interval for value in bindings.operands if (interval := index_range(value)) is not None}
@@ -114,7 +115,7 @@ def _never_holds(binding: ValueMap, extent: ValueMap) -> bool:
 
 
 def _under(conditions: Sequence[tuple[ValueMap, ValueMap]], statements: Sequence[Operation]) -> list[Operation]:
-    """`statements` under one `scf.if` that asks for all conditions."""
+    """Wraps `statements` in one `scf.if` that tests all conditions."""
     ops: list[Operation] = []
     tests: list[SSAValue] = []
     for binding, extent in conditions:
@@ -137,7 +138,7 @@ def _compare(value: SSAValue, predicate: str, limit: SSAValue, ops: list[Operati
 
 
 def _erase_empty_loops(function: func.FuncOp) -> None:
-    """Loops without any statement left, from the inside out, and the buffers that nothing uses any more."""
+    """Erases loops without statements, innermost first, and buffers that are then unused."""
     allocations = ops_of(function, memref.AllocOp)
     for loop in reversed(ops_of(function, ForOp)):
         if loop.body.block.is_empty:

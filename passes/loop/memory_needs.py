@@ -1,4 +1,4 @@
-"""What a run may need beside its arena: bounds of what boxes and kernels take, over the sizes of names."""
+"""The memory that a run needs in addition to its arena: bounds for dynamic buffers and kernels, in terms of names."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ from xrelay.passes.loop.kernel_heap import HEADER, heap_of, with_header
 from xrelay.passes.loop.lifetimes import GIVERS, LOOPS, roots_of
 
 MOST_WORDS: Final = 16
-"""So many things are named that are not counted; behind them stands how many more there are."""
+"""The largest number of listed items that are not counted; the rest is summarized as a number."""
 MOST: Final = 1 << 61
-"""The bytes from which on it does not matter how many they are."""
+"""Bounds in bytes are capped at this value."""
 _LIST: Final = "loop.list"
-"""The beginning of the names of ops on sequences, optionals and closures."""
+"""The prefix of the names of ops on sequences, optionals and closures."""
 
 
 @dataclass(frozen=True)
 class MemoryNeeds:
-    """Upper bounds of bytes: of the boxes at any time, of what a kernel takes in the whole, and for each thread.
+    """Upper bounds in bytes: of the dynamic buffers alive at a time, of a kernel in total, and of a kernel per thread.
 
-    They are sums of products of names with coefficients that are not negative. `uncounted` says what is not among them.
+    They are sums of products of names with nonnegative coefficients. `uncounted` lists what they do not include.
     """
 
     boxes: Dim = 0
@@ -57,12 +57,12 @@ class MemoryNeeds:
 
 
 def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> MemoryNeeds:
-    """The needs of a planned `main`: `functions` are those of its module, whose kernels say what they allocate.
+    """The needs of a planned `main`; `functions` are the functions of its module, with recorded heap memory of kernels.
 
-    A box counts from where it is allocated to where it is freed: one that a branch gives until what it gives is freed,
-    one that a loop gives until the end, as often as the loop may hold it. Functions beside `main` count with their
-    frames, and with kernels of known needs. Not counted are boxes of which no bound follows from the names of `main`,
-    lists, and functions that call themselves or give buffers.
+    A dynamic buffer counts from its allocation until it is freed. A buffer that a branch yields counts until the
+    branch's result is freed; a buffer that a loop yields counts until the end, once for each copy that the loop may
+    hold. Functions other than `main` count with their frames, and with kernels of known needs. Not counted are dynamic
+    buffers without a bound in the names of `main`, lists, and functions that are recursive or return buffers.
     """
     graphs = {
         name: function
@@ -70,7 +70,7 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
         if function.body.blocks and LOOP_KERNEL not in function.attributes and name != PLAN
     }
     words = dict[str, None]()
-    # A function whose index arguments are not all sizes of names has no bounds to count with.
+    # If not all index arguments of a function are sizes of names, its extents have no bounds.
     sizes = zip(dim_arguments(main), dim_names(main), strict=False)
     names: dict[SSAValue, Dim] = {value: symbol(name) for value, name in sizes}
     bounds = ExtentBounds(names)
@@ -88,7 +88,7 @@ def memory_needs(main: func.FuncOp, functions: Mapping[str, func.FuncOp]) -> Mem
 
 
 def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
-    """Lets `main` say what is not counted, and what is where that is known beforehand."""
+    """Records in `main` the uncounted items, and the bounds that are constant."""
     told: dict[str, Attribute] = {
         name: IntegerAttr(min(size, MOST), i64)
         for name, size in (("boxes", needs.boxes), ("kernels", needs.kernels), ("each_thread", needs.each_thread))
@@ -101,7 +101,7 @@ def write_needs(main: func.FuncOp, needs: MemoryNeeds) -> None:
 
 
 class _Most:
-    """The most that several sums of products may be: of each product the greatest coefficient."""
+    """An upper bound of several sums of products: the greatest coefficient of each product."""
 
     def __init__(self) -> None:
         self._terms = Counter[Monomial]()
@@ -122,7 +122,7 @@ def _terms(dim: Dim) -> Counter[Monomial]:
 
 
 class _Hold(NamedTuple):
-    """Until when there may be how many of what an allocation makes, and the value that holds one of them at the end."""
+    """The span and number of live buffers of an allocation, and the value that refers to one of them at the end."""
 
     value: SSAValue
     first: int
@@ -131,10 +131,10 @@ class _Hold(NamedTuple):
 
 
 class _Boxes:
-    """The boxes of a graph function."""
+    """The dynamic buffers of a graph function."""
 
     def __init__(self, main: func.FuncOp, bounds: ExtentBounds, words: dict[str, None]):
-        """`words` get what is not counted."""
+        """Items that are not counted are added to `words`."""
         self._ops, self._bounds, self._words = all_ops(main), bounds, words
         self._steps = {op: step for step, op in enumerate(self._ops)}
         self._freed: dict[object, int] = {}
@@ -149,7 +149,7 @@ class _Boxes:
                         self._givers.setdefault(root, (op, number))
 
     def most(self) -> Dim:
-        """The most bytes that there are at a time."""
+        """A bound of the bytes that are alive at a time."""
         sizes: defaultdict[SSAValue, Counter[Monomial]] = defaultdict(Counter)
         holds: dict[SSAValue, _Hold] = {}
         for op in (op for op in self._ops if isinstance(op, memref.AllocOp)):
@@ -180,7 +180,7 @@ class _Boxes:
 
 
 def _highest(changes: Mapping[int, Sequence[tuple[int, Counter[Monomial]]]]) -> Dim:
-    """The most that sums, which change at steps, come to."""
+    """The maximum of sums that change at steps."""
     now, most = Counter[Monomial](), Counter[Monomial]()
     for step in sorted(changes):
         touched = set[Monomial]()
@@ -194,7 +194,7 @@ def _highest(changes: Mapping[int, Sequence[tuple[int, Counter[Monomial]]]]) -> 
 
 
 def _box_bytes(op: memref.AllocOp, bounds: ExtentBounds) -> Dim | None:
-    """What a box takes at most; `None` where no bound is known."""
+    """A bound of the bytes of a dynamic buffer, or `None`."""
     type, extents = op.memref.type, [bounds.of(size) for size in op.dynamic_sizes]
     known, size = [extent for extent in extents if extent is not None], element_size(type.element_type)
     if size is None or len(known) < len(extents):
@@ -214,12 +214,12 @@ def _loops_around(op: Operation) -> list[Operation]:
 
 
 def _count_carried(loop: Operation) -> int:
-    """How many buffers a loop carries."""
+    """The number of buffers that a loop carries."""
     return sum(isinstance(operand.type, MemRefType) for operand in loop.operands)
 
 
 def _from(op: Operation) -> str:
-    """For which nodes a buffer is, in parentheses."""
+    """The sources of a buffer or kernel, in parentheses."""
     sources = op.attributes.get(SOURCES, sources_or_place(op))
     return f" ({', '.join(each.data for each in sources)})" if is_attribute(sources, ArrayAttr[StringAttr]) else ""
 
@@ -230,7 +230,7 @@ def _from(op: Operation) -> str:
 def _taken_by(
     call: func.CallOp, kernel: func.FuncOp, bounds: ExtentBounds, words: dict[str, None]
 ) -> tuple[Counter[Monomial], Counter[Monomial]]:
-    """What a kernel allocates where it is called, in the whole and for each thread."""
+    """The heap memory of a kernel at a call, in total and per thread."""
     given = [operand for operand in call.arguments if isinstance(operand.type, IndexType)]
     taken: tuple[Counter[Monomial], Counter[Monomial]] = (Counter(), Counter())
     for part in heap_of(kernel):
@@ -244,9 +244,10 @@ def _taken_by(
 
 
 def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], words: dict[str, None]) -> int:
-    """The bytes that frames of functions beside `main` take at a time, along one way of calls.
+    """The bytes of the frames of functions other than `main` that are alive at a time, along one chain of calls.
 
-    `words` get the functions whose boxes have no bound, which count as nothing: those that are called as closures, too.
+    Adds to `words` the functions whose dynamic buffers have no bound, which count 0; among them are functions called
+    only as closures.
     """
     calls = {name: calls_in(function, functions) for name, function in functions.items()}
     order, recursive, called = callees_first(calls), recursive_functions(calls), {main.sym_name.data}
@@ -266,7 +267,7 @@ def _frames(main: func.FuncOp, functions: Mapping[str, func.FuncOp], words: dict
 
 
 def _frame_of(function: func.FuncOp) -> int | None:
-    """The bytes of the boxes of a function, which are freed where it ends; `None` where no bound is known."""
+    """The bytes of a function's dynamic buffers, which are freed at its end; `None` if they have no known bound."""
     boxes = ops_of(function, memref.AllocOp)
     sizes = [_box_bytes(op, ExtentBounds({})) for op in boxes if op.parent is function.body.block]
     known = [size for size in sizes if isinstance(size, int)]

@@ -1,4 +1,4 @@
-"""`loop-merge-kernels`: kernels for extents that only a run tells are one where they are equal up to names."""
+"""`loop-merge-kernels`: merges kernels with dynamic extents that are equal up to names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.passes.loop.nest_queries import kernels_of
 from xrelay.passes.loop.signature import argument_attrs
 
 _NAMED_FOR_OTHERS = frozenset({LOOP_DIMS, SOURCES, SCHEDULE_REASON})
-"""Attributes of a kernel that say whose it is: what its callers compute for it, which nodes it computes, and why."""
+"""Attributes that only describe the use of a kernel: the dimensions of its callers, its nodes, and schedule reasons."""
 
 
 _PRIVATE = StringAttr("private")
@@ -30,11 +30,10 @@ _PRIVATE = StringAttr("private")
 
 @dataclass(frozen=True)
 class LoopMergeKernelsPass(ModulePass):
-    """Equal kernels that take extents become one, whatever the dimensions are called that callers pass.
+    """Merges equal kernels that take extents, whatever the names of the dimensions that callers pass.
 
-    A kernel sees of dimensions what stands in its text: one `index` argument for each distinct extent that it uses.
-    What is known of their sizes (`loop.size`) has told the schedule what pays; it counts for no more than that, so
-    kernels are compared after `loop-assign-schedules`. Before → after:
+    A kernel has one `index` argument for each distinct extent that it uses. Hints about sizes (`loop.size`) only guide
+    the choice of the schedule, so kernels are compared after `loop-assign-schedules`. Before → after:
 
     ```
     func.call @relu(%x, %y, %m) : …                            func.call @relu(%x, %y, %m) : …
@@ -45,10 +44,10 @@ class LoopMergeKernelsPass(ModulePass):
         attributes {loop.dims = #relay.dims<k>} {…}
     ```
 
-    The first of them stays; it computes the nodes of all, so an error in it names them all. Names of values count for
-    nothing, names of loops and blocks do, as schedules name them. Public kernels are left alone, and so are those of
-    numbers alone, which `relay-outline-fused` has shared. Kernels with versions are one where these are for the same
-    extents.
+    The first kernel is kept; its sources become those of all merged kernels, so that errors name them all. Names of
+    values are ignored in the comparison, names of loops and blocks are not, because schedules use them. Public kernels
+    are left unchanged, and so are kernels without extents, which `relay-outline-fused` shares already. Kernels with
+    versions are merged if their versions are for the same extents.
     """
 
     name = "loop-merge-kernels"
@@ -79,7 +78,7 @@ class LoopMergeKernelsPass(ModulePass):
 
 
 def _key(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
-    """What a kernel does, up to names."""
+    """A key that is equal for kernels that are equal up to names."""
     attributes: dict[str, Attribute] = {
         name: value for name, value in kernel.attributes.items() if name not in _NAMED_FOR_OTHERS
     }
@@ -88,19 +87,19 @@ def _key(kernel: func.FuncOp, keys: OpKeys) -> Hashable:
 
 
 def _without_sizes(kernel: func.FuncOp) -> ArrayAttr[DictionaryAttr]:
-    """The attributes of the arguments but for what is known of sizes."""
+    """The attributes of the arguments without size hints."""
     attrs = argument_attrs(kernel)
     return ArrayAttr([DictionaryAttr({key: each[key] for key in each if key != SIZE}) for each in attrs])
 
 
 def _keep_common_sizes(kernel: func.FuncOp, other: func.FuncOp) -> None:
-    """Of a kernel for several callers nothing is known of sizes where they say different things."""
+    """Removes the size hints of `kernel` if those of `other` differ."""
     if kernel.arg_attrs != other.arg_attrs:
         kernel.arg_attrs = _without_sizes(kernel)
 
 
 def add_sources(kernel: func.FuncOp, other: func.FuncOp) -> None:
-    """Lets a kernel say that it computes the nodes of another one too."""
+    """Adds the sources of `other` to those of `kernel`."""
     found: dict[Attribute, None] = {}
     for each in (kernel, other):
         sources = each.attributes.get(SOURCES)

@@ -1,10 +1,10 @@
-"""What kernels do that only copy: elements that lie side by side, or at regular distances, lie so in an output.
+"""Kernels that only copy elements, as moves: contiguous or strided elements of an input go to an output.
 
-Concatenations, splits, slices and reshapes are such kernels. That the elements stay in one run is proven from the
-accesses: the number of the element that is read, less the number of the one that is written, is the same for every
-point of a block, or of the branch of it that reads the input. Of a reshape, its kernel says so. Where they do not stay
-in one run, as in a concatenation of channels of several images, each index is still that of the other side times a
-step, plus a number: elements lie at strides then.
+Such kernels are concatenations, splits, slices and reshapes. The accesses prove that elements stay in one run: the
+linear index of the element that is read, minus that of the element that is written, is the same for every point of a
+block, or of the branch of it that reads the input. A reshape is marked by an attribute of its kernel. If the elements
+do not stay in one run, as in a concatenation of channels of several images, each index is still an affine function of
+the index on the other side, and the elements are strided.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from xrelay.index_algebra.value_map import Space
 from xrelay.passes.loop.nest_queries import blocks_of, enclosing_loops, nest_root
 
 _PURE = (arith.ConstantOp, arith.CmpiOp, arith.AddiOp, arith.SubiOp, arith.MuliOp, scf.IfOp, scf.YieldOp)
-"""The ops beside loads and one store that a block may hold."""
+"""The ops, besides loads and one store, that a block may contain."""
 _LESS = (2, 6)
 """The predicates `slt` and `ult`."""
 
@@ -40,8 +40,8 @@ _LESS = (2, 6)
 class Move:
     """Element `number` of an output is element `number + shift` of an input.
 
-    That holds of all elements of the input, of the output, or of both, which are arguments `source` and `target` of the
-    kernel; `shift` is an expression of its `index` arguments.
+    This holds for all elements of the input, of the output, or of both, which are arguments `source` and `target` of
+    the kernel; `shift` is an expression of its `index` arguments.
     """
 
     source: int
@@ -50,15 +50,16 @@ class Move:
     takes_source: bool
     fills_target: bool
     strides: tuple[int, ...] | None = None
-    """Where the elements lie in no run: the strides of the source in the target, where it takes all of the source, else
+    """If the elements are not in one run: the strides of the source in the target, if all of the source is taken,
+    otherwise
     those of the target in the source. Element 0 of the one is element `-shift` of the other, or `shift`."""
 
 
 @dataclass(frozen=True)
 class _Branch:
-    """What is stored where one variable of the block is in `[low, high)`; everywhere without a variable.
+    """The load that is stored if one variable of the block is in `[low, high)`, or always if there is no variable.
 
-    Without `high` that is up to the extent of the variable.
+    If `high` is `None`, the upper limit is the extent of the variable.
     """
 
     load: LoadOp
@@ -68,7 +69,7 @@ class _Branch:
 
 
 def moves_of(kernel: func.FuncOp) -> Sequence[Move]:
-    """The moves of which a kernel consists; none where it does anything else."""
+    """The moves that make up a kernel; empty if it does anything else."""
     if RESHAPE_ONLY in kernel.attributes and len(input_arguments(kernel)) == len(output_arguments(kernel)) == 1:
         return [Move(0, 1, ValueMap.constant(0), takes_source=True, fills_target=True)]
     blocks = list(blocks_of(kernel).values())
@@ -87,7 +88,7 @@ def moves_of(kernel: func.FuncOp) -> Sequence[Move]:
 
 
 class _Signature:
-    """The arguments of a kernel by their kinds, and the dimensions of those that are extents."""
+    """The arguments of a kernel by kind, and the dimensions of its extents."""
 
     def __init__(self, kernel: func.FuncOp):
         self.positions: Mapping[SSAValue, int] = {argument: argument.index for argument in kernel.body.block.args}
@@ -99,7 +100,7 @@ class _Signature:
 
 
 class _Mover:
-    """Looks at one block of a kernel."""
+    """Finds the moves of one block of a kernel."""
 
     def __init__(self, signature: _Signature, block: BlockOp):
         self._signature, self._block = signature, block
@@ -110,7 +111,7 @@ class _Mover:
             self._box[variable] = (0, (extent if isinstance(extent, int) else MAX_EXTENT) - 1)
 
     def moves(self) -> list[Move]:
-        """The moves of the block; none where it does anything else."""
+        """The moves of the block; empty if it does anything else."""
         store = self._only_store()
         if store is None or not _runs_everywhere(self._block):
             return []
@@ -122,7 +123,7 @@ class _Mover:
         return [] if None in found else [move for move in found if move is not None]
 
     def _only_store(self) -> StoreOp | None:
-        """The store of a block that does nothing but load and store."""
+        """The only store of a block without arithmetic, or `None`."""
         block = self._block
         if block.has_init or any(kind is not IterKind.SPATIAL for kind in block.kinds) or len(block.writes) != 1:
             return None
@@ -132,7 +133,7 @@ class _Mover:
         return store if isinstance(store, StoreOp) and is_output and store.parent_op() is block else None
 
     def _branches(self, value: SSAValue) -> list[_Branch]:
-        """What is stored: one load, or by the value of one variable one of several; nothing where it is else."""
+        """The loads that are stored: one, or several selected by one variable; empty if other values are stored."""
         found: list[_Branch] = []
         chosen: SSAValue | None = None
         pending: list[tuple[SSAValue, Dim, Dim | None]] = [(value, 0, None)]
@@ -175,7 +176,7 @@ class _Mover:
         return Move(positions[load.memref], positions[target], shift, takes, fills)
 
     def _apart(self, branch: _Branch, target: SSAValue) -> Move | None:
-        """The move of a branch whose elements lie at strides: all of the source, or all of the target."""
+        """The move of a branch whose elements are strided: all of the source, or all of the target."""
         load, takes = branch.load, branch.variable is not None
         steps = self._steps(load.index)
         inner, outer = (load.memref, target) if takes else (target, load.memref)
@@ -198,14 +199,14 @@ class _Mover:
         )
 
     def _takes_all(self, branch: _Branch, steps: Sequence[tuple[int, int]]) -> bool:
-        """Whether a branch copies all of its source to one part of the target along its variable."""
+        """Whether a branch copies all of its source to one range of the target along its variable."""
         low = branch.low if isinstance(branch.low, int) else None
         wanted = [(1, low if variable == branch.variable else 0) for variable in self._block.variables]
         is_shifted = [(step, -offset) for step, offset in steps] == wanted
         return is_shifted and self._count(branch) == self._size(extents_of(branch.load.memref))
 
     def _steps(self, index: ValueMap) -> list[tuple[int, int]] | None:
-        """`(step, offset)` of each index, which is `variable * step + offset` of the variable at its place."""
+        """`(step, offset)` of each index, which must be `variable * step + offset` of the variable in its position."""
         variables, found = self._block.variables, list[tuple[int, int]]()
         if len(index) != len(variables):
             return None
@@ -223,7 +224,7 @@ class _Mover:
         return found if all(step > 0 for step, _ in found) else None
 
     def _number(self, buffer: SSAValue, index: ValueMap) -> ValueMap | None:
-        """The number of an element in the order of memory."""
+        """The linear index of an element in memory."""
         index = index.substitute({v: expression_of(v) for v in index.operands if isinstance(v.owner, Operation)})
         index = index.substitute(self._zeros)
         space, total, step = Space(index.operands), ValueMap.constant(0), ValueMap.constant(1)
@@ -237,7 +238,7 @@ class _Mover:
         return total
 
     def _count(self, branch: _Branch) -> Dim | None:
-        """How many elements a branch stores."""
+        """The number of elements that a branch stores."""
         extents = list(self._block.extents)
         if branch.variable is None:
             return self._size(extents)
@@ -257,7 +258,7 @@ class _Mover:
         return self._dim(expression_of(extent))
 
     def _dim(self, value: ValueMap) -> Dim | None:
-        """An expression of extents in the names of the kernel; `None` where these do not tell."""
+        """An expression of extents as a dimension over the names of the kernel, or `None`."""
         form = linear_form(value.exprs[0])
         total: Dim = form.constant
         for atom, coefficient in form.terms:
@@ -273,12 +274,12 @@ class _Mover:
 
 
 def _yielded(end: Operation | None) -> SSAValue | None:
-    """The one value that a branch gives."""
+    """The one value that a branch yields."""
     return end.operands[0] if isinstance(end, scf.YieldOp) and len(end.operands) == 1 else None
 
 
 def _runs_everywhere(block: BlockOp) -> bool:
-    """Whether the loops around a block run it once at each point of its variables."""
+    """Whether the loops around a block run it exactly once at each point of its variables."""
     loops = {loop.index: loop.bound for loop in enclosing_loops(block)}
     bindings, bound = block.bindings, set[SSAValue]()
     for expr, extent in zip(bindings.exprs, block.extents, strict=True):

@@ -1,4 +1,4 @@
-"""Edits of a loop nest: fresh names, giving an index another value, letting accesses go elsewhere."""
+"""Edits of a loop nest: fresh names, replaced indices, and redirected accesses."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.passes.loop.nest_queries import index_range, structure_of
 
 
 class Names:
-    """The names of loops and blocks in a function, and fresh ones made from them."""
+    """The names of loops and blocks in a function, and fresh names derived from them."""
 
     _loops: set[str]
     _blocks: set[str]
@@ -29,15 +29,15 @@ class Names:
         self._blocks = {op.block_name for op in structure if isinstance(op, BlockOp)}
 
     def loop(self, stem: str) -> str:
-        """A name for a loop that no other has: `stem`, or `stem` and a number."""
+        """A fresh name for a loop: `stem`, or `stem` and a number."""
         return _fresh(stem, self._loops)
 
     def block(self, stem: str) -> str:
-        """A name for a block that no other has: `stem`, or `stem` and a number."""
+        """A fresh name for a block: `stem`, or `stem` and a number."""
         return _fresh(stem, self._blocks)
 
     def rename_inside(self, op: Operation, suffix: str) -> None:
-        """Gives the loops and blocks of a copied nest names of their own."""
+        """Renames the loops and blocks of a copied nest to fresh names."""
         for inner in (op, *structure_of(op)):
             if isinstance(inner, ForOp):
                 inner.loop_name_attr = StringAttr(self.loop(f"{inner.loop_name}_{suffix}"))
@@ -53,10 +53,10 @@ def _fresh(stem: str, taken: set[str]) -> str:
 
 
 def give_value(index: SSAValue, value: ValueMap, at: Block) -> None:
-    """Everything that uses `index` uses the one expression of `value` instead.
+    """Replaces all uses of `index` by the one expression of `value`.
 
-    Bindings and accesses get it composed into their expressions; where an op computes with the index, `value` is
-    computed at the beginning of the block `at`, under which all these uses stand.
+    In bindings and accesses, `value` is composed into their expressions. For uses by other ops, `value` is computed at
+    the start of the block `at`, which must contain all these uses.
     """
     computed: SSAValue | None = None
     for use in list(index.uses):
@@ -74,7 +74,7 @@ def give_value(index: SSAValue, value: ValueMap, at: Block) -> None:
 
 
 def replace_indices(replacements: Mapping[SSAValue, ValueMap]) -> None:
-    """Rewrite every binding and access that uses one of the indices in terms of other indices."""
+    """Rewrites every binding and access that uses one of the indices in terms of other indices."""
     users = {use.operation: None for value in replacements for use in value.uses}
     for user in users:
         if isinstance(user, BlockOp):
@@ -84,7 +84,7 @@ def replace_indices(replacements: Mapping[SSAValue, ValueMap]) -> None:
 
 
 def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
-    """Let `block` access `new` wherever it accesses `old`."""
+    """Replaces `old` by `new` in all accesses of `block`."""
     for op in all_ops(block):
         for position, operand in enumerate(op.operands):
             if operand is old:
@@ -92,7 +92,7 @@ def retarget(block: BlockOp, old: SSAValue, new: SSAValue) -> None:
 
 
 def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
-    """Takes the ops out of a loop, `index` in the place of its index."""
+    """Takes the ops out of a loop and replaces its index by `index`."""
     give_value(loop.index, index, loop.body.block)
     ops = list(loop.body.block.ops)
     for op in ops:
@@ -101,7 +101,7 @@ def take_body(loop: ForOp, index: ValueMap) -> list[Operation]:
 
 
 def prepend(block: Block, ops: Sequence[Operation]) -> None:
-    """Inserts `ops` at the beginning of a block."""
+    """Inserts `ops` at the start of a block."""
     if (first := block.first_op) is not None:
         block.insert_ops_before(ops, first)
     else:
@@ -109,7 +109,7 @@ def prepend(block: Block, ops: Sequence[Operation]) -> None:
 
 
 def compute(value: ValueMap, ops: list[Operation]) -> SSAValue:
-    """Appends to `ops` what computes the one expression of `value`."""
+    """Appends to `ops` the ops that compute the one expression of `value`; returns the result."""
 
     def constant(number: int) -> SSAValue:
         ops.append(op := index_constant(number))
@@ -119,10 +119,10 @@ def compute(value: ValueMap, ops: list[Operation]) -> SSAValue:
 
 
 def extent_value(kernel: Operation, value: ValueMap, name: str | None = None) -> int | SSAValue:
-    """The one expression of `value`, which is made of extents, as the extent of a loop of `kernel`.
+    """The one expression of `value`, an expression of extents, as the extent of a loop of `kernel`.
 
-    A number for a constant; else a value at the top of the kernel's body, computed once: the operand itself, what
-    computes it already, or new ops there, whose result is hinted `name`.
+    A constant becomes a number. Other expressions become a value at the top of the kernel's body, computed once: the
+    operand itself, the result of an existing op, or of new ops there, with the name hint `name`.
     """
     value = simplified(value)
     if isinstance(number := value.exprs[0], AffineConstantExpr):
@@ -149,7 +149,7 @@ def _is_index_arithmetic(op: Operation) -> bool:
 
 
 def simplified(index: ValueMap) -> ValueMap:
-    """`index` simplified with what the extents of loops and variables say."""
+    """`index` simplified by the extents of loops and variables."""
     return index.simplified(_intervals(index.operands))
 
 

@@ -1,4 +1,4 @@
-"""Questions about a loop nest: its loops and blocks, what encloses what, and what index values can be."""
+"""Queries on a loop nest: its loops and blocks, their nesting, and the ranges of index values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.index_algebra.value_map import Space
 
 STACK_BYTES: Final = 1 << 20
-"""How much of the stack the local buffers of a function may take together: an eighth of a thread's."""
+"""The stack memory for all local buffers of a function: an eighth of a thread's stack."""
 
 
 def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
@@ -31,10 +31,10 @@ def kernels_of(module: ModuleOp) -> list[func.FuncOp]:
 
 
 def structure_of(root: Operation) -> list[Operation]:
-    """The ops with regions inside of `root`, in the order of the text, blocks closed: they hold no loops or blocks.
+    """The ops with regions inside of `root`, in text order; blocks are not entered, since they hold no loops or blocks.
 
-    Every primitive searches several times: a list, since a generator takes as long again to be resumed for each op.
-    Most ops are scalars in bodies of blocks, which `Operation.walk` would enter one generator each.
+    Returns a list because every primitive searches several times, and resuming a generator for each op would double the
+    time. Most ops are scalar ops in the bodies of blocks; `Operation.walk` would create a generator for each.
     """
     found: list[Operation] = []
     pending = _first_ops(root)
@@ -47,7 +47,7 @@ def structure_of(root: Operation) -> list[Operation]:
         found.append(op)
         if (after := op.next_op) is not None:
             pending.append(after)
-        # Exact types, here and below: `isinstance` of an abstract class takes ten times longer.
+        # Exact types, here and below: `isinstance` of an abstract class is ten times slower.
         if type(op) is ForOp and (block := op.regions[0].first_block) is not None:
             if (first := block.first_op) is not None:
                 pending.append(first)
@@ -57,7 +57,7 @@ def structure_of(root: Operation) -> list[Operation]:
 
 
 def _first_ops(op: Operation) -> list[Operation]:
-    """The first op of every block in the regions of `op`, the last block first."""
+    """The first op of every block in the regions of `op`, last block first."""
     if len(op.regions) == 1 and (only := op.regions[0].first_block) is not None and only.next_block is None:
         return [] if only.first_op is None else [only.first_op]
     blocks = [block for region in op.regions for block in region.blocks]
@@ -65,12 +65,12 @@ def _first_ops(op: Operation) -> list[Operation]:
 
 
 def loops_of(kernel: func.FuncOp) -> dict[str, ForOp]:
-    """Every loop of the kernel by name, in the order of the text."""
+    """Every loop of the kernel by name, in text order."""
     return {op.loop_name: op for op in structure_of(kernel) if type(op) is ForOp}
 
 
 def loop_named(kernel: func.FuncOp, name: str) -> ForOp | None:
-    """The loop of the kernel that has this name; `None` if there is none."""
+    """The loop of the kernel with this name, or `None`."""
     for op in structure_of(kernel):
         if type(op) is ForOp and op.loop_name == name:
             return op
@@ -78,12 +78,12 @@ def loop_named(kernel: func.FuncOp, name: str) -> ForOp | None:
 
 
 def blocks_of(kernel: func.FuncOp) -> dict[str, BlockOp]:
-    """Every block of the kernel by name, in the order of the text."""
+    """Every block of the kernel by name, in text order."""
     return {op.block_name: op for op in structure_of(kernel) if type(op) is BlockOp}
 
 
 def enclosing_loops(op: Operation) -> list[ForOp]:
-    """The loops around `op`, the outermost first."""
+    """The loops around `op`, outermost first."""
     loops: list[ForOp] = []
     parent = op.parent_op()
     while parent is not None:
@@ -94,18 +94,18 @@ def enclosing_loops(op: Operation) -> list[ForOp]:
 
 
 def blocks_inside(op: Operation) -> list[BlockOp]:
-    """The blocks under `op`, itself if it is one, in the order of the text."""
+    """The blocks in `op`, including itself, in text order."""
     return [inner for inner in (op, *structure_of(op)) if type(inner) is BlockOp]
 
 
 def only_op(loop: ForOp) -> Operation | None:
-    """The single op of the loop's body; `None` if there are none or several."""
+    """The single op of the loop's body; `None` if it has no or several ops."""
     block = loop.body.block
     return block.first_op if block.first_op is block.last_op else None
 
 
 def nest_root(block: BlockOp) -> Operation:
-    """The outermost op that holds `block` and nothing else: a loop of its perfect nest, or the block itself."""
+    """The outermost op that contains only `block`: a loop of its perfect nest, or the block itself."""
     root: Operation = block
     parent = root.parent_op()
     while isinstance(parent, ForOp) and only_op(parent) is root:
@@ -133,7 +133,7 @@ def is_ordered_in(block: BlockOp, loop: ForOp) -> bool:
 
 
 def accumulates_without_init(block: BlockOp) -> bool:
-    """Whether running the block twice at one point gives another result: it reads what it wrote, and has no init."""
+    """Whether a second run of the block at one point changes the result: it reads its own output and has no init."""
     written = set(block.writes)
     return not block.has_init and any(op.memref in written for op in ops_of(block.body, LoadOp))
 
@@ -144,9 +144,9 @@ def is_local(buffer: SSAValue) -> bool:
 
 
 def buffers_on_stack(function: func.FuncOp) -> set[memref.AllocOp]:
-    """The local buffers of a function that are kept on the stack: in the order of the text, those that find room.
+    """The local buffers of a function that are placed on the stack: in text order, as long as they fit.
 
-    The others, such as what `cache_write` makes where no `compute_at` follows, are allocated like any buffer.
+    The others, such as those of `cache_write` without a `compute_at` after it, are allocated like any buffer.
     """
     room = STACK_BYTES
     found: set[memref.AllocOp] = set()
@@ -160,7 +160,7 @@ def buffers_on_stack(function: func.FuncOp) -> set[memref.AllocOp]:
 
 
 def index_range(value: SSAValue) -> Interval | None:
-    """Returns the range of a loop index, a constant, a product or a minimum of such; None if it is not known."""
+    """The range of a loop index, a constant, or a product or minimum of these; None if unknown."""
     if type(value) is not OpResult or not isinstance(op := value.op, arith.MinSIOp | arith.MuliOp):
         return interval_of(value)
     left, right = index_range(op.lhs), index_range(op.rhs)
@@ -183,7 +183,7 @@ def range_of(value: ValueMap) -> Interval | None:
 
 
 def is_nonnegative(value: ValueMap) -> bool:
-    """Whether the one expression of `value` is surely 0 or more, by ranges and by extents that are values."""
+    """Whether the one expression of `value` is proven to be 0 or more, by ranges and by extents that are values."""
     space = Space(value.operands)
     limits = {
         position: space.lift(limit)[0]
@@ -194,7 +194,7 @@ def is_nonnegative(value: ValueMap) -> bool:
 
 
 def _limit_of(value: SSAValue) -> ValueMap | None:
-    """What an index stays below, in terms of extents that the kernel is given; None where that is a number."""
+    """The exclusive upper limit of an index in terms of the kernel's extents; None if it is a number."""
     if isinstance(value, OpResult) and isinstance(value.op, arith.MinSIOp):
         return _of_kernel(expression_of(value.op.rhs).plus(1))
     loop = loop_of_index(value)
@@ -202,12 +202,12 @@ def _limit_of(value: SSAValue) -> ValueMap | None:
 
 
 def _of_kernel(value: ValueMap) -> ValueMap | None:
-    """An expression of values that stay the same while loops run; None for a number, and any other."""
+    """`value`, if its operands do not change while loops run; None for a number and for other expressions."""
     return value if value.operands and all(map(is_made_outside, value.operands)) else None
 
 
 def is_made_outside(value: SSAValue) -> bool:
-    """Whether a value stands outside of all loops: it is an argument of the function, or computed at its top."""
+    """Whether a value is defined outside of all loops: an argument of the function, or computed at its top."""
     owner = value.owner
     return isinstance(owner.parent_op(), func.FuncOp)
 

@@ -1,6 +1,6 @@
-"""Which arguments of kernels overlap no other, as the calls of a module tell.
+"""Finds the arguments of kernels that alias no other argument at any call in a module.
 
-An argument is marked when at every call its buffer is no other argument's buffer, nor a part that overlaps it.
+An argument is marked if at every call its buffer is not another argument's buffer, nor a part that overlaps it.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Calls = Mapping[str, Sequence[func.CallOp]]
 
 
 def mark_noalias(functions: Mapping[str, func.FuncOp], calls: Calls, main: func.FuncOp | None) -> None:
-    """Puts `llvm.noalias` on each memref argument of `functions` whose buffer is no other argument's at every call.
+    """Adds `llvm.noalias` to each memref argument of `functions` whose buffer is no other argument's at every call.
 
-    The arguments of `main` are distinct by contract; those of any other caller may overlap, so its callees get no mark.
+    The arguments of `main` are distinct by contract. Those of other callers may overlap, so their callees get no mark.
     """
     for name, positions in _distinct_arguments({name: calls[name] for name in calls if name in functions}, main):
         attrs = argument_attrs(functions[name])
@@ -37,9 +37,9 @@ def mark_noalias(functions: Mapping[str, func.FuncOp], calls: Calls, main: func.
 
 
 def check_noalias(declared: Mapping[str, func.FuncOp], calls: Calls, main: func.FuncOp | None) -> None:
-    """Raises `PassError` where a call does not keep what kernels that are only declared say of their arguments.
+    """Raises `PassError` if a call violates the `llvm.noalias` marks of a kernel declaration.
 
-    These are compiled before the memory of their callers is planned.
+    Such kernels are compiled before the memory of their callers is planned.
     """
     kernels = {name: op for name, op in declared.items() if name in calls and op.arg_attrs is not None}
     kept = dict(_distinct_arguments({name: calls[name] for name in kernels}, main)) if kernels else {}
@@ -50,7 +50,7 @@ def check_noalias(declared: Mapping[str, func.FuncOp], calls: Calls, main: func.
 
 
 def _distinct_arguments(calls: Calls, main: func.FuncOp | None) -> list[tuple[str, list[int]]]:
-    """The positions of such arguments of those functions that `main` alone calls."""
+    """The positions of arguments that share no buffer, for each function that only `main` calls."""
     if main is None:
         return []
     roots, own = roots_of(main.body.block), set[Operation](walk_ops(main))
@@ -73,9 +73,9 @@ def _never_shared(sites: Sequence[func.CallOp], roots: Mapping[SSAValue, tuple[B
 
 
 def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> set[int]:
-    """The positions of those `buffers` that may have an element in common with another of them.
+    """The positions of the `buffers` that may have an element in common with another of them.
 
-    All have a root in common. Parts of different buffers, which a condition or a loop chooses, may overlap.
+    All have a root in common. Parts of different buffers that a condition or a loop selects may overlap.
     """
     if len(buffers) < 2:
         return set()
@@ -94,7 +94,7 @@ def _overlapping(buffers: Sequence[SSAValue], roots: Mapping[SSAValue, tuple[Buf
 
 
 def _take_turns(one: SSAValue, other: SSAValue, roots: Mapping[SSAValue, tuple[Buffer, ...]]) -> bool:
-    """Whether one condition chooses both buffers, and never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
+    """Whether one condition selects both buffers, never the same: `select %c, %a, %b` and `select %c, %b, %a`."""
     first, second = one.owner, other.owner
     if not isinstance(first, arith.SelectOp) or not isinstance(second, arith.SelectOp):
         return False

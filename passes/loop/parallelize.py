@@ -1,4 +1,4 @@
-"""`parallelize` and the pass `loop-parallelize`: the iterations of a loop are run by several threads."""
+"""`parallelize` and the pass `loop-parallelize`: runs the iterations of a loop in several threads."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Parallelize)
 def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
-    """Mark `step.loop` parallel.
+    """Marks `step.loop` as parallel.
 
     ```
     loop.for "n" %n to 4 {
@@ -27,10 +27,10 @@ def parallelize(kernel: func.FuncOp, step: Parallelize) -> None:
       loop.block "b" (%vn : spatial 4 = %n, …) …
     ```
 
-    Legal where no iteration depends on another: every block inside takes a spatial variable from the loop, or writes
-    only buffers of its own iteration. Refuses a reduction, blocks that would write the same elements from several
-    iterations, a loop that is vectorized or unrolled, and one parallel loop inside another; but a loop whose extent is
-    a value, which is not fused, may be the only thing in one.
+    Legal if no iteration depends on another: every block inside has a spatial variable bound to the loop, or writes
+    only buffers of its own iteration. Raises `ScheduleError` for a reduction, for blocks that would write the same
+    elements in several iterations, for a loop that is vectorized or unrolled, and for nested parallel loops. Exception:
+    a loop whose extent is a value, which cannot be fused, may be the only op in a parallel loop.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -57,12 +57,12 @@ def _check_nesting(loop: ForOp, step: Parallelize) -> None:
 
 
 def _may_nest(outer: ForOp, inner: ForOp) -> bool:
-    """Whether two loops stand for one that `fuse` does not make: a perfect nest, the inner extent a value."""
+    """Whether two parallel loops may nest: in a perfect nest whose inner extent is a value, which `fuse` refuses."""
     return only_op(outer) is inner and inner.extent is None
 
 
 def _is_private(buffer: SSAValue, loop: ForOp) -> bool:
-    """Whether the buffer belongs to one iteration: it is allocated inside."""
+    """Whether the buffer belongs to one iteration: it is allocated inside the loop."""
     return isinstance(buffer, OpResult) and loop.is_ancestor(buffer.op)
 
 

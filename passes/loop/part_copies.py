@@ -1,4 +1,4 @@
-"""Kernels that copy what cannot lie in its part of a whole, one for each two types of buffers."""
+"""Kernels that copy buffers that cannot be parts of a whole, one kernel for each pair of buffer types."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from xrelay.passes.loop.signature import set_argument_attrs
 
 
 class PartCopies:
-    """Makes each kernel once: `@copy_part(%from: T, %to: U, %extent: index, …)`, one extent for each `?` of `T`.
+    """Makes each kernel once: `@copy_part(%from: T, %to: U, %extent: index, …)`, with one extent for each `?` of `T`.
 
-    The types differ in strides alone.
+    The two types differ only in strides.
     """
 
     def __init__(self, taken: set[str]):
-        """`taken` are the symbols that the module has."""
+        """`taken` are the symbols of the module."""
         self._taken = taken
         self._kernels: dict[tuple[Attribute, Attribute], func.FuncOp] = {}
 
     @property
     def made(self) -> list[func.FuncOp]:
-        """The kernels, in the order in which they were wanted."""
+        """The kernels, in the order of their requests."""
         return list(self._kernels.values())
 
     def symbol(self, old: MemRefType, new: MemRefType, instead_of: func.FuncOp) -> str:
-        """The kernel that copies a buffer to another, here instead of another kernel, whose nodes it computes."""
+        """The symbol of the kernel that copies between the types; it also gets the sources of `instead_of`."""
         if (old, new) not in self._kernels:
             self._kernels[old, new] = _kernel(fresh_name("copy_part", self._taken), old, new)
         add_sources(self._kernels[old, new], instead_of)

@@ -1,6 +1,6 @@
-"""When the buffers of a graph function are used and written, for deciding which may be parts of others.
+"""The uses and writes of the buffers of a graph function, which determine the buffers that may be parts of others.
 
-A place is the number of an op in its block. What is done inside of a branch or a loop is done at the place of these.
+A position is the number of an op in its block. Ops inside a branch or a loop have the position of the branch or loop.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ _READERS = (
     scf.WhileOp,
     func.ReturnOp,
 )
-"""The ops that store nothing to the buffers which are their operands."""
+"""The ops that do not store to the buffers among their operands."""
 
 
 @dataclass
 class _Life:
-    """The place of the first use of a buffer itself, and of the first and last use and the last store of parts too.
+    """The first use of a buffer itself, and the first use, last use and last store including its parts, as positions.
 
-    `ended` is where it is given away or freed; `bytes` are about what it takes of the arena.
+    `ended` is the position at which it is transferred or freed; `bytes` estimates its size in the arena.
     """
 
     first: int
@@ -52,7 +52,7 @@ class _Life:
 
 
 class PartLives:
-    """What is known of the buffers of one graph function, kept up to date while parts are placed."""
+    """The lifetimes of the buffers of one graph function, updated while parts are placed."""
 
     def __init__(self, function: func.FuncOp, functions: Mapping[str, func.FuncOp]):
         block = function.body.block
@@ -88,7 +88,7 @@ class PartLives:
     # --- what may be
 
     def why_not_stored(self, call: func.CallOp, part: SSAValue, whole: SSAValue) -> str | None:
-        """Why `part` cannot lie in `whole`, to which `call` copies it; `None` where it can."""
+        """The reason why `part` cannot be a part of `whole`, to which `call` copies it; `None` if it can."""
         name, other = name_of(part), name_of(whole)
         if self._roots_of(part) != (part,) or not _home(part) is call.parent is _home(whole):
             return f"{name} and {other} are not made in the block of the call"
@@ -104,7 +104,7 @@ class PartLives:
         return None
 
     def why_not_read(self, call: func.CallOp, part: SSAValue, whole: SSAValue) -> str | None:
-        """Why `part`, which `call` copies from `whole`, cannot be read there; `None` where it can."""
+        """The reason why `part`, which `call` copies from `whole`, cannot be read there; `None` if it can."""
         name, other = name_of(part), name_of(whole)
         if self._roots_of(part) != (part,) or _home(part) is not call.parent:
             return f"{name} is not made in the block of the call"
@@ -124,41 +124,41 @@ class PartLives:
         return None
 
     def _seen_from(self, root: SSAValue, call: func.CallOp, life: _Life) -> tuple[int, int]:
-        """The places of `call` and of the last use of a buffer of its block in the block of `root`."""
+        """The positions, in the block of `root`, of `call` and of the last use of a buffer of the call's block."""
         here = self._place_in(_home(root), call)
         return here, life.last if _home(root) is call.parent else here
 
     # --- what it takes
 
     def affordable(self, parts: Sequence[SSAValue], whole: SSAValue) -> set[SSAValue]:
-        """Those of `parts`, made last, that can lie in `whole` without much more memory being needed at the worst.
+        """The `parts` that can be stored in `whole` without a much higher peak of memory.
 
-        A part that is made early lets all of the whole be needed from then on.
+        A part that is written early extends the lifetime of the whole.
         """
         distinct = sorted(dict.fromkeys(parts), key=lambda part: self._lives[part].begin)
         needed = self._needed_in(whole)
         dropped = 0
         while dropped < len(distinct) and not needed.allows(self._spans_stored(distinct[dropped:], whole)):
-            # Each try looks at all places, so the number of tries stays small.
+            # Each attempt checks all positions, so the number of attempts is kept small.
             dropped = 2 * dropped + 1
         return set(distinct[dropped:])
 
     def _spans_stored(self, parts: Sequence[SSAValue], whole: SSAValue) -> list[Span]:
-        """What changes where `parts` lie in `whole`."""
+        """The changes of the live bytes if `parts` are stored in `whole`."""
         around, lives = self._lives[self._find(whole)], [self._lives[part] for part in parts]
         begin, last = min(life.begin for life in (around, *lives)), max(life.last for life in (around, *lives))
         gone = [Span(-life.bytes, life.begin, life.last) for life in (around, *lives)]
         return [*gone, Span(around.bytes, begin, last)]
 
     def _spans_read(self, root: SSAValue, part: SSAValue, last: int) -> list[Span]:
-        """What changes where `part` is read in `root`, which is needed up to `last` for that."""
+        """The changes of the live bytes if `part` is read in `root`, which is then needed up to `last`."""
         around, own = self._lives[root], self._lives[part]
         found = [Span(-around.bytes, around.begin, around.last)]
         found.append(Span(around.bytes, around.begin, max(around.last, last)))
         return [*found, Span(-own.bytes, own.begin, own.last)] if _home(root) is _home(part) else found
 
     def _needed_in(self, buffer: SSAValue) -> LiveBytes:
-        """What is needed in the block of a buffer."""
+        """The live bytes of the block of a buffer."""
         block = _home(buffer)
         assert block is not None, "a buffer belongs to a block"
         if block not in self._needed:
@@ -170,14 +170,14 @@ class PartLives:
     # --- what is done
 
     def is_before(self, value: SSAValue, op: Operation) -> bool:
-        """Whether `value` is there at the place of `op`, in front of what was moved there."""
+        """Whether `value` is defined before `op` and the ops that were moved to its position."""
         owner = value.owner
         if isinstance(owner, Block) or owner.parent is not op.parent:
             return True
         return self._places.get(owner, self._places[op]) < self._places[op]
 
     def move_before(self, whole: SSAValue, alloc: memref.AllocOp) -> None:
-        """Lets `whole` be allocated before `alloc`, where the sizes of both are known."""
+        """Moves the allocation of `whole` before `alloc`; the sizes of both must be known there."""
         op, place = whole.owner, self._places[alloc]
         if not isinstance(op, memref.AllocOp) or self._places[op] < place:
             return
@@ -191,7 +191,7 @@ class PartLives:
         self._places[op], self._heads[alloc.parent, place] = place, op
 
     def store_in(self, part: SSAValue, whole: SSAValue, new: SSAValue, first: Operation) -> None:
-        """Notes that `new` stands for the allocation `part` now, a part of `whole`; its ops begin with `first`."""
+        """Records that `new`, a part of `whole`, replaces the allocation `part`; its ops begin with `first`."""
         alloc = part.owner
         assert isinstance(alloc, memref.AllocOp), "what is placed was allocated"
         key = (alloc.parent, self._places[alloc])
@@ -205,7 +205,7 @@ class PartLives:
         around.last, around.written = max(around.last, own.last), max(around.written, own.written)
 
     def read_from(self, call: func.CallOp, part: SSAValue, whole: SSAValue, new: SSAValue) -> None:
-        """Notes that `new` stands for `part` now, and is read where `whole` lies."""
+        """Records that `new` replaces `part` and is read in `whole`."""
         roots, own = self._roots_of(whole), self._lives[part]
         for root in roots:
             life, last = self._lives[root], self._seen_from(root, call, own)[1]
@@ -214,12 +214,12 @@ class PartLives:
         self._roots[new] = roots
 
     def _roots_of(self, value: SSAValue) -> tuple[SSAValue, ...]:
-        """The buffers that a value may point into, but for constants."""
+        """The buffers, without constants, that a value may refer to."""
         found = (self._find(root) for root in self._roots.get(value, ()) if isinstance(root, SSAValue))
         return tuple(dict.fromkeys(found))
 
     def _find(self, buffer: SSAValue) -> SSAValue:
-        """The buffer of which another is a part."""
+        """The outermost buffer that `buffer` is a part of."""
         path: list[SSAValue] = []
         while buffer in self._wholes:
             path.append(buffer)
@@ -229,29 +229,29 @@ class PartLives:
         return buffer
 
     def _place_in(self, block: Block | None, op: Operation) -> int:
-        """The place in `block` of the op that `op` is or is in."""
+        """The position of `op`, or of its ancestor, in `block`."""
         while op.parent is not block and (around := op.parent_op()) is not None:
             op = around
         return self._places[op]
 
 
 def name_of(buffer: SSAValue) -> str:
-    """A buffer for a message."""
+    """The name of a buffer in a message."""
     return "a buffer" if buffer.name_hint is None else f"%{buffer.name_hint}"
 
 
 def _home(buffer: SSAValue) -> Block | None:
-    """The block that a buffer is made in."""
+    """The block that defines a buffer."""
     return buffer.owner if isinstance(buffer.owner, Block) else buffer.owner.parent
 
 
 def _bytes_of(buffer: SSAValue) -> int:
-    """About how many bytes of the arena a buffer takes: none where it is no allocation."""
+    """The estimated bytes of a buffer in the arena; 0 if it is not an allocation."""
     return expected_bytes(buffer) if isinstance(buffer.owner, memref.AllocOp) else 0
 
 
 def _written_operands(op: Operation, functions: Mapping[str, func.FuncOp]) -> Collection[int]:
-    """The numbers of the operands that point to what an op may store to."""
+    """The numbers of the operands to which an op may store."""
     if isinstance(op, memref.StoreOp | memref.CopyOp):
         return (1,)
     if isinstance(op, _READERS):

@@ -1,4 +1,4 @@
-"""Ranges of the parts of a buffer, and which of them may overlap."""
+"""Ranges of the parts of a buffer, and whether they may overlap."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from xrelay.index_algebra.linear_form import LinearForm
 from xrelay.index_algebra.value_map import Space
 
 MANY: Final = 100
-"""So many uses of a value are looked at for one that tells that it is an extent."""
+"""The largest number of uses of a value that are searched for a use as an extent."""
 
 
 def whole_of(value: SSAValue) -> SSAValue:
-    """The buffer that a value is a part of, or a part of a part, or the value itself."""
+    """The outermost buffer that a value is a part of, or the value itself."""
     while isinstance(op := value.owner, PartOp):
         value = op.source
     return value
 
 
 def overlapping_parts(parts: Sequence[SSAValue]) -> set[int]:
-    """The positions of those `parts` of one buffer that may have an element in common with another of them.
+    """The positions of the `parts` of one buffer that may have an element in common with another of them.
 
-    Ranges of constant size that begin at constant distances from each other are sorted; of others each pair is
-    compared, unless each part ends before the next one.
+    Ranges of constant size at constant distances from each other are sorted. Other ranges are compared in pairs, unless
+    each part ends before the next one begins.
     """
     if any(not isinstance(part.owner, PartOp) for part in parts):
         return set(range(len(parts)))
@@ -62,7 +62,7 @@ def overlapping_parts(parts: Sequence[SSAValue]) -> set[int]:
 
 
 def _overlapping_intervals(intervals: Sequence[tuple[int, int, int]]) -> set[int]:
-    """The last fields of intervals, as (begin, end, number), that overlap another one."""
+    """The last fields of intervals, as (begin, end, number), that overlap another interval."""
     found: set[int] = set()
     last, reach = -1, 0
     for begin, end, number in sorted(intervals):
@@ -97,7 +97,7 @@ def _begin(value: SSAValue) -> ValueMap:
 
 
 def _range(part: SSAValue) -> tuple[ValueMap, ValueMap]:
-    """The first element of a part in its outermost buffer, and the one after its last."""
+    """The first element of a part in its outermost buffer, and the element after its last."""
     begin, type = _begin(part), SSAValue.get(part, type=MemRefType).type
     if strides := strides_of(type):
         return begin, begin.plus(_span(part, strides))
@@ -111,7 +111,7 @@ def _extents(part: SSAValue) -> list[ValueMap]:
 
 
 def _span(part: SSAValue, strides: Sequence[int]) -> ValueMap:
-    """No less than the elements from the first of a part at strides to the one behind its last."""
+    """An upper bound of the distance from the first element of a strided part to the element after its last."""
     spans = ValueMap.constant(0)
     for extent, stride in zip(_extents(part), strides, strict=True):
         spans = spans.plus(extent, stride)
@@ -125,7 +125,7 @@ def _product(lhs: ValueMap, rhs: ValueMap) -> ValueMap:
 
 
 def _is_at_most(lhs: ValueMap, rhs: ValueMap) -> bool:
-    """Whether one number is at most the other: their difference is a sum of products of extents."""
+    """Whether `lhs` is at most `rhs`: their difference is a sum of products of extents."""
     difference = rhs.plus(lhs, -1)
     form = linear_form(difference.exprs[0])
     return form.constant >= 0 and all(
@@ -135,7 +135,7 @@ def _is_at_most(lhs: ValueMap, rhs: ValueMap) -> bool:
 
 
 def _is_extent(operands: Sequence[SSAValue], factor: object) -> bool:
-    """Whether a factor is the size of a name or the extent of a buffer, and so not negative."""
+    """Whether a factor is the size of a name or the extent of a buffer, and therefore nonnegative."""
     if not isinstance(factor, AffineDimExpr):
         return False
     value = operands[factor.position]
@@ -150,9 +150,9 @@ def _is_size_of_name(value: SSAValue) -> bool:
 
 
 def _says_extents(use: Use) -> bool:
-    """Whether the operand is an extent: of a buffer, of the place in the arena that it got, or of a part."""
+    """Whether the operand is an extent: of an allocation, a view or a part."""
     op = use.operation
     if isinstance(op, memref.AllocOp):
         return True
-    # Before the sizes come the arena or the whole, and the place in it.
+    # The sizes follow the arena or the whole, and the offset in it.
     return isinstance(op, memref.ViewOp | PartOp) and use.index >= 2

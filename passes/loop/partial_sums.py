@@ -1,4 +1,4 @@
-"""`partial_sums` and the pass `loop-partial-sums`: parts of a sum are added up by themselves, then to the result."""
+"""`partial_sums` and the pass `loop-partial-sums`: sums parts of a reduction separately, then adds them up."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @dataclass(frozen=True)
 class Sum:
-    """A buffer that a block adds to: the type of its elements, and the ops that load, add and store."""
+    """A buffer that a block adds to: its element type, and the ops that load, add and store."""
 
     element: AnyFloat
     load: LoadOp
@@ -43,7 +43,7 @@ class Sum:
 
 @rewrites(PartialSums)
 def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
-    """Let `step.block` add up what an iteration of `step.loop` contributes by itself, and add that to its result.
+    """Makes `step.block` sum the terms of each iteration of `step.loop` separately, and adds these sums to its result.
 
     ```
     loop.for "k_o" %ko to 125 {
@@ -64,10 +64,10 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
         loop.block "gemm_total" (%vj : spatial 8 = %j1, %vp : reduce 125 = %ko) reads(%part) writes(%C) init {…} {…}
     ```
 
-    The rounding errors of a float sum grow with its number of terms; those of sums of parts grow with the terms of a
-    part and the number of parts. Refuses a loop that the block does not reduce over, or that is not serial; a block
-    whose results are not all sums of floats; a result that another block in the loop uses; and partial sums whose
-    number is a value, or that take more than 256 KiB.
+    The rounding errors of a float sum grow with its number of terms; those of partial sums grow with the terms of a
+    part and the number of parts. Raises `ScheduleError` for a loop that the block does not reduce over, or that is not
+    serial; a block whose results are not all sums of floats; a result that another block in the loop uses; and partial
+    sums whose number is a value, or that take more than 256 KiB.
     """
     block, loop = find_block(kernel, step.block, step), find_loop(kernel, step.loop, step)
     _check_loop(block, loop, step)
@@ -89,7 +89,7 @@ def partial_sums(kernel: func.FuncOp, step: PartialSums) -> None:
 
 
 def _check_loop(block: BlockOp, loop: ForOp, step: PartialSums) -> None:
-    """Refuses a loop whose iterations are not groups of terms of the block."""
+    """Refuses a loop whose iterations are not groups of terms of the block's sums."""
     subject = f"loop {step.loop!r}"
     if not reduces_over(block, loop) or not loop.is_ancestor(block):
         raise refusal(step, subject, f"block {step.block!r} does not reduce over it", "name a loop around it that does")
@@ -116,7 +116,7 @@ def _sums_of(block: BlockOp, loop: ForOp, step: PartialSums) -> list[Sum]:
 
 
 def _sum_of(block: BlockOp, store: StoreOp) -> Sum | None:
-    """The sum that `store` updates; None if the value is not the old one plus a term."""
+    """The sum that `store` updates; None if the stored value is not the old value plus a term."""
     add = store.value.owner
     if not isinstance(add, arith.AddfOp) or store.parent_block() is not block.body.block:
         return None
@@ -129,7 +129,7 @@ def _sum_of(block: BlockOp, store: StoreOp) -> Sum | None:
 
 
 def _tile_loops(block: BlockOp, loop: ForOp, sums: Sequence[Sum], step: PartialSums) -> list[ForOp]:
-    """The loops in `loop` whose iterations are different sums; refuses those that partial sums cannot be made for."""
+    """The loops in `loop` that iterate over different sums; refuses loops that do not allow partial sums."""
     around = enclosing_loops(block)
     inside = around[around.index(loop) + 1 :]
     tile = [inner for inner in inside if is_spatial_in(block, inner)]
@@ -152,7 +152,7 @@ def _allocate(block: BlockOp, each: Sum, tile: Sequence[ForOp]) -> memref.AllocO
 
 
 def _zero(name: str, block: BlockOp, tile: Sequence[ForOp], parts: Mapping[SSAValue, Sum], place: ValueMap) -> BlockOp:
-    """The block that sets the partial sums to zero."""
+    """Builds the block that sets the partial sums to zero."""
     variables = [_variable(IterKind.SPATIAL, inner) for inner in tile]
     zero = BlockOp(name, variables, [], list(parts))
     zero.location = block.location
@@ -163,7 +163,7 @@ def _zero(name: str, block: BlockOp, tile: Sequence[ForOp], parts: Mapping[SSAVa
 
 
 def _total(name: str, block: BlockOp, loop: ForOp, parts: Mapping[SSAValue, Sum], place: ValueMap) -> BlockOp:
-    """The block that adds the partial sums to the result, and has the init of `block`."""
+    """Builds the block that adds the partial sums to the result and takes over the init of `block`."""
     around = [outer for outer in enclosing_loops(loop) if reduces_over(block, outer)]
     variables = [block.iter_vars()[position] for position in block.spatial]
     variables += [_variable(IterKind.REDUCE, each) for each in (*around, loop)]
@@ -184,12 +184,12 @@ def _total(name: str, block: BlockOp, loop: ForOp, parts: Mapping[SSAValue, Sum]
 
 
 def _variable(kind: IterKind, loop: ForOp) -> IterVar:
-    """A variable that is the index of a loop."""
+    """A variable that is bound to the index of a loop."""
     return IterVar(kind, loop.bound, ValueMap.identity([loop.index]), loop.index.name_hint)
 
 
 def _inside(tile: Sequence[ForOp], block: BlockOp, suffix: str, names: Names) -> Operation:
-    """Copies of the loops of `tile` around `block`."""
+    """Wraps `block` in copies of the loops of `tile`."""
     nest: Operation = block
     for loop in reversed(tile):
         nest = copy_around(loop, nest, names, suffix)

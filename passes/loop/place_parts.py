@@ -1,4 +1,4 @@
-"""`loop-place-parts`: results are computed where a concatenation wants them, and slices are read where they lie."""
+"""`loop-place-parts`: computes operands of a concatenation in its result, and reads slices in their source."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ from xrelay.passes.loop.part_lives import PartLives, name_of
 from xrelay.passes.loop.strided_kernels import StridedKernels
 
 LEAST_RUN: Final = 16
-"""Elements that have to lie side by side where those of a part lie in several runs: what a vector holds."""
+"""The smallest number of contiguous elements in each run of a strided part: those of a vector."""
 
 
 @dataclass(frozen=True)
 class LoopPlacePartsPass(ModulePass):
-    """Lets results lie in their part of a whole, so that the kernels that would copy them go.
+    """Makes buffers parts of a whole, so that the kernels that would copy them are removed.
 
     Before → after, for a concatenation and for a slice:
 
@@ -57,28 +57,30 @@ class LoopPlacePartsPass(ModulePass):
     func.call @m(%d, %y) : …
     ```
 
-    A kernel that only copies is known by its accesses (`moves.py`). Offsets may be computed from extents that a run
-    tells. A part is one run of elements where the axes before the concatenated one have extent 1. Else its type says
-    strides, and kernels that use it are copied with that type for their argument:
+    Kernels that only copy are recognized by their accesses (`moves.py`). Offsets may be computed from extents known
+    only at run time. A part is contiguous if the axes before the concatenated axis have extent 1. Otherwise its type
+    has strides, and the kernels that use it are copied with this type for their argument:
 
     ```
     %a = loop.part %c[%c0][] : memref<8x48xf32> to memref<8x16xf32, strided<[48, 1]>>
     func.call @k_apart(%x, %a) : …
     ```
 
-    What cannot be placed is copied by a kernel of its own; the call says why in `loop.copied`.
+    A part that cannot be placed is copied by a separate kernel; the attribute `loop.copied` of the call states the
+    reason.
 
-    Refused are parts at strides in runs of less than 16 elements, and those that others than private kernels use, or
-    kernels with versions; parts that are arguments, constants, outputs, parts of another whole already, given away, or
-    written again afterwards; wholes that are used before, or whose extents are computed too late; slices whose source
-    changes while they are needed; and what would let the function need over an eighth more memory than before, as where
-    a small part is made long before the others. Kernels that compute anything, or have versions, are left alone.
+    Not placed are strided parts with runs of less than 16 elements, or with users other than private kernels without
+    versions; parts that are arguments, constants, outputs or parts of another whole, and parts that are transferred or
+    written again later; parts of a whole that is used before, or whose extents are computed too late; slices whose
+    source changes during their lifetime; and parts that would raise the peak memory of the function by more than an
+    eighth, such as a small part that is computed long before the others. Kernels that compute anything, or have
+    versions, are left unchanged.
     """
 
     name = "loop-place-parts"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Changes the graph functions of the module in place."""
+        """Rewrites the graph functions of the module in place."""
         moves = _moves_of_kernels(op)
         if not moves:
             return
@@ -94,7 +96,7 @@ class LoopPlacePartsPass(ModulePass):
 
 
 def _moves_of_kernels(module: ModuleOp) -> dict[str, Sequence[Move]]:
-    """The moves of the kernels that do nothing else."""
+    """The moves of the kernels that only copy."""
     versions = versions_by_kernel(kernels_of(module))
     alone = [kernel for kernel in kernels_of(module) if VERSION not in kernel.attributes]
     found = {kernel.sym_name.data: moves_of(kernel) for kernel in alone if kernel.sym_name.data not in versions}
@@ -102,7 +104,7 @@ def _moves_of_kernels(module: ModuleOp) -> dict[str, Sequence[Move]]:
 
 
 def _erase_uncalled(module: ModuleOp, kernels: Iterable[func.FuncOp]) -> None:
-    """Erases those of `kernels` that are private and that nobody calls any more."""
+    """Erases the private `kernels` that are no longer called."""
     called = {each.callee.string_value() for each in ops_of(module, func.CallOp)}
     for kernel in kernels:
         if kernel.sym_name.data not in called and kernel.sym_visibility == StringAttr("private"):
@@ -125,7 +127,7 @@ class _Placement:
         self._lives = PartLives(function, functions)
 
     def run(self, moves: Mapping[str, Sequence[Move]]) -> set[str]:
-        """Goes through the calls of kernels that only copy; the names of those of which a call went."""
+        """Visits the calls of kernels that only copy; returns the names of kernels with removed calls."""
         gone: set[str] = set()
         for call in ops_of(self._function, func.CallOp):
             name = call.callee.string_value()
@@ -145,7 +147,7 @@ class _Placement:
         return gone
 
     def _unaffordable(self, call: func.CallOp, moves: Sequence[Move]) -> set[SSAValue]:
-        """The sources of moves that could lie in their target if that did not take more memory."""
+        """The sources of moves that could be stored in their target but would raise the peak memory."""
         found: set[SSAValue] = set()
         for target in dict.fromkeys(move.target for move in moves):
             fit = [each for each in moves if each.target == target and each.takes_source]
@@ -155,9 +157,9 @@ class _Placement:
         return found
 
     def _place(self, call: func.CallOp, move: Move, dear: Collection[SSAValue]) -> str | None:
-        """Lets what a call copies lie where it is copied to, or be read where it lies; why neither can be.
+        """Stores the source of a move in the target, or reads the target in the source; returns why neither works.
 
-        To store the buffers `dear` in their part takes more memory.
+        The buffers `dear` would raise the peak memory if they were stored in their target.
         """
         reason = self._store_in_part(call, move, dear) if move.takes_source else None
         if move.takes_source and (reason is None or not move.fills_target):
@@ -166,7 +168,7 @@ class _Placement:
         return other if reason is None or other is None else reason
 
     def _store_in_part(self, call: func.CallOp, move: Move, dear: Collection[SSAValue]) -> str | None:
-        """Lets the source of a move lie in its target, in the part that it would be copied to."""
+        """Makes the source of a move a part of its target; returns the reason if that is not possible."""
         part, whole = call.arguments[move.source], call.arguments[move.target]
         reason, alloc = self._why_not_stored(call, move), part.owner
         if reason is None and part in dear:
@@ -182,7 +184,7 @@ class _Placement:
         return None
 
     def _why_not_stored(self, call: func.CallOp, move: Move) -> str | None:
-        """Why the source of a move cannot lie in its target."""
+        """The reason why the source of a move cannot be stored in its target, or `None`."""
         part, whole = call.arguments[move.source], call.arguments[move.target]
         reason = _unlike(part, whole) or self._fixed(part) or self._why_not_apart(call, part, move)
         if reason is None and not isinstance(whole.owner, memref.AllocOp) and whole not in self._outputs:
@@ -196,11 +198,11 @@ class _Placement:
         return f"the extents of {name_of(whole)} are not known where {name_of(part)} is made"
 
     def _target_offset(self, call: func.CallOp, move: Move) -> ValueMap:
-        """The number of the first element of the part in the target of a move."""
+        """The linear index of the first element of the part in the target of a move."""
         return ValueMap.constant(0).plus(self._shift(call, move), -1).simplified()
 
     def _read_as_part(self, call: func.CallOp, move: Move) -> str | None:
-        """Lets the target of a move be read in its source, in the part that it would be copied from."""
+        """Makes the target of a move a part of its source; returns the reason if that is not possible."""
         whole, part = call.arguments[move.source], call.arguments[move.target]
         reason = _unlike(part, whole) or self._fixed(part) or self._why_not_apart(call, part, move)
         reason = reason or self._lives.why_not_read(call, part, whole)
@@ -217,7 +219,7 @@ class _Placement:
         return None
 
     def _why_not_apart(self, call: func.CallOp, part: SSAValue, move: Move) -> str | None:
-        """Why the elements of a part cannot lie at the strides of a move."""
+        """The reason why a part cannot have the strides of a move, or `None`."""
         if move.strides is None:
             return None
         run = _run(SSAValue.get(part, type=MemRefType).type.get_shape(), move.strides)
@@ -228,7 +230,7 @@ class _Placement:
         return None
 
     def _fixed(self, part: SSAValue) -> str | None:
-        """Why a buffer cannot lie elsewhere than it does."""
+        """The reason why a buffer cannot be replaced by a part, or `None`."""
         if part in self._outputs:
             return f"{name_of(part)} is an output"
         if isinstance(part.owner, Block):
@@ -238,11 +240,11 @@ class _Placement:
         return None if isinstance(part.owner, memref.AllocOp) else f"{name_of(part)} is not allocated here"
 
     def _shift(self, call: func.CallOp, move: Move) -> ValueMap:
-        """By how much a move shifts, in values of the caller."""
+        """The shift of a move, in values of the caller."""
         return move.shift.substitute({value: _number_or_value(_given(call, value)) for value in move.shift.operands})
 
     def _copy(self, call: func.CallOp, move: Move, reason: str) -> None:
-        """Adds a call that copies what one move of a call does, if that is anything."""
+        """Adds a call that copies the elements of one move of a call, if it has any."""
         source, target = call.arguments[move.source], call.arguments[move.target]
         kernel = self._functions[call.callee.string_value()]
         own = kernel.body.block.args[move.source if move.takes_source else move.target]
@@ -263,7 +265,7 @@ class _Placement:
 
 
 def _given(call: func.CallOp, argument: SSAValue) -> SSAValue:
-    """The operand of a call that its callee has as `argument`."""
+    """The operand of a call for `argument` of its callee."""
     assert isinstance(argument, BlockArgument)
     return call.arguments[argument.index]
 
@@ -271,9 +273,9 @@ def _given(call: func.CallOp, argument: SSAValue) -> SSAValue:
 def _part(
     whole: SSAValue, offset: ValueMap, sizes: Sequence[SSAValue], type: MemRefType
 ) -> tuple[list[Operation], SSAValue]:
-    """The part of `whole` from `offset` on as a buffer of a type with these open extents: the ops, and what they give.
+    """Builds the part of `whole` from `offset` on with this type and these extents; returns the ops and the part.
 
-    That is `whole` itself where its type and extents are the same.
+    The part is `whole` itself if type and extents are equal.
     """
     if whole.type == type and not (sizes and list(sizes) != list(_open_extents(whole))):
         return [], whole
@@ -289,14 +291,14 @@ def _part(
 
 
 def _at_strides(type: MemRefType, move: Move) -> MemRefType:
-    """The type of a part that a move copies."""
+    """The type of the part that a move copies."""
     if move.strides is None:
         return type
     return MemRefType(type.element_type, type.get_shape(), StridedLayoutAttr(move.strides), type.memory_space)
 
 
 def _run(shape: Sequence[int], strides: Sequence[int]) -> int:
-    """How many elements at the end of a shape lie side by side."""
+    """The number of contiguous elements at the end of a shape."""
     run = 1
     for extent, stride in zip(reversed(shape), reversed(strides), strict=True):
         if extent == DYNAMIC_INDEX or (extent > 1 and stride != run):
@@ -306,12 +308,12 @@ def _run(shape: Sequence[int], strides: Sequence[int]) -> int:
 
 
 def _open_extents(buffer: SSAValue) -> Sequence[SSAValue]:
-    """The extents of a buffer that its type leaves open, where it is allocated here."""
+    """The dynamic extents of a buffer, if it is an allocation."""
     return buffer.owner.dynamic_sizes if isinstance(buffer.owner, memref.AllocOp) else ()
 
 
 def _replace(alloc: memref.AllocOp, ops: Sequence[Operation], new: SSAValue, whole: SSAValue) -> None:
-    """Lets `new`, which `ops` give, stand for an allocation."""
+    """Replaces an allocation by `new`, the result of `ops`."""
     if new is not whole:
         new.name_hint = alloc.memref.name_hint
     for op in ops:
@@ -321,19 +323,19 @@ def _replace(alloc: memref.AllocOp, ops: Sequence[Operation], new: SSAValue, who
 
 
 def _number_or_value(value: SSAValue) -> ValueMap:
-    """An extent as a number, where it is one."""
+    """An extent as a number if it is constant, else as a value."""
     owner = value.owner
     number = owner.value if isinstance(owner, arith.ConstantOp) else None
     return ValueMap.constant(number.value.data) if isinstance(number, IntegerAttr) else ValueMap.identity([value])
 
 
 def _is_plain(value: SSAValue) -> bool:
-    """Whether a value is no buffer, or one whose elements lie side by side in the order of its extents."""
+    """Whether a value is no buffer, or a contiguous buffer."""
     return not isinstance(value.type, MemRefType) or isinstance(value.type.layout, NoneAttr)
 
 
 def _unlike(part: SSAValue, whole: SSAValue) -> str | None:
-    """Why one buffer cannot be a part of the other by their types."""
+    """The reason why the types do not allow `part` to be a part of `whole`, or `None`."""
     types = [SSAValue.get(each, type=MemRefType).type for each in (part, whole)]
     alike = len({(type.element_type, type.memory_space) for type in types}) == 1
     return None if alike else f"{types[0]} is no part of {types[1]}"

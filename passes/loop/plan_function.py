@@ -1,13 +1,13 @@
-"""`@main_plan`: what a run of an `@main` that binds names needs, computed from the sizes of the names alone.
+"""`@main_plan`: computes the memory needs of an `@main` that binds names from the sizes of the names.
 
 ```
 func.func @main_plan(%sizes: memref<6xi64>, %n: index {xrelay.dim = "n"})
 ```
 
-writes to `%sizes` the bytes of the arena, then the open extents of the outputs, in order, then the most bytes that a
-run needs beside the arena, as far as they are known (`memory_needs.py`): of boxes, of kernels, and of kernels for each
-thread; 2^61 where they are more. It asserts what `@main` asserts of its names, so who asks for the sizes first need not
-enter `@main` with names that do not fit.
+writes to `%sizes` the bytes of the arena, then the dynamic extents of the outputs, in order, then upper bounds of the
+bytes that a run needs in addition to the arena, as far as they are known (`memory_needs.py`): for dynamic buffers, for
+kernels, and for kernels per thread; bounds are capped at 2^61. It makes the same assertions about names as `@main`, so
+that a caller that requests the sizes first need not enter `@main` with invalid names.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from xrelay.passes.loop.signature import argument_attrs, set_argument_attrs
 
 
 def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue, needs: MemoryNeeds) -> None:
-    """Adds `@main_plan` to a module, whose `@main` computes `arena_size` from its names by ops of arith."""
+    """Adds `@main_plan` to a module whose `@main` computes `arena_size` from its names by ops of arith."""
     names = dim_names(main)
     extents = _open_extents(main)
     beside = (needs.boxes, needs.kernels, needs.each_thread)
@@ -54,7 +54,7 @@ def add_plan_function(module: ModuleOp, main: func.FuncOp, arena_size: SSAValue,
 
 
 def _open_extents(main: func.FuncOp) -> list[DimExpr]:
-    """The open extents of the outputs, in order."""
+    """The dynamic extents of the outputs, in order."""
     outputs = set(output_arguments(main))
     rows = zip(main.body.block.args, argument_attrs(main), strict=True)
     named = [attrs.get(LOOP_DIMS) for argument, attrs in rows if argument in outputs]
@@ -62,7 +62,7 @@ def _open_extents(main: func.FuncOp) -> list[DimExpr]:
 
 
 def _at_most(size: Dim, code: DimCode, builder: Builder) -> SSAValue:
-    """The value of a sum of products of names, an `i64`, cut off at `MOST`; computed in f64, which leaves no bits."""
+    """Emits a sum of products of names as an `i64` capped at `MOST`; computed in f64, which cannot overflow."""
 
     def real(number: int) -> SSAValue:
         return builder.insert(arith.ConstantOp(FloatAttr(float(number), f64))).result
@@ -84,7 +84,7 @@ def _store(builder: Builder, value: SSAValue, sizes: SSAValue, place: int) -> No
 
 
 def _shape_code(block: Block, wanted: SSAValue) -> Sequence[Operation]:
-    """The ops that compute `wanted`, and the assertions of what follows from the names alone, in order."""
+    """The ops that compute `wanted`, and the assertions that depend only on the names, in order."""
     names = {argument for argument in block.args if isinstance(argument.type, IndexType)}
     known: set[SSAValue] = set(names)
     computed: list[Operation] = []
@@ -97,12 +97,12 @@ def _shape_code(block: Block, wanted: SSAValue) -> Sequence[Operation]:
 
 
 def is_shape_code(op: Operation) -> bool:
-    """Whether an op between calls computes with extents, or asserts something of them."""
+    """Whether an op between calls computes extents or asserts a condition on them."""
     return isinstance(op, cf.AssertOp) or op.dialect_name() == arith.Arith.name
 
 
 def _needed_by(values: Iterable[SSAValue]) -> set[Operation]:
-    """The ops from which `values` follow."""
+    """The ops that `values` depend on."""
     needed: set[Operation] = set()
     pending = list(values)
     while pending:

@@ -1,14 +1,14 @@
-"""`loop-plan-memory`: every intermediate buffer of `@main` gets its place in one arena, decided when compiling.
+"""`loop-plan-memory`: assigns every intermediate buffer of `@main` an offset in one arena at compile time.
 
-`@main` is calls of kernels, with branches and loops between them. The lifetime of a buffer is the span of the text from
-the first to the last operation that uses it (or a view of it), and all of a loop that it is not made in. Buffers whose
-lifetimes do not meet share space; an operation's operands are all alive at it, so no two operands of a call overlap
-unless they are the same buffer, as where `loop-compute-in-place` made them one before. That is also what lets kernel
-arguments be marked `llvm.noalias`: an argument is marked when at every call its buffer is no other argument's buffer.
+`@main` consists of calls of kernels, with branches and loops between them. The lifetime of a buffer extends from the
+first to the last op that uses it (or a view of it), in text order, and over all of a loop in which it is used but not
+allocated. Buffers with disjoint lifetimes share memory. All operands of an op are alive at it, so two operands of a
+call overlap only if they are the same buffer, for example after `loop-compute-in-place`. This allows kernel arguments
+to be marked `llvm.noalias`: an argument is marked if at every call its buffer is not another argument's buffer.
 
-Buffers that a kernel allocates for itself at the top of its body become trailing arguments of the kernel (counted by
-`loop.num_scratch`), which `@main` provides from the arena: a running model allocates nothing. They stand before the
-extents that a kernel is handed.
+Buffers that a kernel allocates at the top of its body become trailing arguments of the kernel (counted by
+`loop.num_scratch`), which `@main` provides from the arena, so that a running model allocates no memory. They precede
+the extents among the kernel's arguments.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ from xrelay.passes.loop.plan_function import add_plan_function, is_shape_code
 from xrelay.passes.loop.signature import argument_attrs, insert_arguments, set_argument_attrs
 
 MAX_ARENA = (1 << 63) - 1
-"""Bytes of the largest arena: places in it are signed numbers of 64 bits."""
+"""The largest arena in bytes: offsets are signed 64-bit numbers."""
 
 
 @dataclass(frozen=True)
 class PlannedBuffer:
-    """One row of the plan: steps are positions of operations in `@main`."""
+    """One row of the plan; steps are positions of operations in `@main`."""
 
     name: str
     type: str
@@ -61,7 +61,7 @@ class PlannedBuffer:
 
 @dataclass(frozen=True)
 class MemoryStatistics:
-    """The result of planning: its buffers, the arena's size in bytes, and how many buffers it had to leave alone."""
+    """The result of planning: the placed buffers, the arena's size in bytes, and the number of buffers not placed."""
 
     buffers: tuple[PlannedBuffer, ...]
     arena_size: int
@@ -69,11 +69,11 @@ class MemoryStatistics:
 
     @property
     def total_size(self) -> int:
-        """Bytes that the planned buffers would take if none shared space."""
+        """The sum of the sizes of the planned buffers."""
         return sum(buffer.size for buffer in self.buffers)
 
     def table(self) -> str:
-        """The plan as text, one buffer a line, the largest first, and a last line with the sums."""
+        """The plan as text: one buffer per line, largest first, and a last line with the sums."""
         rows = [
             f"{b.size:>12} bytes at {b.offset:>12}, steps {b.first:>5} to {b.last:>5}  {b.name} : {b.type}"
             for b in sorted(self.buffers, key=lambda b: (-b.size, b.first))
@@ -88,7 +88,7 @@ class MemoryStatistics:
 
 @dataclass(frozen=True)
 class LoopPlanMemoryPass(ModulePass):
-    """Replaces the allocations of `@main` by views into an arena, `@main`'s new last argument.
+    """Replaces the allocations of `@main` by views into an arena, a new last argument of `@main`.
 
     Before → after:
 
@@ -99,25 +99,25 @@ class LoopPlanMemoryPass(ModulePass):
       func.call @k(%t, %y) : (T, T) -> ()        func.call @k(%x, %t) : (T, T) -> ()
     ```
 
-    and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments. A function that `@main` calls, and
-    that is no kernel, has one allocation for all of its buffers of known size: its frame.
+    and `func.func private @k(%a: T, %b: T)` gets `llvm.noalias` on both arguments. A function that `@main` calls and
+    that is not a kernel gets one allocation for all of its buffers of known size: its frame.
 
-    Where trailing arguments of `@main` are the sizes of names (`%n: index {xrelay.dim = "n"}`), places are computed
-    from them at run time, and `@main_plan` is added, which says how large the arena must be (see `plan_function.py`);
-    the arena comes before the names then.
+    If trailing arguments of `@main` are the sizes of names (`%n: index {xrelay.dim = "n"}`), offsets are computed from
+    them at run time, the arena precedes the names, and the function `@main_plan` is added, which computes the size of
+    the arena (see `plan_function.py`).
 
-    Buffers whose open extents are no constants and do not follow from names at the beginning of `@main`, and those that
-    it returns, or that regions of it give, stay allocations: boxes. Each that is not given away gets a `memref.dealloc`
-    behind its last use (see `free_boxes.py`).
+    Buffers remain dynamic allocations if their dynamic extents are not constants and are not computed from names at the
+    start of `@main`, or if they are returned or yielded by a region. Each of them gets a `memref.dealloc` after its
+    last use, unless its ownership is transferred (see `free_boxes.py`).
 
-    A kernel in a module of its own says `loop.takes_scratch` where callers give it all memory. `PassError` where a call
-    gives buffers that overlap to a kernel that is only declared, with `llvm.noalias` on its arguments.
+    A kernel in a module of its own has the attribute `loop.takes_scratch` if callers provide all its memory. Raises
+    `PassError` if a call passes overlapping buffers to a kernel declaration with `llvm.noalias` on these arguments.
 
-    What a run may need beside the arena is told too, see `memory_needs.py`: kernels say in `loop.heap` what they
-    allocate, `@main` in `loop.needs` what its boxes and its kernels take, and what is not counted.
+    The memory needed in addition to the arena is recorded too, see `memory_needs.py`: `loop.heap` of a kernel has its
+    allocations, `loop.needs` of `@main` the needs of its dynamic buffers and kernels, and the uncounted items.
 
-    Left alone: modules without `@main`, and those whose `@main` has an arena. `PassError` if `@main` has several
-    blocks.
+    Modules without `@main`, or whose `@main` has an arena, are left unchanged. Raises `PassError` if `@main` has
+    several blocks.
     """
 
     name = "loop-plan-memory"
@@ -130,9 +130,9 @@ class LoopPlanMemoryPass(ModulePass):
 
 
 def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
-    """Runs `loop-plan-memory` on `module` in place and says what came of it.
+    """Runs `loop-plan-memory` on `module` in place and returns statistics.
 
-    `PassError` if `@main` has several blocks or `alignment` is no power of two.
+    Raises `PassError` if `@main` has several blocks or `alignment` is not a power of two.
     """
     if alignment < 1 or alignment & (alignment - 1):
         raise PassError(f"loop-plan-memory: alignment is {alignment}, it must be a power of two")
@@ -175,7 +175,7 @@ def plan_memory(module: ModuleOp, alignment: int = 64) -> MemoryStatistics:
 
 @dataclass(frozen=True)
 class _Wanted:
-    """The allocations of `main` that get a place, with their lifetimes, and those that do not."""
+    """The allocations of `main` that are placed, with their lifetimes, and the others."""
 
     allocs: list[memref.AllocOp]
     lives: list[tuple[int, int]]
@@ -219,7 +219,7 @@ def _place_buffers(main: func.FuncOp, alignment: int) -> MemoryStatistics:
 
 
 def _place_in_frame(function: func.FuncOp, alignment: int) -> None:
-    """Replaces the allocations of known size of a function that `main` calls by views into one, its frame."""
+    """Replaces the allocations of known size of a function that `main` calls by views into one buffer, its frame."""
     wanted = _wanted(function, lifetimes_in(function.body.block), lambda op: known_bytes(op) is not None)
     requests = [
         Lifetime(size, *life)
@@ -237,7 +237,7 @@ def _place_in_frame(function: func.FuncOp, alignment: int) -> None:
 
 
 def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, MemoryStatistics]:
-    """As `_place_buffers`, for a `main` that computes places from its names; gives the bytes of the arena too."""
+    """Like `_place_buffers`, for a `main` that computes offsets from its names; also returns the bytes of the arena."""
     block = main.body.block
     start = InsertPoint.at_start(block)
     order: dict[SSAValue, int] = {value: number for number, value in enumerate(block.args)}
@@ -260,7 +260,7 @@ def _place_by_names(main: func.FuncOp, alignment: int) -> tuple[SSAValue, Memory
 
 
 def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:
-    """A new argument of `main` for an arena of `size` bytes."""
+    """Adds an argument to `main` for an arena of `size` bytes."""
     (arena,) = insert_arguments(main, place, [MemRefType(i8, [size])], ["arena"])
     attrs = argument_attrs(main)
     attrs[place][ARENA] = UnitAttr()
@@ -269,7 +269,7 @@ def _add_arena(main: func.FuncOp, place: int, size: int) -> BlockArgument:
 
 
 def _replace_by_views(arena: SSAValue, allocs: Sequence[memref.AllocOp], places: Sequence[SSAValue]) -> None:
-    """Each allocation → a view at its place; its deallocations go."""
+    """Replaces each allocation by a view at its offset and erases its deallocations."""
     for alloc, place in zip(allocs, places, strict=True):
         result = alloc.memref
         for use in [use for use in result.uses if isinstance(use.operation, memref.DeallocOp)]:

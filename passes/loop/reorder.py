@@ -1,4 +1,4 @@
-"""`reorder` and the pass `loop-reorder`: loops of one perfect nest take each other's places."""
+"""`reorder` and the pass `loop-reorder`: permutes the loops of one perfect nest."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Reorder)
 def reorder(kernel: func.FuncOp, step: Reorder) -> None:
-    """Put the named loops into the given order; loops between them that are not named keep their places.
+    """Puts the named loops into the given order; other loops between them keep their positions.
 
     ```
     loop.for "i" %i to 8 {
@@ -41,19 +41,18 @@ def reorder(kernel: func.FuncOp, step: Reorder) -> None:
           loop.block "gemm" (…) … init {…} {…}
     ```
 
-    `init` still runs once for each point, where all other variables are zero, so a reduction may move outwards as long
-    as nothing that reads its result moves with it. Refuses loops that are not one perfect nest (a reduction would then
-    leave the part of the nest that its init and its consumers need), a vectorized loop that would not stay innermost,
-    tiles with `tail = overlap` that would get a reduction around them, another order of the loops of ordered variables,
-    in which they would not ascend, and another order of the parts of a loop that spatial and reduce variables were
-    fused into, where some elements would be initialised too late.
+    `init` still runs once for each point, when all other variables are zero, so a reduction may move outwards unless an
+    op that reads its result moves with it. Raises `ScheduleError` for loops that are not one perfect nest (a reduction
+    would move away from its init and its consumers), a vectorized loop that would not stay innermost, tiles with `tail
+    = overlap` inside a reduction, another order of the loops of ordered variables, which must ascend, and another order
+    of the parts of a fused spatial and reduce loop, which would initialise some elements too late.
     """
     named = [find_loop(kernel, name, step) for name in step.loops]
     apply_order(named, step)
 
 
 def apply_order(named: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Check and carry out the new order of `named`."""
+    """Checks the new order of `named` and applies it."""
     chain = perfect_chain(named, step)
     order = new_order(chain, named)
     _check_order(chain, order, step)
@@ -61,13 +60,13 @@ def apply_order(named: Sequence[ForOp], step: SchedulePrimitive) -> None:
 
 
 def new_order(chain: Sequence[ForOp], named: Sequence[ForOp]) -> list[ForOp]:
-    """The chain with the named loops in their new places."""
+    """The chain with the named loops in their new order."""
     following = iter(named)
     return [next(following) if loop in named else loop for loop in chain]
 
 
 def perfect_chain(named: Sequence[ForOp], step: SchedulePrimitive) -> list[ForOp]:
-    """The perfectly nested loops from the outermost to the innermost of `named`; refuses where there is no such."""
+    """The perfectly nested loops from the outermost to the innermost of `named`; refuses other nests."""
     innermost = max(named, key=lambda loop: len(enclosing_loops(loop)))
     around = [*enclosing_loops(innermost), innermost]
     for loop in named:
@@ -111,7 +110,7 @@ def _check_order(chain: Sequence[ForOp], order: Sequence[ForOp], step: ScheduleP
 
 
 def _check_ordered(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Refuse an order in which an ordered variable, or several of one block, would not ascend any more."""
+    """Refuses an order in which an ordered variable, or several of one block, would no longer ascend."""
     for block in blocks_inside(chain[-1]):
         before, after = ([loop for loop in loops if is_ordered_in(block, loop)] for loops in (chain, order))
         moved = next((new for old, new in zip(before, after, strict=True) if old is not new), None)
@@ -122,11 +121,11 @@ def _check_ordered(chain: Sequence[ForOp], order: Sequence[ForOp], step: Schedul
 
 
 def _check_init_first(chain: Sequence[ForOp], order: Sequence[ForOp], step: SchedulePrimitive) -> None:
-    """Refuse an order in which a reduction adds to some point before it reaches the point's init.
+    """Refuses an order in which a reduction would add to a point before the point is initialised.
 
     The first visit of a point has all reduce variables zero as long as the loops that drive both spatial and reduce
-    variables keep their order among each other: with `fuse("j", "k")`, then `split("j_k", 3)` of a reduction over 5,
-    point j = 1 is visited at 5 = (1, 2) to 9 = (3, 0), and with the inner loop outside (2, 0) would come before (1, 2).
+    variables keep their relative order. For example, after `fuse("j", "k")` and `split("j_k", 3)` of a reduction over
+    5, point j = 1 is visited at 5 = (1, 2) to 9 = (3, 0); with the inner loop outside, (2, 0) would come before (1, 2).
     """
     for block in blocks_inside(chain[-1]):
         if not block.has_init:
@@ -144,7 +143,7 @@ def _check_init_first(chain: Sequence[ForOp], order: Sequence[ForOp], step: Sche
 
 
 def _rebuild(chain: Sequence[ForOp], order: Sequence[ForOp]) -> None:
-    """Nest the loops anew; the ops of the innermost body follow."""
+    """Rebuilds the nest in the new order, with the ops of the innermost body."""
     content = list(chain[-1].body.block.ops)
     for op in [*content, *reversed(chain[1:])]:
         op.detach()

@@ -1,7 +1,7 @@
-"""Scheduling from Python: apply primitives to a kernel one by one, and keep them as data.
+"""Scheduling from Python: applies primitives to a kernel one by one and records them as data.
 
 schedule = Schedule(kernel).split("ow", 14).reorder("ow_o", "oc", "ow_i").vectorize("oc")
-schedule.attr          # #loop.schedule<[split("ow", 14), …]>: what a test writes and a tuning record stores
+schedule.attr          # #loop.schedule<[split("ow", 14), …]>: the form of tests and tuning records
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ Arguments = ParamSpec("Arguments")
 
 
 class _Method(Generic[Arguments]):
-    """A method of `Schedule` that follows from a primitive: it takes what the primitive's class takes."""
+    """A method of `Schedule` that applies a primitive; it has the parameters of the primitive's class."""
 
     def __init__(self, primitive: Callable[Arguments, SchedulePrimitive]):
         self._primitive = primitive
@@ -53,7 +53,7 @@ class _Method(Generic[Arguments]):
 class Schedule:
     """A kernel being scheduled. Every method changes the kernel at once, records the primitive and returns self.
 
-    Each raises `ScheduleError`, and leaves kernel and record alone, where the primitive is not legal.
+    If the primitive is not legal, the method raises `ScheduleError` and leaves kernel and record unchanged.
     """
 
     kernel: func.FuncOp
@@ -64,11 +64,11 @@ class Schedule:
 
     @property
     def attr(self) -> ScheduleAttr:
-        """The primitives that have been applied so far."""
+        """The primitives applied so far."""
         return ScheduleAttr(self.primitives)
 
     def apply(self, *steps: SchedulePrimitive) -> Self:
-        """Apply primitives given as data."""
+        """Applies primitives given as data."""
         for step in steps:
             apply_primitive(self.kernel, step)
             self.primitives.append(step)
@@ -91,12 +91,12 @@ class Schedule:
     disable_unroll = _Method(DisableUnroll)
 
     def reorder(self, *loops: str) -> Self:
-        """Apply `Reorder`, whose loops stand here one by one, as in the text."""
+        """Applies `Reorder`; the loops are separate arguments, as in the text."""
         return self.apply(Reorder(loops))
 
 
 def apply_schedule(kernel: func.FuncOp, steps: Iterable[SchedulePrimitive]) -> Schedule:
-    """Apply primitives to a kernel; an error names the kernel and the number of the step."""
+    """Applies primitives to a kernel; an error names the kernel and the number of the step."""
     schedule = Schedule(kernel)
     for number, step in enumerate(steps, 1):
         try:

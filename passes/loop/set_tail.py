@@ -1,4 +1,4 @@
-"""`set_tail` and the pass `loop-set-tail`: choose how a partial last tile is handled."""
+"""`set_tail` and the pass `loop-set-tail`: selects the strategy for a partial last tile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(SetTail)
 def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
-    """Let a partial last tile under `step.loop` be peeled, masked or overlapped.
+    """Sets the strategy for a partial last tile of `step.loop`: peel, mask or overlap.
 
     ```
     loop.for "w_o" %w_o to 5 {…}
@@ -24,7 +24,7 @@ def set_tail(kernel: func.FuncOp, step: SetTail) -> None:
     loop.for "w_o" %w_o to 5 tail = mask {…}
     ```
 
-    Refuses `overlap` where computing an element twice gives another result.
+    Raises `ScheduleError` for `overlap` if computing an element twice changes the result.
     """
     loop = find_loop(kernel, step.loop, step)
     if step.tail is Tail.OVERLAP:

@@ -1,4 +1,4 @@
-"""`settle` and the pass `loop-settle`: a loop ends as soon as an iteration changes nothing."""
+"""`settle` and the pass `loop-settle`: ends a loop after the first iteration that changes nothing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Settle)
 def settle(kernel: func.FuncOp, step: Settle) -> None:
-    """Mark `step.loop` settling: it ends after an iteration that changes nothing, since all iterations are equal.
+    """Marks `step.loop` as settling: it ends after an iteration that changes nothing, since all iterations are equal.
 
     ```
     loop.for "k" %k to 23 {
@@ -29,7 +29,8 @@ def settle(kernel: func.FuncOp, step: Settle) -> None:
       loop.block "walk" (%vj : spatial 8 = %j, %vk : ordered 23 = %k) reads(%next) writes(%node) {…}
     ```
 
-    Refuses a loop that is not serial, blocks that compute with its index, and stores of anything but integers.
+    Raises `ScheduleError` for a loop that is not serial, blocks that compute with its index, and stores of anything but
+    integers.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -42,7 +43,7 @@ def settle(kernel: func.FuncOp, step: Settle) -> None:
 
 
 def _problem(block: BlockOp, loop: ForOp) -> str | None:
-    """Why iterations of the loop differ, or why changes cannot be found; `None` if neither holds."""
+    """The reason why iterations of the loop differ, or why changes cannot be detected; `None` if there is no reason."""
     bindings = block.bindings
     if any(v.uses for k, v in enumerate(block.variables) if loop.index in bindings[k].operands):
         return "computes with its index"

@@ -1,4 +1,4 @@
-"""Edits of the signature of a function that has a body: arguments, and the attributes of these and of results."""
+"""Edits of the signature of a function with a body: its arguments, and the attributes of arguments and results."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xdsl.ir import Attribute, BlockArgument
 def insert_arguments(
     function: func.FuncOp, index: int, types: Sequence[Attribute], names: Sequence[str | None]
 ) -> list[BlockArgument]:
-    """New arguments of these types before argument `index` (the count of arguments: after the last).
+    """Inserts arguments of these types before argument `index`; the number of arguments appends.
 
-    `names` are the name hints, one for each type. The calls of the function are the caller's to change.
+    `names` are the name hints, one for each type. Calls of the function are left for the caller to update.
     """
     block = function.body.block
     attrs = argument_attrs(function)
@@ -29,18 +29,18 @@ def insert_arguments(
 
 
 def argument_attrs(function: func.FuncOp) -> list[dict[str, Attribute]]:
-    """The attributes of each argument, as dictionaries of their own."""
+    """The attributes of each argument, as new dictionaries."""
     if function.arg_attrs is None:
         return [{} for _ in function.function_type.inputs]
     return [dict(attrs.data) for attrs in function.arg_attrs]
 
 
 def set_argument_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attribute]]) -> None:
-    """Replaces the attributes of all arguments; none at all leaves the property out."""
+    """Replaces the attributes of all arguments; removes the property if there are no attributes."""
     has_any = any(attrs)
     function.arg_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if has_any else None
 
 
 def set_result_attrs(function: func.FuncOp, attrs: Sequence[Mapping[str, Attribute]]) -> None:
-    """Replaces the attributes of all results; none at all leaves the property out."""
+    """Replaces the attributes of all results; removes the property if there are no attributes."""
     function.res_attrs = ArrayAttr([DictionaryAttr(dict(each)) for each in attrs]) if any(attrs) else None

@@ -1,4 +1,4 @@
-"""`split` and the pass `loop-split`: one loop becomes two, the inner one with a fixed number of iterations."""
+"""`split` and the pass `loop-split`: replaces a loop by two, the inner one with a fixed number of iterations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Split)
 def split(kernel: func.FuncOp, step: Split) -> None:
-    """Split `step.loop` into `<loop>_o` around `<loop>_i` (or `step.names`), the inner one with `step.factor`.
+    """Splits `step.loop` into `<loop>_o` around `<loop>_i` (or `step.names`) with `step.factor` iterations.
 
     ```
     loop.for "w" %w to 57 {
@@ -37,11 +37,11 @@ def split(kernel: func.FuncOp, step: Split) -> None:
         loop.block "b" (%v : spatial 57 = %w_o * 14 + %w_i) …
     ```
 
-    Where the factor does not divide the extent, the iterations beyond it are skipped by the blocks' own guards, and
-    `tail` (kept by the outer loop) says how. Of an extent that is a value `ceildiv` is computed once, at the
-    kernel's top. Refuses a loop that is not serial; a factor that does not
-    divide where no block's domain would skip the surplus (an inner tile); `overlap` where computing twice differs, or
-    where the extent is a value.
+    If the factor does not divide the extent, the surplus iterations are skipped by the implicit guards of the blocks;
+    `tail` (kept by the outer loop) selects how. If the extent is a value, `ceildiv` is computed once, at the top of the
+    kernel. Raises `ScheduleError` for a loop that is not serial, for a factor that does not divide the extent if no
+    block's domain would skip the surplus (an inner tile), and for `overlap` if computing an element twice changes the
+    result or the extent is a value.
     """
     loop = find_loop(kernel, step.loop, step)
     divides = check_split(kernel, loop, step)
@@ -69,7 +69,7 @@ def _names(step: Split) -> list[str]:
 
 
 def check_split(kernel: func.FuncOp, loop: ForOp, step: Split) -> bool:
-    """Whether the factor surely divides the extent; `ScheduleError` if the split is not legal."""
+    """Whether the factor is known to divide the extent; raises `ScheduleError` if the split is not legal."""
     subject = f"loop {step.loop!r}"
     if loop.kind is not LoopKind.SERIAL:
         raise refusal(step, subject, f"it is {loop.kind} already", f"split it before making it {loop.kind}")
@@ -95,7 +95,7 @@ def check_split(kernel: func.FuncOp, loop: ForOp, step: Split) -> bool:
 
 
 def _check_dynamic_split(loop: ForOp, step: Split) -> bool:
-    """As `check_split`, of a loop whose extent is a value."""
+    """Like `check_split`, for a loop whose extent is a value."""
     subject, extent = f"loop {step.loop!r}", expression_of(loop.bound)
     rest = ValueMap((extent.exprs[0] % step.factor,), extent.operands).simplified()
     if rest == ValueMap.constant(0):

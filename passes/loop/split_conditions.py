@@ -1,8 +1,9 @@
-"""`loop-split-conditions`: unrolled loops without conditions, and the few iterations that need them by themselves.
+"""`loop-split-conditions`: splits unrolled loops into parts without conditions and iterations with conditions.
 
-A register tile that asks at every element whether it lies in the padding, or beyond the last tile, is no straight
-code. What such a question depends on is unrolled in part. Along the loops that are, it is asked where it is open alone;
-along the others it is asked once, before what does not change it.
+A register tile that tests for every element whether it is in the padding or beyond the last tile is not straight-line
+code. Some of the loops that such a condition depends on are unrolled. Along unrolled loops, the condition remains only
+in the iterations in which it is undecided. For the other loops, it is tested once, before the loops that do not change
+it.
 """
 
 from __future__ import annotations
@@ -31,46 +32,46 @@ from xrelay.passes.loop.nest_edits import Names, compute, give_value, take_body
 from xrelay.passes.loop.nest_queries import box_of, enclosing_loops
 
 MAX_PARTS: Final = 9
-"""In how many parts a loop is cut at most: each is code."""
+"""The largest number of parts of a loop; each part copies the body."""
 
 MAX_CHOICES: Final = 2
-"""How many questions are asked before one nest at most: each doubles the code."""
+"""The largest number of conditions tested before one nest; each doubles the code."""
 _TRUE, _FALSE = IntegerAttr(1, i1), IntegerAttr(0, i1)
 
 
 @dataclass(frozen=True)
 class LoopSplitConditionsPass(ModulePass):
-    """Cuts unrolled loops where a condition inside begins to hold, and chooses outside where a loop does not change it.
+    """Cuts unrolled loops where a condition inside changes, and hoists conditions out of loops that do not change them.
 
-    Before → after, a row of a padded convolution, `%ok` true for all but the first of `%w`, or for all but one `%y`:
+    Before → after, for a row of a padded convolution; `%ok` is false for the first `%w` only, `%row` for one `%y` only:
 
     ```
     loop.for "y" %y to 3 {                      loop.for "y" %y to 3 {
       loop.for "w" %w to 14 unrolled {            %row = … %y …
         %row, %ok = … %y …, … %w …                scf.if %row {
-        %both = arith.andi %row, %ok                … %w = 0, asks whether %ok …
-        %x = scf.if %both {…}             →         loop.for "w_inside" %w to 13 unrolled { … without a question … }
+        %both = arith.andi %row, %ok                … %w = 0, tests %ok …
+        %x = scf.if %both {…}             →         loop.for "w_inside" %w to 13 unrolled { … without a test … }
         …                                         } else {
-      }                                             … both, for which there is nothing to load …
+      }                                             … the same loops without loads …
     }                                             }
                                                 }
     ```
 
-    Left alone are questions that lanes answer differently, those that no unrolled loop is around, a loop that would
-    fall into more than nine parts, and a nest with more than two questions.
+    Left unchanged are conditions that differ between lanes or are in no unrolled loop, loops that would be cut into
+    more than nine parts, and nests with more than two conditions.
     """
 
     name = "loop-split-conditions"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Splits in every function of the module, whose blocks are lowered."""
+        """Splits conditions in every function of the module; all blocks must be lowered."""
         for function in op.ops:
             if isinstance(function, FuncOp) and function.body.blocks:
                 split_conditions(function)
 
 
 def split_conditions(function: FuncOp) -> None:
-    """Splits in one function, in place."""
+    """Splits conditions in one function, in place."""
     if not any(map(_is_unrolled, ops_of(function, CmpiOp))):
         return
     names, questions = Names(function), _Questions()
@@ -84,23 +85,23 @@ def split_conditions(function: FuncOp) -> None:
             if len(choices) <= most
         ]
         if not any(chosen):
-            return  # what a scope may have fewer of was among these
+            return  # scopes with fewer choices were included
 
 
 class _Questions:
-    """The limits of comparisons, which are found once for each: to follow an index to the loops takes long."""
+    """A cache of the limits of comparisons, since tracing an index to the loops is slow."""
 
     def __init__(self) -> None:
         self._limits: dict[CmpiOp, Limits | None] = {}
 
     def limits(self, test: CmpiOp) -> Limits | None:
-        """What `limits_of` gives."""
+        """`limits_of(test)`, cached."""
         if test not in self._limits:
             self._limits[test] = limits_of(test)
         return self._limits[test]
 
     def forget(self, tests: Iterable[CmpiOp]) -> None:
-        """Ask anew about `tests`: a loop around them has changed."""
+        """Drops the limits of `tests`: a loop around them has changed."""
         for test in tests:
             self._limits.pop(test, None)
 
@@ -109,7 +110,7 @@ class _Questions:
 
 
 def _cut(loop: ForOp, names: Names, questions: _Questions) -> list[ForOp]:
-    """Cuts an unrolled loop into parts that answer a question in one way; gives the loops in copies of its body."""
+    """Cuts an unrolled loop into parts with constant conditions; returns the loops in copies of its body."""
     extent = loop.extent
     if loop.kind is not LoopKind.UNROLLED or extent is None or extent < 2 or loop.parent is None:
         return []
@@ -134,13 +135,13 @@ def _depend(limits: Limits, loop: ForOp) -> bool:
 
 
 def _answers(limits: Limits, loop: ForOp, extent: int) -> list[bool | None]:
-    """The answer of each iteration."""
+    """The result of the comparison in each iteration."""
     ranges = [_ranges(limit, loop, extent) for limit in limits]
     return [told(each) for each in zip(*ranges, strict=True)]
 
 
 def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
-    """The values of an expression in each iteration; unknown where it is not linear in the loop's index."""
+    """The range of an expression in each iteration; unknown if it is not linear in the loop's index."""
     box = box_of(limit)
     form = linear_form(limit.exprs[0], box)
     index = AffineDimExpr(limit.operands.index(loop.index)) if loop.index in limit.operands else None
@@ -153,7 +154,7 @@ def _ranges(limit: ValueMap, loop: ForOp, extent: int) -> list[Interval | None]:
 
 
 def _part(loop: ForOp, parts: Sequence[tuple[int, int]], names: Names) -> list[ForOp]:
-    """Replaces a loop by its parts, of which those of one iteration are no loops; gives the loops inside of copies."""
+    """Replaces a loop by its parts, inlining parts of one iteration; returns the loops inside the copies."""
     assert loop.parent is not None
     inside: list[ForOp] = []
     others = [copy(loop) for _ in parts[1:]]
@@ -182,7 +183,7 @@ def _is_unrolled(test: CmpiOp) -> bool:
 
 
 def _choices(function: FuncOp, questions: _Questions) -> dict[Block, list[list[CmpiOp]]]:
-    """The open questions of unrolled loops, equal ones together, by the block that could answer them once for all."""
+    """Groups equal undecided comparisons in unrolled loops by the outermost block that can test them once."""
     found: defaultdict[Block, defaultdict[Limits, list[CmpiOp]]] = defaultdict(lambda: defaultdict(list))
     wanted: set[tuple[Block, Limits]] = set()
     for test in ops_of(function, CmpiOp):
@@ -201,7 +202,7 @@ def _choices(function: FuncOp, questions: _Questions) -> dict[Block, list[list[C
 
 
 def _scope(test: CmpiOp, values: Sequence[SSAValue]) -> tuple[Block | None, bool]:
-    """The outermost block in a loop that knows all `values`, and whether an unrolled loop is between it and `test`."""
+    """The outermost block in a loop where all `values` are known, and whether an unrolled loop lies between."""
     blocks = {value.owner if isinstance(value.owner, Block) else value.owner.parent for value in values}
     block, is_unrolled = test.parent, False
     while block is not None and block not in blocks:
@@ -213,10 +214,10 @@ def _scope(test: CmpiOp, values: Sequence[SSAValue]) -> tuple[Block | None, bool
 
 
 def _choose(scope: Block, tests: Sequence[CmpiOp], names: Names) -> bool:
-    """Asks once in `scope`, with a copy of what stands around `tests` for each answer; False where that cannot be."""
+    """Tests the condition once in `scope`, with a copy of the ops around `tests` for each result, or returns False."""
     chosen = _around(scope, tests)
     while any(isinstance(op, memref.AllocOp) for each in chosen for op in all_ops(each)):
-        # A buffer of a tile is made once: the question moves to where that is done.
+        # The buffer of a tile is allocated once: the condition moves into the loop that allocates it.
         if len(chosen) > 1 or not isinstance(chosen[0], ForOp) or chosen[0].kind is LoopKind.UNROLLED:
             return False
         scope = chosen[0].body.block
@@ -245,7 +246,7 @@ def _all_of(ops: Sequence[Operation]) -> list[Operation]:
 
 
 def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
-    """The ops of a block from the first that holds one of `tests` to the last that does or uses what they make."""
+    """The ops of a block from the first that contains one of `tests` to the last that contains one or uses results."""
     found = list(scope.ops)
     places = {op: place for place, op in enumerate(found)}
     held = [places[holder] for test in tests if (holder := scope.find_ancestor_op_in_block(test)) is not None]
@@ -260,7 +261,7 @@ def _around(scope: Block, tests: Sequence[CmpiOp]) -> list[Operation]:
 
 
 def _answer(tests: Sequence[Operation], *, answer: bool) -> None:
-    """Puts what is known in the place of comparisons."""
+    """Replaces comparisons by the constant `answer`."""
     for test in tests:
         known = make(arith.ConstantOp, result_types=(i1,), properties={"value": _TRUE if answer else _FALSE})
         assert test.parent is not None, "it stands in a loop"

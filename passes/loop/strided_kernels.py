@@ -1,4 +1,4 @@
-"""Kernels for buffers whose elements lie at strides: copies of kernels, in which the type of an argument says so."""
+"""Kernels for strided buffers: copies of kernels in which the type of an argument has strides."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from xrelay.passes.infra.fresh_names import fresh_name
 
 
 class StridedKernels:
-    """Makes each kernel once for each of its arguments and types."""
+    """Copies each kernel at most once for each of its arguments and types."""
 
     def __init__(self, functions: dict[str, func.FuncOp], taken: set[str]):
-        """`functions` are those of a module by their symbols, which are `taken`; what is made is added."""
+        """`functions` maps the symbols of a module, which are `taken`, to functions; copies are added to both."""
         self._functions = functions
         self._known: dict[tuple[str, int, Attribute], str] = {}
         told = [version_of(function) for function in functions.values() if VERSION in function.attributes]
         self._with_versions = {version.of for version in told if version is not None}
         self._taken = taken
         self.given_up: set[str] = set()
-        """The kernels that a call has given up for another."""
+        """The kernels that some call has replaced by a copy."""
 
     def can_take(self, buffer: SSAValue, beside: func.CallOp) -> bool:
-        """Whether all users of a buffer but one are calls of kernels which can have it with strides."""
+        """Whether all users of a buffer, except `beside`, are calls of kernels that can take it with strides."""
         return all(
             use.operation is beside
             or (isinstance(use.operation, func.CallOp) and self._can_have(use.operation.callee, use.index))
@@ -49,7 +49,7 @@ class StridedKernels:
         return all(isinstance(op, LoadOp | StoreOp | BlockOp) for op in users)
 
     def let_take(self, buffer: SSAValue, beside: func.CallOp) -> None:
-        """Lets all calls but one that take a buffer call kernels that have it as its type is."""
+        """Redirects all calls that use a buffer, except `beside`, to kernels with its type as the argument type."""
         type = SSAValue.get(buffer, type=MemRefType).type
         for use in list(buffer.uses):
             if use.operation is not beside and isinstance(use.operation, func.CallOp):
@@ -58,7 +58,7 @@ class StridedKernels:
     def _retarget(self, call: func.CallOp, number: int, type: MemRefType) -> None:
         name = call.callee.string_value()
         kernel = self._functions.get(name)
-        # What is no function of the module yet copies a part, and was made for the type that this has.
+        # A callee that is missing in `functions` copies a part and has the type already.
         if kernel is None or kernel.function_type.inputs.data[number] == type:
             return
         key = (name, number, type)

@@ -1,11 +1,11 @@
-"""Partial last tiles: what a loop does with the iterations that lie beyond a block's domain.
+"""Partial last tiles: strategies for loop iterations beyond a block's domain.
 
-A split by a factor that does not divide the extent leaves blocks whose bindings run past their domains:
-`%i = %io * 16 + %ii` with 3 * 16 iterations over a domain of 40. Three strategies, stated on the outer loop:
+A split by a factor that does not divide the extent makes bindings of blocks exceed their domains: `%i = %io * 16 + %ii`
+with 3 * 16 iterations over a domain of 40. The outer loop selects one of three strategies:
 
-- peel: the loop is cut where its tiles stop being full, and each part gets loops of constant extent;
-- mask: nothing is cut; the condition stays at the statement, as `scf.if`, or as masks of vectors;
-- overlap: the last tile begins earlier, so that it is full; some elements are computed twice.
+- peel: the loop is cut after its full tiles, and each part gets loops of constant extent;
+- mask: the loop stays whole and the statement gets a condition, an `scf.if` or a mask of vectors;
+- overlap: the last tile starts earlier, so that it is full; some elements are computed twice.
 
 Loops whose extent is a value are cut in `dynamic_tails.py`.
 """
@@ -37,8 +37,9 @@ from xrelay.passes.loop.nest_queries import blocks_inside, box_of, domain_condit
 class TailBounds:
     """Bounds of a loop beyond which a variable of a block inside leaves its domain.
 
-    Iterations before `full` are inside for all iterations of the inner loops, those from `dead` on for none. The
-    variable grows by `step` with each iteration; the last tile is full if it begins at `last_base`.
+    Before iteration `full` the variable is in its domain for all iterations of the inner loops, from iteration `dead`
+    on for no iterations. The variable grows by `step` with each iteration; the last tile is full if it starts at
+    `last_base`.
     """
 
     full: int
@@ -50,7 +51,7 @@ class TailBounds:
 def tail_bounds(loop: ForOp, binding: ValueMap, extent: int) -> TailBounds | None:
     """Returns the bounds at which `loop` drives `binding` out of `[0, extent)`.
 
-    None where the binding does not grow linearly with the loop, or depends on a loop around it.
+    Returns None if the binding does not grow linearly with the loop, or depends on a loop around it.
     """
     if loop.extent is None or loop.index not in binding.operands:
         return None
@@ -75,9 +76,9 @@ def _runs_inside(loop: ForOp, value: SSAValue) -> bool:
 
 
 def handle_tails(body: Block, names: Names) -> None:
-    """Cuts or moves the loops in `body` and below as their tails say; `ScheduleError` where overlap is not possible.
+    """Cuts or moves the loops in `body` by their tail strategies; raises `ScheduleError` if overlap is not possible.
 
-    What a cut leaves over may be too short to move a tile back in it: there, overlap becomes peel.
+    The remainder after a cut may be too short to move a tile back; it is then peeled.
     """
     pending = [(op, False) for op in body.ops if isinstance(op, ForOp) and _may_leave_domain(op)]
     while pending:
@@ -119,9 +120,9 @@ def _all_tail_bounds(loop: ForOp, block: BlockOp) -> Iterator[TailBounds]:
 
 
 def _cut(loop: ForOp, all_bounds: Sequence[TailBounds], names: Names) -> list[tuple[ForOp, bool]]:
-    """Cuts a loop where tiles stop being full and where nothing is left.
+    """Cuts a loop after its full tiles and after its last iteration in the domain.
 
-    Returns the loops that then stand one level inside, and for each whether it belongs to what was left over.
+    Returns the loops one level inside, each with whether it belongs to the remainder.
 
     Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
 
@@ -133,10 +134,10 @@ def _cut(loop: ForOp, all_bounds: Sequence[TailBounds], names: Names) -> list[tu
     }
     ```
 
-    (the second loop is then cut to 8 iterations, since nothing is left of the others).
+    (the second loop is then cut to 8 iterations, since the others are outside of the domain).
 
-    A parallel loop with one partial tile stays one loop, so that this tile is run in parallel too: see `_fork`. Where
-    statements inside end at different places, the loop is cut, and each partial tile runs by itself between the parts.
+    A parallel loop with one partial tile stays one loop, so that this tile runs in parallel too: see `_fork`. If the
+    statements inside end at different positions, the loop is cut, and each partial tile runs between the parts.
     """
     extent = loop.extent
     assert extent is not None
@@ -164,7 +165,7 @@ def _cut(loop: ForOp, all_bounds: Sequence[TailBounds], names: Names) -> list[tu
 
 
 def _restrict(loop: ForOp, first: int, last: int) -> list[Operation]:
-    """Lets a loop run from `first` to `last - 1` of its iterations; what stands inside."""
+    """Restricts a loop to its iterations from `first` to `last - 1`; returns the ops inside."""
     loop.extent_attr = IntegerAttr.from_index_int_value(last - first)
     if first:
         shifted = ValueMap.make([AffineDimExpr(0) + first], [loop.index])
@@ -173,7 +174,7 @@ def _restrict(loop: ForOp, first: int, last: int) -> list[Operation]:
 
 
 def _inline(loop: ForOp, iteration: int) -> list[Operation]:
-    """Replaces a loop by one of its iterations; the ops of it."""
+    """Replaces a loop by one of its iterations; returns the ops of the iteration."""
     ops = take_body(loop, ValueMap.constant(iteration))
     assert loop.parent is not None
     loop.parent.insert_ops_before(ops, loop)
@@ -183,7 +184,7 @@ def _inline(loop: ForOp, iteration: int) -> list[Operation]:
 
 
 def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
-    """Lets a parallel loop choose between full tiles and the partial one; the loops inside as `_cut` returns them.
+    """Makes a parallel loop select full tiles or the partial tile; returns the loops inside like `_cut`.
 
     Before → after, `%vi : spatial 40 = %io * 16 + %ii`:
 
@@ -197,7 +198,7 @@ def _fork(loop: ForOp, full: int, names: Names) -> list[tuple[ForOp, bool]]:
                                             loop.for "ii_tail" %ii to 16 { … 32 + %ii … }
     ```
 
-    The minimum changes no value: it says, to the limits of what is inside, that only full tiles get there.
+    The minimum changes no value: it bounds the index, for analyses of the ops inside, to the full tiles.
     """
     rest = copy(loop)
     names.rename_inside(rest, "tail")
@@ -230,7 +231,7 @@ def _overlap(loop: ForOp, all_bounds: Sequence[tuple[BlockOp, TailBounds]]) -> N
         … %io * 16 + %ii …                      loop.for "ii" %ii to 16 { … %base + %ii … }
     ```
 
-    `ScheduleError` where elements computed twice would come out differently, where there is no full tile, or where the
+    Raises `ScheduleError` if a second computation of an element would differ, if there is no full tile, or if the
     statements inside have tiles of different sizes.
     """
     _check_recomputable(loop)
@@ -255,7 +256,7 @@ def _overlap(loop: ForOp, all_bounds: Sequence[tuple[BlockOp, TailBounds]]) -> N
 
 
 def _users(loop: ForOp, new: Sequence[Operation]) -> list[BlockOp | LoadOp | StoreOp]:
-    """The blocks and accesses whose expressions use a loop's index; `new` are ops that may use it otherwise."""
+    """The blocks and accesses whose expressions use a loop's index; other users must be in `new`."""
     users: list[BlockOp | LoadOp | StoreOp] = []
     for user in dict.fromkeys(use.operation for use in loop.index.uses):
         if isinstance(user, BlockOp | LoadOp | StoreOp):
@@ -283,7 +284,7 @@ def _moved(loop: ForOp, user: BlockOp | LoadOp | StoreOp, step: int, base: SSAVa
 
 
 def _check_recomputable(loop: ForOp) -> None:
-    """Elements computed twice must come out the same: nothing inside may read what an earlier iteration has left."""
+    """Checks that elements may be computed twice: no op inside reads results of an earlier iteration."""
     blocks = blocks_inside(loop)
     written = {buffer for block in blocks for buffer in block.writes}
     for block in blocks:
@@ -296,7 +297,7 @@ def _check_recomputable(loop: ForOp) -> None:
 
 
 def _check_accumulation(loop: ForOp, block: BlockOp, local: bool) -> None:
-    """A block that loads what it stores must do a whole reduction, from its init on, in each iteration of the loop."""
+    """Checks that a block that loads its output does a whole reduction, including its init, in each iteration."""
     positions = [p for p, kind in enumerate(block.kinds) if kind is not IterKind.SPATIAL]
     reducing = block.bindings.select(positions).operands
     if not reducing or not all(_runs_inside(loop, value) for value in reducing):

@@ -1,4 +1,4 @@
-"""`tile` and the pass `loop-tile`: two loops become tiles and the loops inside a tile."""
+"""`tile` and the pass `loop-tile`: replaces two loops by loops over tiles and loops inside a tile."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.passes.loop.split import split
 
 @rewrites(Tile)
 def tile(kernel: func.FuncOp, step: Tile) -> None:
-    """Split `step.outer` and `step.inner` and move both inner parts inside.
+    """Splits `step.outer` and `step.inner` and moves both inner parts inside.
 
     ```
     loop.for "i" %i to 12 {
@@ -28,7 +28,7 @@ def tile(kernel: func.FuncOp, step: Tile) -> None:
           loop.for "j_i" %j_i to 64 {…}
     ```
 
-    It is `split`, `split`, `reorder`, and refuses where one of them does.
+    Equals `split`, `split`, `reorder`, and raises `ScheduleError` if one of them does.
     """
     untouched = kernel.body.clone()
     try:

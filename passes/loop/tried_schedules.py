@@ -1,8 +1,8 @@
-"""Kernels as `loop-assign-schedules` has scheduled them on trial, for `loop-apply-schedules` to take instead of anew.
+"""Kernels that `loop-assign-schedules` has scheduled on trial, kept for `loop-apply-schedules`.
 
-A schedule is found by applying primitives to a copy of the kernel. Inside of `keep_tried_schedules` that copy is kept
-until the schedule is applied. It counts only while kernel and schedule are what they were: a pass between the two that
-changes either, or a module that is read from text, has the primitives applied as the attribute says.
+A schedule is found by applying primitives to a copy of the kernel. Inside `keep_tried_schedules` this copy is kept
+until the schedule is applied. It is used only if kernel and schedule are unchanged. If a pass changes one of them, or a
+module is read from text, the primitives of the attribute are applied again.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from xrelay.dialects.shared.op_lists import all_ops
 from xrelay.passes.infra.disposal import dispose
 
 _NO_PART_OF_IT = frozenset({SCHEDULE, SCHEDULE_REASON, SOURCES})
-"""Attributes of a kernel that no primitive looks at."""
+"""Attributes of a kernel that no primitive reads."""
 
 
 @dataclass(frozen=True)
 class _Tried:
-    """A kernel's schedule, what the kernel was then, and the copy to which the schedule has been applied."""
+    """A kernel's schedule, the state of the kernel at that time, and the scheduled copy."""
 
     schedule: ScheduleAttr
     state: list[object]
@@ -39,7 +39,7 @@ _KEPT: ContextVar[dict[func.FuncOp, _Tried] | None] = ContextVar("tried_schedule
 
 @contextmanager
 def keep_tried_schedules() -> Generator[None]:
-    """Keeps scheduled copies of kernels inside of `with`; at its end those that nobody took go."""
+    """Keeps scheduled copies of kernels inside of `with`; unused copies are dropped at the end."""
     token = _KEPT.set({})
     try:
         yield
@@ -48,13 +48,13 @@ def keep_tried_schedules() -> Generator[None]:
 
 
 def keep_tried(kernel: func.FuncOp, schedule: ScheduleAttr, copy: func.FuncOp) -> None:
-    """Notes that `copy` is `kernel` with `schedule` applied; outside of `keep_tried_schedules` it does nothing."""
+    """Stores `copy`, which is `kernel` with `schedule` applied; does nothing outside of `keep_tried_schedules`."""
     if (kept := _KEPT.get()) is not None:
         kept[kernel] = _Tried(schedule, _state_of(kernel), copy)
 
 
 def take_tried(kernel: func.FuncOp, schedule: ScheduleAttr) -> bool:
-    """Gives `kernel` the body to which `schedule` has been applied; False where there is none, or it has changed."""
+    """Replaces the body of `kernel` by the scheduled body, or returns False if none fits the current kernel."""
     kept = _KEPT.get()
     tried = None if kept is None else kept.pop(kernel, None)
     if tried is None or tried.schedule != schedule or tried.state != _state_of(kernel):
@@ -66,7 +66,7 @@ def take_tried(kernel: func.FuncOp, schedule: ScheduleAttr) -> bool:
 
 
 def _state_of(kernel: func.FuncOp) -> list[object]:
-    """All that the text of a kernel says; ops and values stand for themselves, so that comparing is quick."""
+    """The state of a kernel for comparison; ops and values are compared by identity, which is quick."""
     attributes = {name: value for name, value in kernel.attributes.items() if name not in _NO_PART_OF_IT}
     return [attributes, *(part for op in all_ops(kernel) for part in _parts(op, is_kernel=op is kernel))]
 

@@ -1,4 +1,4 @@
-"""`unroll` and the pass `loop-unroll`: a loop is to become straight code."""
+"""`unroll` and the pass `loop-unroll`: marks a loop for unrolling."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Unroll)
 def unroll(kernel: func.FuncOp, step: Unroll) -> None:
-    """Mark `step.loop` unrolled. The loop stays one op: LLVM unrolls it, and arrays of accumulators become registers.
+    """Marks `step.loop` as unrolled. It stays one op: LLVM unrolls it and keeps arrays of accumulators in registers.
 
     ```
     loop.for "w_i" %w_i to 14 {…}
@@ -25,8 +25,8 @@ def unroll(kernel: func.FuncOp, step: Unroll) -> None:
     loop.for "w_i" %w_i to 14 unrolled {…}
     ```
 
-    Refuses a loop that is not serial, whose extent is known only at run time, or that would write out a body more than
-    1024 times, together with the unrolled loops around it and inside.
+    Raises `ScheduleError` for a loop that is not serial, whose extent is known only at run time, or that would repeat a
+    body more than 1024 times, together with the unrolled loops around it and inside.
     """
     loop = find_loop(kernel, step.loop, step)
     extent = static_extent(loop, step)

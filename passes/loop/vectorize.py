@@ -1,4 +1,4 @@
-"""`vectorize` and the pass `loop-vectorize`: the iterations of a loop become lanes of vectors."""
+"""`vectorize` and the pass `loop-vectorize`: turns the iterations of a loop into lanes of vectors."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Vectorize)
 def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
-    """Mark `step.loop` vectorized.
+    """Marks `step.loop` as vectorized.
 
     ```
     loop.for "c_i" %c_i to 16 {
@@ -32,10 +32,10 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
     ```
 
     Every access inside is then contiguous in the lanes (stride 1 in the last dimension) or the same for all lanes. With
-    `access = any` others are made for one lane after another, and branches and computed indices may differ by lane.
-    Refuses a reduction, a loop that is not innermost, accesses with another stride or computed indices that differ
-    between lanes, conditions and computations that depend on the lane, a sort, more than 1024 iterations, and extents
-    known only at run time.
+    `access = any`, other accesses are made lane by lane, and branches and computed indices may differ between lanes.
+    Raises `ScheduleError` for a reduction, a loop that is not innermost, accesses with another stride or computed
+    indices that differ between lanes, conditions and computations that depend on the lane, a sort, more than 1024
+    iterations, and extents known only at run time.
     """
     loop = find_loop(kernel, step.loop, step)
     subject = f"loop {step.loop!r}"
@@ -59,7 +59,7 @@ def vectorize(kernel: func.FuncOp, step: Vectorize) -> None:
 
 
 def _lane_problem(block: BlockOp, loop: ForOp, access: str) -> str | None:
-    """Why the body cannot be run for all lanes at once; `None` if it can."""
+    """The reason why the body cannot run for all lanes at once, or `None`."""
     bindings = block.bindings
     variables = {v for k, v in enumerate(block.variables) if loop.index in bindings[k].operands}
     if block.has_init:
@@ -85,14 +85,14 @@ def _lane_problem(block: BlockOp, loop: ForOp, access: str) -> str | None:
 
 
 def _is_index(op: Operation) -> bool:
-    """Whether the op computes conditions or indices: no harm before they are used."""
+    """Whether the op computes conditions or indices, which are checked at their uses."""
     return all(str(result.type) in ("index", "i1") for result in op.results)
 
 
 def _access_problem(
     op: LoadOp | StoreOp, loop: ForOp, computed: set[SSAValue], fixed: set[SSAValue], access: str
 ) -> str | None:
-    """Why the access cannot be one of a vector; `computed` differs from lane to lane, `fixed` is the same in all."""
+    """The reason why the access cannot be vectorized, or `None`; `computed` differs between lanes, `fixed` does not."""
     word = "reads" if isinstance(op, LoadOp) else "writes"
     index = op.index
     is_computed = any(operand in computed for operand in index.operands)
@@ -109,9 +109,9 @@ def _access_problem(
 
 
 def index_stride(index: ValueMap, value: SSAValue) -> int | None:
-    """By how much the one expression of `index` grows with a loop's index; `None` where that varies."""
+    """The increase of the one expression of `index` per iteration of a loop; `None` if it varies."""
     bound = in_loop_indices(index)
-    # What the ranges of loops decide disappears: (jo * 64 + ji) mod 64 is ji.
+    # Simplifies by the ranges of loops: (jo * 64 + ji) mod 64 is ji.
     bound = bound.simplified({v: known for v in bound.operands if (known := interval_of(v)) is not None})
     return stride(bound.exprs[0], bound.operands.index(value)) if value in bound.operands else 0
 

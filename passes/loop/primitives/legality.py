@@ -1,4 +1,4 @@
-"""Legality of primitives: finding what they name, and the conditions that several of them share."""
+"""Legality of primitives: lookup of loops and blocks, and conditions that several primitives share."""
 
 from __future__ import annotations
 
@@ -33,19 +33,19 @@ from xrelay.passes.loop.nest_queries import (
 
 
 def refusal(step: SchedulePrimitive, subject: str, reason: str, help: str) -> ScheduleError:
-    """The error of a primitive that is not legal: `subject` is a loop or a block, `reason` says why."""
+    """Returns the error of a primitive that is not legal; `subject` is a loop or a block."""
     return ScheduleError(f"{primitive_text(step)}: {subject}: {reason}", help=help)
 
 
 def find_loop(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> ForOp:
-    """The loop called `name`; `ScheduleError` if there is none."""
+    """The loop called `name`; raises `ScheduleError` if it does not exist."""
     if (found := loop_named(kernel, name)) is None:
         raise _not_found(kernel, "loop", name, list(loops_of(kernel)), step)
     return found
 
 
 def find_block(kernel: func.FuncOp, name: str, step: SchedulePrimitive) -> BlockOp:
-    """The block called `name`; `ScheduleError` if there is none."""
+    """The block called `name`; raises `ScheduleError` if it does not exist."""
     blocks = blocks_of(kernel)
     if name not in blocks:
         raise _not_found(kernel, "block", name, list(blocks), step)
@@ -58,7 +58,7 @@ def _not_found(kernel: func.FuncOp, what: str, name: str, known: list[str], step
 
 
 def check_new_names(kernel: func.FuncOp, names: list[str], replaced: set[str], step: SchedulePrimitive) -> None:
-    """Refuse names for new loops that other loops have."""
+    """Refuses names for new loops that are taken."""
     taken = loops_of(kernel).keys() - replaced
     for position, name in enumerate(names):
         if name in taken or name in names[:position]:
@@ -66,7 +66,7 @@ def check_new_names(kernel: func.FuncOp, names: list[str], replaced: set[str], s
 
 
 def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
-    """The extent of the loop; refuses one that is known only at run time."""
+    """The extent of the loop; refuses an extent known only at run time."""
     if loop.extent is None:
         reason = "its extent is known only at run time"
         raise refusal(step, f"loop {loop.loop_name!r}", reason, "split it, and name the inner loop")
@@ -74,7 +74,7 @@ def static_extent(loop: ForOp, step: SchedulePrimitive) -> int:
 
 
 def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> list[int | None]:
-    """For each dimension of `buffer` the spatial variable that alone is its index; `None` for a constant 0.
+    """For each dimension of `buffer`, the spatial variable that is its index, or `None` for a constant 0.
 
     Refuses a block whose stores are not of this form, or whose other spatial variables have more than one value.
     """
@@ -95,7 +95,7 @@ def store_positions(block: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -
 
 
 def common_positions(block: BlockOp, buffers: Sequence[SSAValue], step: SchedulePrimitive) -> list[int | None]:
-    """The `store_positions` of all of `buffers`; refuses a block that stores its results at different places."""
+    """The `store_positions` of all of `buffers`; refuses a block that stores its results at different indices."""
     found = [store_positions(block, buffer, step) for buffer in buffers]
     if any(positions != found[0] for positions in found):
         reason = "it stores its results at different places"
@@ -124,9 +124,9 @@ def _positions_of(block: BlockOp, store: StoreOp) -> list[int | None] | None:
 
 
 def keeps_away(block: BlockOp, loop: ForOp, beyond: Interval) -> bool:
-    """Whether some variable of the block leaves its domain at every iteration of `loop` in `beyond`.
+    """Whether some variable of the block is outside its domain at every iteration of `loop` in `beyond`.
 
-    This is what makes iterations past the end of a loop harmless: the block's implicit guard skips them.
+    Such iterations are harmless: the block's implicit guard skips them.
     """
     bindings = block.bindings
     box = [beyond if value is loop.index else interval_of(value) for value in bindings.operands]
@@ -140,7 +140,7 @@ def keeps_away(block: BlockOp, loop: ForOp, beyond: Interval) -> bool:
 
 
 def keeps_away_from(block: BlockOp, loop: ForOp, end: ValueMap) -> bool:
-    """Whether some variable of the block is surely outside of its domain at iteration `end` of `loop` and all after."""
+    """Whether a variable of the block is proven to be outside its domain from iteration `end` of `loop` on."""
     bindings = block.bindings
     for position, extent in enumerate(block.extents):
         binding = bindings[position]
@@ -155,9 +155,9 @@ def keeps_away_from(block: BlockOp, loop: ForOp, end: ValueMap) -> bool:
 
 
 def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, innermost: ForOp | None = None) -> None:
-    """Refuse `tail = overlap` on `loop` where computing an element twice gives another result.
+    """Refuses `tail = overlap` on `loop` if computing an element twice changes the result.
 
-    `around` are the loops that will stand around it; the blocks are those under `innermost`, by default under `loop`.
+    `around` are the loops that will enclose it; the checked blocks are inside `innermost`, by default inside `loop`.
     """
     subject = f"loop {loop.loop_name!r}"
     for block in blocks_inside(loop if innermost is None else innermost):
@@ -175,7 +175,7 @@ def check_overlap(loop: ForOp, around: list[ForOp], step: SchedulePrimitive, *, 
 
 
 def _computes_in_place(block: BlockOp) -> bool:
-    """Whether the block stores an output that may lie where an input does."""
+    """Whether the block stores an output that may share the buffer of an input."""
     kernel = block.parent_op()
     while kernel is not None and not isinstance(kernel, func.FuncOp):
         kernel = kernel.parent_op()
@@ -192,9 +192,9 @@ def has_overlap(kernel: func.FuncOp) -> bool:
 
 
 def check_tails(trial: func.FuncOp, step: SchedulePrimitive) -> None:
-    """Refuse `step`, which has been applied to `trial`, a copy of the kernel, where a last tile cannot be moved back.
+    """Refuses `step`, which was applied to `trial`, a copy of the kernel, if a last tile cannot be moved back.
 
-    That depends on every loop of the tile: its kind, later splits of it, blocks that were brought in. Spoils `trial`.
+    This depends on every loop of the tile: its kind, later splits, and blocks moved into it. Changes `trial`.
     """
     try:
         cut_tails(trial)

@@ -1,4 +1,4 @@
-"""The passes `loop-split`, `loop-fuse`, …: each follows from the class and the rewrite of its primitive."""
+"""The passes `loop-split`, `loop-fuse`, …, each generated from the class and the rewrite of its primitive."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ from xrelay.passes.loop.primitives.rewrites import apply_primitive, rewrite_of
 
 @dataclass(frozen=True, kw_only=True)
 class PrimitivePass(ModulePass):
-    """Apply one primitive to every kernel that has the loops and blocks it names, or to `kernel` alone.
+    """Applies one primitive to every kernel that has the named loops and blocks, or to `kernel` alone.
 
-    `ScheduleError` where it is not legal; `PassError` where no kernel has them. The options are those of the primitive.
+    Raises `ScheduleError` if the primitive is not legal, and `PassError` if no kernel has the names. The options are
+    those of the primitive.
     """
 
     name = "loop-primitive"
@@ -31,7 +32,7 @@ class PrimitivePass(ModulePass):
     kernel: str | None = field(default=None, metadata={"help": "the only kernel to change, by symbol name"})
 
     def primitive(self) -> SchedulePrimitive:
-        """The primitive with the pass's options; `PassError` for an unknown tail."""
+        """The primitive with the pass's options; raises `PassError` for an unknown tail."""
         values: dict[str, Any] = {}
         for spec in fields(self.of):
             value = getattr(self, _option_name(spec))
@@ -39,12 +40,12 @@ class PrimitivePass(ModulePass):
         return self.of(**values)
 
     def subjects(self) -> tuple[str, ...]:
-        """The names of loops and blocks that a kernel must have to be meant."""
+        """The names of loops and blocks that select kernels."""
         named = [getattr(self, _option_name(spec)) for spec in fields(self.of) if spec.metadata.get("names")]
         return tuple(name for value in named for name in ((value,) if isinstance(value, str) else value))
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Apply the primitive to each kernel that is meant."""
+        """Applies the primitive to each selected kernel."""
         kernels = [kernel for kernel in kernels_of(op) if self._is_meant(kernel)]
         if not kernels:
             wanted = ", ".join(repr(name) for name in self.subjects())
@@ -60,7 +61,7 @@ class PrimitivePass(ModulePass):
 
 
 def primitive_pass(primitive: type[SchedulePrimitive], example: str) -> type[PrimitivePass]:
-    """The pass `loop-<primitive>` for a primitive whose rewrite is registered; `example` are options for its help.
+    """Makes the pass `loop-<primitive>` of a registered primitive; `example` are the options in its help.
 
     The pass has an option for each field of the primitive, with the field's help, and the documentation of the rewrite.
     """
@@ -80,7 +81,7 @@ def primitive_pass(primitive: type[SchedulePrimitive], example: str) -> type[Pri
 
 
 def _documentation(text: str | None, example: str) -> str:
-    """The documentation of a rewrite, said of the pass: its options stand for the fields of the rewrite's argument."""
+    """The documentation of a rewrite for its pass: `step.` is removed, since the fields of `step` are the options."""
     main = inspect.cleandoc("Apply the primitive." if text is None else text).replace("`step.", "`")
     return (
         f"{main}\n\nFor example `-p '{example}'`. The kernels that have the loops and blocks named are changed,\n"
@@ -89,7 +90,7 @@ def _documentation(text: str | None, example: str) -> str:
 
 
 def _option(primitive: type[SchedulePrimitive], spec: Field[Any]) -> tuple[str, Any, Any]:
-    """Name, type and field of the option for a field; a tail is text until it is used."""
+    """Name, type and field of the option for a field; a tail is kept as text."""
     hint = _type_of(primitive, spec)
     metadata = {"help": spec.metadata.get("help", spec.name)}
     if spec.default is MISSING:
@@ -103,12 +104,12 @@ def _type_of(primitive: type[SchedulePrimitive], spec: Field[Any]) -> Any:
 
 
 def _option_name(spec: Field[Any]) -> str:
-    """The name of the option: the field's own, save where every pass has an attribute of that name."""
+    """The name of the option: that of the field, unless every pass has an attribute of that name."""
     return spec.metadata.get("option", spec.name)
 
 
 def _tail(text: str) -> Tail:
-    """The tail that an option names."""
+    """The tail strategy called `text`."""
     if text not in list(Tail):
         raise PassError(f"no tail is called {text!r}", help="use peel, mask or overlap")
     return Tail(text)

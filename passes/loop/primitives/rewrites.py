@@ -1,4 +1,4 @@
-"""Rewrites of primitives: each is registered for its class with `@rewrites(Split)`."""
+"""Rewrites of primitives, registered for their classes with `@rewrites(Split)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 Rewrite = Callable[[func.FuncOp, Any], None]
-"""Changes the kernel in place; raises `ScheduleError`, leaving the kernel alone, where that is not legal.
+"""Changes the kernel in place; raises `ScheduleError` and leaves the kernel unchanged if this is not legal.
 
 The second argument is an instance of the primitive's own class."""
 
@@ -29,11 +29,11 @@ _OWN = (
 )  # fmt: skip
 
 REWRITES: dict[str, Rewrite | str] = {name: f"xrelay.passes.loop.{name}" for name in _OWN}
-"""Primitive name → function, or the module that registers it, imported when the primitive is first used."""
+"""Maps the name of a primitive to its function, or to the module that registers it on first use."""
 
 
 def rewrites(primitive: type[SchedulePrimitive]) -> Callable[[RewriteT], RewriteT]:
-    """Function decorator: the function carries out this primitive, which `register_primitive` has made known."""
+    """Decorator that registers a function as the rewrite of a primitive, which `register_primitive` has registered."""
 
     def register(rewrite: RewriteT) -> RewriteT:
         REWRITES[primitive.primitive] = rewrite
@@ -44,7 +44,7 @@ def rewrites(primitive: type[SchedulePrimitive]) -> Callable[[RewriteT], Rewrite
 
 
 def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
-    """The rewrite of a primitive; `ScheduleError` where none is registered."""
+    """The rewrite of a primitive; raises `ScheduleError` if none is registered."""
     name = primitive.primitive
     if name not in REWRITES:
         load_plugins("schedules")
@@ -57,16 +57,15 @@ def rewrite_of(primitive: type[SchedulePrimitive]) -> Rewrite:
 
 
 def apply_primitive(kernel: func.FuncOp, step: SchedulePrimitive) -> None:
-    """Carry out one primitive on a kernel, in place.
+    """Applies one primitive to a kernel, in place.
 
-    Raises `ScheduleError` naming the primitive, its loop or block, the reason and what to do; the kernel is unchanged
-    then.
+    Raises `ScheduleError` with the primitive, its loop or block, the reason and advice; the kernel is then unchanged.
     """
     if (problem := step.problem()) is not None:
         raise ScheduleError(f"{step.primitive}: {problem}", help="see the primitive's documentation")
     rewrite = rewrite_of(type(step))
     if getattr(step, "tail", None) is Tail.OVERLAP or has_overlap(kernel):
-        # Whether the last tiles can be moved back shows when they are: on a copy, before the kernel is touched.
+        # Whether the last tiles can be moved back is found by moving them, in a copy, before the kernel is changed.
         trial = copy(kernel)
         rewrite(trial, step)
         check_tails(trial, step)

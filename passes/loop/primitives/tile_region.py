@@ -30,15 +30,15 @@ class TileRegion:
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """The dimensions that a buffer for the box needs: those with more than one element."""
+        """The dimensions of a buffer for the box: those with more than one element."""
         return tuple(d for d, extent in enumerate(self.extents) if extent != 1)
 
 
 def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: SchedulePrimitive) -> TileRegion:
-    """The smallest box that holds every element of `buffer` read in one iteration of `loop`.
+    """The smallest box that contains every element of `buffer` read in one iteration of `loop`.
 
-    Where the accesses are not affine, or start at bases that differ by more than a constant, a dimension is taken
-    whole; refuses that for a dimension whose size no value says.
+    A dimension is taken whole if its accesses are not affine or start at bases that differ by more than a constant;
+    refuses this for a dimension of unknown size.
     """
     shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
     space = Space()
@@ -58,7 +58,7 @@ def tile_region(loop: ForOp, producer: BlockOp, buffer: SSAValue, step: Schedule
 
 
 def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
-    """Returns the span that the load reads in each dimension; `None` where it is not known."""
+    """Returns the span that the load reads in each dimension; `None` if unknown."""
     index = in_loop_indices(op.index)
     exprs = space.lift(index)
     inner: dict[int, Interval] = {}
@@ -78,7 +78,7 @@ def _spans(op: LoadOp, loop: ForOp, space: Space) -> list[Span | None]:
 
 
 def _joined(found: list[Span | None], size: int) -> Span:
-    """One span for all; the whole dimension where they do not fit together or hold as much."""
+    """Returns one span for all, or the whole dimension if they cannot be joined or cover it."""
     whole = Span(AffineConstantExpr(0), size)
     result: Span | None = None
     for position, part in enumerate(found):
