@@ -1,8 +1,8 @@
 """loop: explicit loop nests on buffers, and schedules as data.
 
 A kernel is a `func.func private @k(inputs…, outputs…) attributes {loop.kernel, loop.num_outputs = n}` on memrefs.
-Intermediate buffers are `memref.alloc`s, private ones have the memory space `"local"`. Bodies of blocks compute with
-`arith` and `math`; a read that may lie outside its buffer stands in a `scf.if`.
+Intermediate buffers are `memref.alloc`s; private ones have the memory space `"local"`. Bodies of blocks compute with
+`arith` and `math`; a read that may be out of bounds is inside a `scf.if`.
 """
 
 from xdsl.ir import Dialect
@@ -27,10 +27,10 @@ LOOP = Dialect(
     [ForOp, BlockOp, CheckedIndexOp, LoadOp, PartOp, SortOp, StoreOp, SuppressOp, WeightOp, *LIST_OPS, *LIST_PART_OPS],
     [LoopKindAttr, TailAttr, IterKindAttr, ScheduleAttr, ListType],
 )
-"""The dialect, as `xrelay.dialects.ALL_DIALECTS` names it."""
+"""The dialect, registered in `xrelay.dialects.ALL_DIALECTS`."""
 
 LOCAL = "local"
-"""The memory space of a buffer that only one iteration of an enclosing loop sees; it becomes registers."""
+"""The memory space of a buffer that is private to one iteration of an enclosing loop; it becomes registers."""
 
 __all__ = [
     "DYNAMIC", "LOCAL", "LOOP", "BlockOp", "CheckedIndexOp", "ForOp", "IterKind", "IterKindAttr", "IterVar",

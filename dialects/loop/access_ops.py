@@ -30,14 +30,14 @@ from xrelay.index_algebra.value_map import ValueMap
 
 @irdl_op_definition
 class LoadOp(CheckedOp):
-    """Read one element of a buffer at affine expressions of index values.
+    """Reads one element of a buffer at affine expressions of index values.
 
-    An index that is not affine is an index value that was computed before.
+    A non-affine index is computed by other ops and used as an index value.
 
     - C1: as many index expressions as the buffer has dimensions
     - C2: as many operands as the map has dimensions, and no symbols
-    - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
-      stands around the access
+    - C3: every index that is determined by the extents of loops and variables is in bounds, unless the access is
+      inside a `scf.if`
     - C4: the scalar has the signless type of the buffer's elements
 
     ```mlir
@@ -58,7 +58,8 @@ class LoadOp(CheckedOp):
     traits = traits_def(MemoryReadEffect())
 
     def __init__(self, memref: SSAValue, index: ValueMap):
-        # Made as it is, here and in `StoreOp`: a constructor takes most of its time to sort what it is given.
+        # Built with `Operation.__init__`, here and in `StoreOp`: the constructor spends most of its time sorting
+        # arguments.
         Operation.__init__(
             self,
             operands=(memref, *index.operands),
@@ -102,12 +103,12 @@ class LoadOp(CheckedOp):
 
 @irdl_op_definition
 class StoreOp(CheckedOp):
-    """Write one element of a buffer at affine expressions of index values.
+    """Writes one element of a buffer at affine expressions of index values.
 
     - C1: as many index expressions as the buffer has dimensions
     - C2: as many operands as the map has dimensions, and no symbols
-    - C3: every index that the extents of loops and variables determine lies inside the buffer, unless a `scf.if`
-      stands around the access
+    - C3: every index that is determined by the extents of loops and variables is in bounds, unless the access is
+      inside a `scf.if`
     - C4: the scalar has the signless type of the buffer's elements
 
     ```mlir
@@ -193,7 +194,7 @@ class WeightOp(IRDLOperation):
         Operation.__init__(self, properties={"weight": weight}, result_types=(result_type,))
 
 
-# The operands of the map are the last ones; xDSL finds them anew by the op's definition whenever it is asked.
+# The operands of the map are the last operands; xDSL recomputes their range from the op's definition at each access.
 
 
 def _index_of_load(load: LoadOp) -> ValueMap:
@@ -205,7 +206,7 @@ def _index_of_store(store: StoreOp) -> ValueMap:
 
 
 def _parse_access(parser: Parser) -> tuple[SSAValue, ValueMap, dict[str, Attribute]]:
-    """Parse `%X[…] attributes : memref<…>`."""
+    """Parses `%X[…] attributes : memref<…>`."""
     memref = parser.parse_unresolved_operand()
     index = parse_affine_exprs(parser)
     attributes = parser.parse_optional_attr_dict()

@@ -9,7 +9,7 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class LoopKind(StrEnum):
-    """How the iterations of a loop are to be run."""
+    """The way in which the iterations of a loop run."""
 
     SERIAL = "serial"
     """One after the other."""
@@ -24,36 +24,36 @@ class LoopKind(StrEnum):
     """One after the other, without a loop in the machine code."""
 
     CONTRACTED = "contracted"
-    """All at once, in each lane of the loop around them: their products are added up by one instruction."""
+    """All at once, in each lane of the loop around them: one instruction sums their products."""
 
     SETTLING = "settling"
-    """One after the other, up to the first that leaves all elements unchanged: later ones would repeat it."""
+    """One after the other, up to the first that leaves all elements unchanged, since later ones would repeat it."""
 
 
 class Tail(StrEnum):
-    """How iterations beyond a block's domain, left by a split that does not divide, are kept away."""
+    """The strategy for iterations beyond a block's domain, which a split by a factor that does not divide leaves."""
 
     PEEL = "peel"
     """The last, partial tile gets a loop of its own."""
 
     MASK = "mask"
-    """Every tile is full, lanes beyond the domain are switched off."""
+    """Every tile is full, with lanes beyond the domain masked."""
 
     OVERLAP = "overlap"
-    """The last tile is moved back so that it is full, and computes some elements a second time."""
+    """The last tile is moved back so that it is full, and recomputes some elements."""
 
 
 class IterKind(StrEnum):
-    """What a block variable is for."""
+    """The role of a block variable."""
 
     SPATIAL = "spatial"
-    """Names an element of the result; its values are independent of each other."""
+    """Selects an element of the result; iterations are independent of each other."""
 
     REDUCE = "reduce"
-    """Runs over contributions to one element, in any order."""
+    """Iterates over contributions to one element, in any order."""
 
     ORDERED = "ordered"
-    """Runs in ascending order: an iteration may read what earlier ones stored, and store at elements of its own."""
+    """Ascends: an iteration may read the stores of earlier iterations and store to its own elements."""
 
 
 @irdl_attr_definition

@@ -1,4 +1,4 @@
-"""`loop.block`: a statement of a kernel with what a schedule must know to be legal."""
+"""`loop.block`: a statement of a kernel with the information that determines whether schedules are legal."""
 
 from __future__ import annotations
 
@@ -46,49 +46,49 @@ DYNAMIC = -1
 """The extent of a block variable whose domain is not known before run time; printed `?`."""
 
 EXTENT_OPERAND = -2
-"""Stands in the attribute for an extent that is an operand."""
+"""The placeholder in the attribute for an extent that is an operand."""
 
 Extent: TypeAlias = int | SSAValue
-"""How many values a variable has: a number, `DYNAMIC`, or an `index` value that stays the same while loops run."""
+"""The number of values of a variable: a number, `DYNAMIC`, or an `index` value defined outside of all loops."""
 
 
 @dataclass(frozen=True)
 class IterVar:
-    """A block variable: what it is for, how many values it has, and how the enclosing loops give its value."""
+    """A block variable: its kind, its extent, and its value in terms of enclosing loop indices."""
 
     kind: IterKind
     extent: Extent
     binding: ValueMap
     name: str | None = None
-    """The name that its SSA value gets in text; no meaning."""
+    """The name hint of its SSA value."""
 
 
 @irdl_op_definition
 class BlockOp(CheckedOp):
-    """One statement of a kernel with everything a schedule must know about it.
+    """One statement of a kernel with the information that schedules need.
 
-    A variable is bound to an affine expression of enclosing loop indices and ranges over `[0, extent)`; where the
-    binding lies outside, the block does not run (this is how tails of tiles are represented). An extent may be an
-    `index` value; one of `?` is known only at run time and never exceeded. The values of a reduce variable contribute
-    to one element in any order. Those of an ordered variable come in ascending order, and each may use what the block
-    stored at the ones before: folds that select, scans, updates at computed places. `init` runs for each point of the
-    spatial variables at the iteration in which all reduce and ordered variables are zero, before the body; where an
-    extent of theirs is a value that is 0, it runs alone. `writes` names the buffers stored to; `reads` those loaded
-    from that are not in `writes`.
+    A variable is bound to an affine expression of enclosing loop indices and ranges over `[0, extent)`; the block does
+    not run for bindings outside this range, which is how partial tiles are represented. An extent may be an `index`
+    value; an extent `?` is known only at run time and never exceeded. The values of a reduce variable contribute to one
+    element in any order. The values of an ordered variable ascend, and an iteration may use what the block stored in
+    earlier iterations: selecting folds, scans, updates at computed positions. `init` runs for each point of the spatial
+    variables before the body, at the iteration in which all reduce and ordered variables are zero; if one of their
+    extents is a value that is 0, `init` runs without the body. `writes` lists the buffers stored to, `reads` the
+    buffers loaded from that are not in `writes`.
 
     - C1: one kind, one extent and one binding for each variable; as many binding operands as the map has dimensions
-    - C2: extents are positive numbers, `?`, or values: one operand for each of these
+    - C2: extents are positive numbers, `?`, or values; each value has an operand
     - C3: the body has one `index` argument for each variable, `init` one for each spatial variable
-    - C4: bindings use indices of enclosing loops, and `index` arguments of the kernel, only
+    - C4: bindings use only indices of enclosing loops and `index` arguments of the kernel
     - C5: `writes` is exactly the set of buffers stored to
     - C6: every buffer loaded from is in `reads` or `writes`
-    - C7: `init` stands only where there is a reduce or an ordered variable
-    - C8: no store's index depends on a reduce variable; it may depend on an ordered one
-    - C9: inside, loop indices appear only in indices of accesses; computing uses the block's variables
-    - C10: blocks do not nest, and hold no loops
-    - C11: a block that stores at a computed place has no reduce variable, and each of its spatial variables is by
-      itself the same index of every access to that buffer: points that differ in it touch different elements
-    - C12: an extent that is a value is made outside of all loops
+    - C7: `init` requires a reduce or an ordered variable
+    - C8: no store's index depends on a reduce variable; it may depend on an ordered variable
+    - C9: inside, loop indices are used only in indices of accesses; other ops use the block's variables
+    - C10: blocks do not nest and contain no loops
+    - C11: a block that stores at a computed position has no reduce variable, and each of its spatial variables is by
+      itself the same index of every access to that buffer: points that differ in it access different elements
+    - C12: an extent that is a value is defined outside of all loops
 
     ```mlir
     func.func @sum(%X: memref<8x16xf32>, %Y: memref<8xf32>) {
@@ -146,12 +146,12 @@ class BlockOp(CheckedOp):
         body: Region | None = None,
         init: Region | None = None,
     ):
-        """`body` and `init` get the arguments they need when they are not given; `init=None` is no init."""
+        """`body` and `init` get block arguments if they are not given; `init=None` means no init."""
         bindings = join_maps([var.binding for var in iter_vars])
         if body is None:
             body = Region(Block(arg_types=[IndexType()] * len(iter_vars)))
         extents, values = _split_extents([var.extent for var in iter_vars])
-        # Made as it is: a constructor takes most of its time to sort what it is given.
+        # Built with `Operation.__init__`: the constructor spends most of its time sorting arguments.
         groups = bindings.operands, reads, writes, values
         Operation.__init__(
             self,
@@ -171,7 +171,7 @@ class BlockOp(CheckedOp):
 
     @property
     def block_name(self) -> str:
-        """The name by which schedules know the block."""
+        """The name by which schedules refer to the block."""
         return self.block_name_attr.data
 
     @property
@@ -181,7 +181,7 @@ class BlockOp(CheckedOp):
 
     @property
     def extents(self) -> tuple[Extent, ...]:
-        """The domain extent of each variable; `DYNAMIC` where it is not known."""
+        """The domain extent of each variable; `DYNAMIC` if unknown."""
         return remembered(self, (self.extents_attr, self._operands, self._segments), _extents)
 
     @property
@@ -191,7 +191,7 @@ class BlockOp(CheckedOp):
 
     @property
     def _segments(self) -> Attribute:
-        """How many operands are bindings, reads, writes and extents."""
+        """The numbers of operands that are bindings, reads, writes and extents."""
         return self.properties["operandSegmentSizes"]
 
     @bindings.setter
@@ -200,23 +200,23 @@ class BlockOp(CheckedOp):
         self._set_operands(value.operands, tuple(self.reads), tuple(self.writes))
 
     def set_buffers(self, reads: Sequence[SSAValue], writes: Sequence[SSAValue]) -> None:
-        """Replace the lists of buffers read and written."""
+        """Replaces the lists of buffers read and written."""
         self._set_operands(tuple(self.binding_operands), reads, writes)
 
     def set_extents(self, extents: Sequence[Extent]) -> None:
-        """Replace the extents of the variables."""
+        """Replaces the extents of the variables."""
         self.extents_attr, values = _split_extents(extents)
         self._set_operands(tuple(self.binding_operands), tuple(self.reads), tuple(self.writes), values)
 
     def _set_operands(self, *groups: Sequence[SSAValue]) -> None:
-        """Replace bindings, reads, writes and, where they are given, the extents that are values."""
+        """Replaces bindings, reads, writes and, if given, the extents that are values."""
         groups = groups if len(groups) > 3 else (*groups, tuple(self.extent_operands))
         self.operands = tuple(operand for group in groups for operand in group)
         self.properties["operandSegmentSizes"] = _segments_of(groups)
 
     @property
     def variables(self) -> tuple[SSAValue, ...]:
-        """The variables, the arguments of the body."""
+        """The variables, which are the arguments of the body."""
         return tuple(self.body.block.args)
 
     @property
@@ -226,22 +226,22 @@ class BlockOp(CheckedOp):
 
     @property
     def is_consistent(self) -> bool:
-        """Whether kinds, extents and bindings speak of as many variables, and bindings of the operands there are."""
+        """Whether kinds, extents and bindings have the same length, and the bindings match their operands."""
         parts = (self.kinds_attr, self.extents_attr, self.bindings_attr, self._operands, self._segments)
         return remembered(self, parts, _is_consistent)
 
     @property
     def has_init(self) -> bool:
-        """Whether there is an init region."""
+        """Whether the block has an init region."""
         return bool(self.init.blocks)
 
     @property
     def is_reduction(self) -> bool:
-        """Whether any variable is a reduce or an ordered variable: iterations share elements."""
+        """Whether any variable is a reduce or an ordered variable, so that iterations share elements."""
         return any(kind is not IterKind.SPATIAL for kind in self.kinds)
 
     def iter_vars(self) -> tuple[IterVar, ...]:
-        """The variables as data, as the constructor takes them."""
+        """The variables as data, in the form of the constructor's argument."""
         bindings, extents = self.bindings, self.extents
         return tuple(
             IterVar(kind, extents[k], bindings[k], self.variables[k].name_hint) for k, kind in enumerate(self.kinds)
@@ -306,7 +306,7 @@ class BlockOp(CheckedOp):
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
 
     def _print_init(self, printer: Printer) -> None:
-        """Print the init region with the names of the body's arguments, which the header has introduced."""
+        """Prints the init region with the names of the body's arguments, which the header defines."""
         block, variables = self.init.block, self.variables
         values = dict[SSAValue, SSAValue](zip(block.args, [variables[k] for k in self.spatial], strict=True))
         shown = Region(Block(copies(tuple(block.ops), values)))
@@ -320,7 +320,7 @@ def _segments_of(groups: Sequence[Sequence[SSAValue]]) -> DenseArrayBase[Integer
 
 @lru_cache(maxsize=256)
 def _sizes(counts: tuple[int, ...]) -> DenseArrayBase[IntegerType]:
-    """The attribute for numbers of operands, few combinations of which there are."""
+    """The attribute for numbers of operands, cached since few combinations occur."""
     return DenseArrayBase.from_list(i32, counts)
 
 
@@ -351,7 +351,7 @@ def _bindings(block: BlockOp) -> ValueMap:
 
 
 def _split_extents(extents: Sequence[Extent]) -> tuple[DenseArrayBase[IntegerType], list[SSAValue]]:
-    """The attribute that holds extents, and the operands for those that are values."""
+    """The attribute for the extents, and the operands for extents that are values."""
     numbers = [EXTENT_OPERAND if isinstance(extent, SSAValue) else extent for extent in extents]
     return DenseArrayBase.from_list(i64, numbers), [extent for extent in extents if isinstance(extent, SSAValue)]
 
@@ -377,7 +377,7 @@ def _parse_buffers(parser: Parser, word: str) -> list[SSAValue]:
 
 
 def _parse_buffer(parser: Parser) -> SSAValue:
-    """A buffer is named without its type, which its definition above has given."""
+    """Parses the name of a buffer; its type is known from its definition."""
     operand = parser.parse_unresolved_operand()
     values = parser.ssa_values.get(operand.operand_name, ())
     if operand.index >= len(values):

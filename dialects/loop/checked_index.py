@@ -1,4 +1,4 @@
-"""`loop.checked_index`: an index that inputs of the model decide, checked where the program runs."""
+"""`loop.checked_index`: an index that depends on inputs of the model, checked at run time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from xrelay.dialects.shared.checked_index import CheckedIndex
 
 @irdl_op_definition
 class CheckedIndexOp(CheckedIndex):
-    """An index in `[0, size)`: the operand itself, which must lie there; with `from_end` negative ones count back.
+    """An index in `[0, size)`: the operand itself after a check; with `from_end` negative operands count from the end.
 
-    The kernel fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`; nothing behind
-    the check is then run.
+    The kernel fails if the operand is outside of `[0, size)`, or of `[-size, size)` with `from_end`; ops after the
+    check do not run then.
 
-    - C1: the size is a number that is not negative, or an `index` value
+    - C1: the size is a nonnegative number or an `index` value
 
     ```mlir
     func.func @f(%X: memref<8xf32>, %i: index) -> f32 {

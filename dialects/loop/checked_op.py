@@ -1,4 +1,4 @@
-"""Ops whose verifier stands apart: `verify.py` looks at several kinds of ops at once, so it is above all of them."""
+"""Ops whose verifiers are registered by another module: `verify.py` depends on several kinds of ops."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.ir import Operation
 from xdsl.irdl import IRDLOperation
 
 Check = Callable[[Any], None]
-"""Raises `VerifyException` for an op that breaks a constraint."""
+"""Raises `VerifyException` if an op violates a constraint."""
 
 CheckT = TypeVar("CheckT", bound=Check)
 
@@ -19,7 +19,7 @@ _CHECKS: dict[type[Operation], Check] = {}
 
 
 class CheckedOp(IRDLOperation, ABC):
-    """An op of the loop level, verified by the check that is registered for its class."""
+    """An op of the loop level that is verified by the check registered for its class."""
 
     @override
     def verify_(self) -> None:
@@ -27,7 +27,7 @@ class CheckedOp(IRDLOperation, ABC):
 
 
 def checks(*classes: type[CheckedOp]) -> Callable[[CheckT], CheckT]:
-    """Function decorator: the function verifies ops of these classes."""
+    """Decorator that registers a function as the verifier of ops of these classes."""
 
     def register(check: CheckT) -> CheckT:
         _CHECKS.update((each, check) for each in classes)

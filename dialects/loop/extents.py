@@ -1,4 +1,4 @@
-"""Extents that are values: the `index` arguments of kernels, sizes of buffers, and what is computed from them."""
+"""Extents that are values: the `index` arguments of kernels, sizes of buffers, and expressions of these."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from xrelay.index_algebra.value_map import Space, ValueMap
 
 
 def index_arguments(function: FuncOp) -> tuple[BlockArgument, ...]:
-    """The arguments of a function that are `index` values: of a kernel the extents that it is given, its last ones."""
+    """The arguments of a function that are `index` values; in a kernel these are its extents, its last arguments."""
     return tuple(argument for argument in function.body.block.args if isinstance(argument.type, IndexType))
 
 
 def is_index_argument(value: SSAValue) -> bool:
-    """Whether a value is an extent that a kernel is given: it lies in `[0, MAX_EXTENT]`."""
+    """Whether a value is an extent argument of a kernel, and therefore in `[0, MAX_EXTENT]`."""
     if not isinstance(value, BlockArgument) or not isinstance(value.type, IndexType):
         return False
     function = value.block.parent_op()
@@ -34,9 +34,9 @@ def is_index_argument(value: SSAValue) -> bool:
 
 
 def extents_of(buffer: SSAValue) -> tuple[int | SSAValue | None, ...]:
-    """The size of each dimension of a buffer: a number, an `index` value, or `None` where no value says it.
+    """The size of each dimension of a buffer: a number, an `index` value, or `None` if unknown.
 
-    The sizes of an argument are those that its `loop.extents` names, those of an allocation its operands.
+    The sizes of an argument are given by its `loop.extents`, those of an allocation by its operands.
     """
     shape = SSAValue.get(buffer, type=MemRefType).type.get_shape()
     if DYNAMIC_INDEX not in shape:
@@ -46,7 +46,7 @@ def extents_of(buffer: SSAValue) -> tuple[int | SSAValue | None, ...]:
 
 
 def _dynamic_sizes(buffer: SSAValue) -> Iterator[SSAValue | None]:
-    """The values of the sizes that a buffer's type leaves open, in order; `None` for an argument that there is not."""
+    """Yields the values of a buffer's dynamic sizes, in order; `None` for an argument number out of range."""
     if isinstance(buffer, OpResult) and isinstance(buffer.op, memref.AllocOp):
         yield from buffer.op.dynamic_sizes
     function = buffer.block.parent_op() if isinstance(buffer, BlockArgument) else None
@@ -60,7 +60,7 @@ def _dynamic_sizes(buffer: SSAValue) -> Iterator[SSAValue | None]:
 
 
 def verify_extents(function: FuncOp) -> None:
-    """Raises `VerifyException` for a `loop.extents` that does not say one `index` argument for each `?`."""
+    """Raises `VerifyException` for a `loop.extents` that does not have one `index` argument for each `?`."""
     count = len(index_arguments(function))
     for position, attributes in enumerate(function.arg_attrs.data if function.arg_attrs is not None else ()):
         numbers = attributes.data.get(EXTENTS)
@@ -78,7 +78,7 @@ def verify_extents(function: FuncOp) -> None:
             raise VerifyException(f"[loop.for C7] {place} is {list(values)}, there are {count} index arguments")
 
 
-# --- what is computed from extents
+# --- expressions of extents
 
 _QUOTIENTS: Final[dict[type[Operation | Block], AffineBinaryOpKind]] = {
     arith.DivUIOp: AffineBinaryOpKind.FloorDiv,
@@ -91,7 +91,8 @@ _ARITHMETIC: Final = frozenset({arith.AddiOp, arith.SubiOp, arith.MuliOp, *_QUOT
 def expression_of(value: int | SSAValue) -> ValueMap:
     """A number or an index value as an expression of the values from which it is computed.
 
-    `%m = arith.divui %n, %c16` is `%n floordiv 16`. What is not affine, as a quotient by a value, stands for itself.
+    `%m = arith.divui %n, %c16` is `%n floordiv 16`. A value that is not affine, such as a quotient by a value, is an
+    operand of the expression.
     """
     if isinstance(value, int):
         return ValueMap.constant(value)
@@ -117,7 +118,7 @@ def expression_of(value: int | SSAValue) -> ValueMap:
 
 
 def _without_parts(value: SSAValue) -> ValueMap:
-    """A number for a constant; any other value stands for itself."""
+    """A number for a constant; the identity of any other value."""
     op = value.owner
     if type(op) is arith.ConstantOp and isinstance(op.value, IntegerAttr):
         return ValueMap.constant(op.value.value.data)
@@ -125,29 +126,29 @@ def _without_parts(value: SSAValue) -> ValueMap:
 
 
 def _expression(value: SSAValue, parts: tuple[SSAValue, ...], told: Sequence[ValueMap]) -> ValueMap:
-    """The expression of `value` from those of its `parts`, remembered as long as these are the same."""
+    """The expression of `value` from those of its `parts`, cached until these change."""
 
     def expression(_: Operation) -> ValueMap:
         return _combined(value, told)
 
     op = value.owner
     assert isinstance(op, Operation), "arithmetic makes it"
-    # Maps of block arguments are made for each question; they follow from the arguments.
+    # Maps of block arguments are made for each query; they depend only on the arguments.
     made = [each for part, each in zip(parts, told, strict=True) if type(part.owner) in _ARITHMETIC]
     are_extents = [is_index_argument(operand) for each in told for operand in each.operands]
     return remembered(op, (*parts, *_contents(parts), *made, *are_extents), expression)
 
 
 def _contents(parts: tuple[SSAValue, ...]) -> list[Attribute]:
-    """The numbers among `parts`, which may be changed where they stand."""
+    """The values of the constants among `parts`, which may be changed in place."""
     return [
         part.op.properties["value"] for part in parts if type(part) is OpResult and type(part.op) is arith.ConstantOp
     ]
 
 
 def _parts(value: SSAValue) -> tuple[SSAValue, ...]:
-    """The operands of the arithmetic that makes a value."""
-    # Exact types: asked for every index, and `isinstance` of abstract classes takes ten times longer.
+    """The operands of the arithmetic op that defines a value."""
+    # Exact types: this runs for every index, and `isinstance` of abstract classes is ten times slower.
     if type(value) is OpResult and type(op := value.op) in _ARITHMETIC:
         return tuple(op.operands)
     return ()
@@ -163,7 +164,7 @@ def _combined(value: SSAValue, parts: Sequence[ValueMap]) -> ValueMap:
 
 
 def _applied(kind: type[Operation | Block], left: AffineExpr, right: AffineExpr, box: Box) -> AffineExpr | None:
-    """What an arithmetic op computes, where that is an affine expression; `None` where it is none."""
+    """The result of an arithmetic op as an affine expression, or `None`."""
     if kind is arith.AddiOp:
         return left + right
     if kind is arith.SubiOp:

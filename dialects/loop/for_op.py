@@ -1,4 +1,4 @@
-"""`loop.for`: a loop with a name, a kind and a way to handle its tail."""
+"""`loop.for`: a loop with a name, a kind and a tail strategy."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from xrelay.dialects.loop.attrs import LoopKind, LoopKindAttr, Tail, TailAttr
 from xrelay.dialects.loop.checked_op import CheckedOp
 
 MAX_LANES = 1024
-"""Iterations of a vectorized loop: LLVM takes vectors apart piece by piece, and refuses those of 65,536 lanes."""
+"""The largest number of lanes: LLVM splits vectors piece by piece, and refuses 65,536 lanes."""
 
 MAX_COPIES = 1024
-"""How often the body of unrolled loops is written out: LLVM's time grows faster than the code."""
+"""The largest number of copies of an unrolled body: LLVM's time grows faster than the code."""
 
-# Scheduling makes loops by the hundred, of few kinds, and making an attribute takes as long as a question about it.
+# Scheduling creates hundreds of loops of few kinds, and creating an attribute is slow.
 _INDEX: Final = IndexType()
 _KINDS: Final = {kind: LoopKindAttr(kind) for kind in LoopKind}
 _TAILS: Final = {tail: TailAttr(tail) for tail in Tail}
@@ -42,19 +42,20 @@ def _name(loop_name: str) -> StringAttr:
 class ForOp(CheckedOp):
     """A loop over `0, 1, …, extent - 1`.
 
-    The name identifies the loop to schedule primitives. The extent is a number, or an `index` value where it is known
-    only at run time. The kind says how iterations are run, the tail how a partial last tile under this loop is
-    handled, and `unroll = disable` keeps later stages from unrolling it. Defaults (`serial`, `peel`) are not printed.
-    A `contracted` loop adds up the four products of bytes of its lane; where nothing can do that at once it is serial.
-    A `settling` loop may end after an iteration that changes no element; its iterations do not depend on its index.
+    Schedule primitives refer to the loop by its name. The extent is a number, or an `index` value if it is known only
+    at run time. The kind selects how iterations run, the tail selects the strategy for a partial last tile under this
+    loop, and `unroll = disable` keeps later stages from unrolling it. The defaults `serial` and `peel` are not printed.
+    A `contracted` loop sums the four products of bytes of its lane; on targets without such an instruction it is
+    serial. A `settling` loop may end after an iteration that changes no element; its iterations do not depend on its
+    index.
 
     - C1: the extent is either a number or a value, not both
     - C2: a constant extent is not negative
     - C3: the body has one block with one `index` argument
     - C4: names of loops, and names of blocks, are unique within their function
     - C5: values are defined before they are used
-    - C6: a vectorized loop has at most 1024 iterations, and unrolled loops inside each other have together
-    - C7: `loop.extents` of a function's argument names one of its `index` arguments for each `?` of its type
+    - C6: a vectorized loop has at most 1024 iterations, and so has the product of nested unrolled loops
+    - C7: `loop.extents` of a function's argument has one of its `index` arguments for each `?` of its type
 
     ```mlir
     func.func @f(%n: index) {
@@ -99,19 +100,20 @@ class ForOp(CheckedOp):
         properties |= {"kind": _KINDS[kind], "tail": _TAILS[tail]}
         if no_unroll:
             properties["no_unroll"] = UnitAttr()
-        # The constructor above would sort these into what the definition names, which takes most of its time.
+        # Built with `Operation.__init__`: the constructor spends most of its time sorting these into the op's
+        # definition.
         operands = () if isinstance(extent, int) else (extent,)
         Operation.__init__(self, operands=operands, properties=properties, regions=(body,))
 
     @property
     def loop_name(self) -> str:
-        """The name by which schedules know the loop."""
+        """The name by which schedules refer to the loop."""
         return self.loop_name_attr.data
 
     @property
     def index(self) -> SSAValue:
         """The loop's index, the argument of its body."""
-        # The only region: `body` looks it up by name, which takes longer than all the rest.
+        # By position: the lookup of `body` by name takes longer than the rest.
         return self.regions[0].block.args[0]
 
     @property
@@ -129,7 +131,7 @@ class ForOp(CheckedOp):
 
     @property
     def kind(self) -> LoopKind:
-        """How the iterations are run."""
+        """The way in which the iterations run."""
         return self.kind_attr.data
 
     @kind.setter
@@ -138,7 +140,7 @@ class ForOp(CheckedOp):
 
     @property
     def tail(self) -> Tail:
-        """How a partial last tile is handled."""
+        """The strategy for a partial last tile."""
         return self.tail_attr.data
 
     @tail.setter
@@ -147,7 +149,7 @@ class ForOp(CheckedOp):
 
     @property
     def no_unroll(self) -> bool:
-        """Whether later stages are told to leave the loop rolled."""
+        """Whether later stages must not unroll the loop."""
         return self.no_unroll_attr is not None
 
     @no_unroll.setter
@@ -156,7 +158,7 @@ class ForOp(CheckedOp):
 
     @property
     def copies(self) -> int:
-        """How often the body is written out: the product of the extents of the unrolled loops here and around."""
+        """The number of copies of the body: the product of the extents of this and enclosing unrolled loops."""
         count = 1
         op: Operation | None = self
         while op is not None:

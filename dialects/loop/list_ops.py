@@ -1,9 +1,10 @@
-"""Lists: what `relay`'s sequences and optionals are in functions between kernels.
+"""Lists: the loop level's form of `relay`'s sequences, optionals and closures in functions between kernels.
 
-`!loop.list<f32>` is a value: any number of buffers of f32, each with a rank and extents of its own, or, as
-`!loop.list<!loop.list<f32>>`, of such lists. `!loop.list<none>` holds values of any of these types, whose readers know
-which stands where: a closure is one. An op that changes a list gives another one. Buffers are copied into a
-list and out of it, so no buffer of a list is ever seen. An optional is a list of at most one value.
+`!loop.list<f32>` is the type of a value with any number of buffers of f32, each with its own rank and extents;
+`!loop.list<!loop.list<f32>>` is a list of such lists. `!loop.list<none>` holds values of any of these types, for
+readers that know the type of each element, such as closures. Lists are immutable: an op that changes a list returns a
+new list. Buffers are copied into a list and out of it, so a list never aliases a buffer. An optional is a list of at
+most one value.
 """
 
 from __future__ import annotations
@@ -41,17 +42,17 @@ class ListType(ParametrizedAttribute, TypeAttribute):
     element: Attribute
 
     def holds(self, element: Attribute) -> bool:
-        """Whether buffers of `element`, or lists of that type, may stand in such a list."""
+        """Whether such a list can hold buffers of `element`, or lists of type `element`."""
         return isinstance(self.element, NoneType) or element == self.element
 
 
 LIST = VarConstraint("T", BaseAttr(ListType))
-"""A list, the same one for an operand and a result."""
+"""A list type that is equal for an operand and a result."""
 
 
 @irdl_op_definition
 class ListEmptyOp(IRDLOperation):
-    """The list of nothing.
+    """The empty list.
 
     ```mlir
     func.func @f() {
@@ -74,13 +75,13 @@ class ListEmptyOp(IRDLOperation):
 
 @irdl_op_definition
 class ListInsertOp(IRDLOperation):
-    """The list with a value more, before the one at `at`: a copy of what lies in a buffer, or a list.
+    """Inserts a value into a list before position `at`: a copy of a buffer, or a list.
 
-    `at` is between 0 and the list's length, which is behind the last value. The extents are those that the buffer's
-    type leaves open.
+    `at` is between 0 and the length of the list, which appends. The extents are the dynamic extents of the buffer's
+    type.
 
     - C1: the value is a buffer of the list's elements, or a list that the list holds.
-    - C2: as many extents as the value's type leaves open.
+    - C2: as many extents as the value's type has dynamic extents.
 
     ```mlir
     func.func @f(%x: memref<?x4xf32>, %n: index, %l: !loop.list<f32>, %at: index) {
@@ -106,7 +107,7 @@ class ListInsertOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         type, list = self.value.type, SSAValue.get(self.list, type=ListType).type
         if not isinstance(type, MemRefType | ListType) or not list.holds(_element(type)):
             raise VerifyException(f"[{self.name} C1] the value is {type}, the list holds {list.element}")
@@ -117,7 +118,7 @@ class ListInsertOp(IRDLOperation):
 
 @irdl_op_definition
 class ListEraseOp(IRDLOperation):
-    """The list without the value at `at`, which is between 0 and the last one's place.
+    """Removes the value at `at`, which is between 0 and the length of the list minus 1.
 
     ```mlir
     func.func @f(%l: !loop.list<f32>, %at: index) {
@@ -142,7 +143,7 @@ class ListEraseOp(IRDLOperation):
 
 @irdl_op_definition
 class ListLengthOp(IRDLOperation):
-    """How many values a list has.
+    """The number of values in a list.
 
     ```mlir
     func.func @f(%l: !loop.list<f32>) {
@@ -166,7 +167,7 @@ class ListLengthOp(IRDLOperation):
 
 @irdl_op_definition
 class ListExtentsOp(IRDLOperation):
-    """The extents of the buffer at `at`, all of them.
+    """All extents of the buffer at `at`.
 
     - C1: the list holds buffers.
 
@@ -192,14 +193,14 @@ class ListExtentsOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         if isinstance(SSAValue.get(self.list, type=ListType).type.element, ListType):
             raise VerifyException(f"[{self.name} C1] {self.list.type} holds lists, which have no extents")
 
 
 @irdl_op_definition
 class ListReadOp(IRDLOperation):
-    """Copies the buffer at `at` to one that has its extents.
+    """Copies the buffer at `at` into a buffer with equal extents.
 
     - C1: the target is a buffer of the list's elements.
 
@@ -225,7 +226,7 @@ class ListReadOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         list = SSAValue.get(self.list, type=ListType).type
         if not list.holds(SSAValue.get(self.target, type=MemRefType).type.element_type):
             raise VerifyException(f"[{self.name} C1] the target is {self.target.type}, the list holds {list.element}")
@@ -235,7 +236,7 @@ class ListReadOp(IRDLOperation):
 class ListAtOp(IRDLOperation):
     """The list at `at` in a list of lists.
 
-    - C1: the result is what the list holds.
+    - C1: the result has the type of the list's elements.
 
     ```mlir
     func.func @f(%l: !loop.list<!loop.list<f32>>, %at: index) {
@@ -259,16 +260,16 @@ class ListAtOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         list = SSAValue.get(self.list, type=ListType).type
         if not list.holds(self.result.type):
             raise VerifyException(f"[{self.name} C1] the result is {self.result.type}, the list holds {list.element}")
 
 
 def _element(type: MemRefType | ListType) -> Attribute:
-    """What a list of such values is said to hold."""
+    """The element type of a list of such values."""
     return type.element_type if isinstance(type, MemRefType) else type
 
 
 LIST_OPS = (ListEmptyOp, ListInsertOp, ListEraseOp, ListLengthOp, ListExtentsOp, ListReadOp, ListAtOp)
-"""The ops on lists and whole buffers; those on parts of buffers stand in `list_part_ops.py`."""
+"""The ops on lists and whole buffers; the ops on parts of buffers are in `list_part_ops.py`."""

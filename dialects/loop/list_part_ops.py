@@ -1,4 +1,4 @@
-"""`loop.list_insert_part` and `loop.list_read_part`: parts of buffers go into lists and come out of them."""
+"""`loop.list_insert_part` and `loop.list_read_part`: copy parts of buffers into lists and out of them."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from xrelay.dialects.loop.list_ops import LIST, ListType
 
 @irdl_op_definition
 class ListInsertPartOp(IRDLOperation):
-    """As `loop.list_insert`, of a part of a buffer: `count` elements along `axis` from `first` on.
+    """Like `loop.list_insert`, for a part of a buffer: `count` elements along `axis` starting at `first`.
 
-    With `drop` the part is one element long, and its axis is left out of what is inserted.
+    With `drop` the part has one element along `axis`, and the axis is dropped from the inserted buffer.
 
     - C1: the value is a buffer of the list's elements.
-    - C2: as many extents as the value's type leaves open.
+    - C2: as many extents as the value's type has dynamic extents.
     - C3: 0 <= axis < rank.
 
     ```mlir
@@ -72,7 +72,7 @@ class ListInsertPartOp(IRDLOperation):
         *,
         drop: bool = False,
     ):
-        """`part` are first and count, `place` are list and place in it."""
+        """`part` is (first, count), `place` is (list, position)."""
         super().__init__(
             operands=[value, extents, *part, *place],
             properties={"axis": IntegerAttr(axis, i64), "drop": UnitAttr() if drop else None},
@@ -81,18 +81,18 @@ class ListInsertPartOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        """Check C1 to C3."""
+        """Checks C1 to C3."""
         _verify_part(self, SSAValue.get(self.value, type=MemRefType).type, self.list, len(self.extents), self.axis)
 
 
 @irdl_op_definition
 class ListReadPartOp(IRDLOperation):
-    """As `loop.list_read`, to a part of the target: along `axis` from `first` on, as long as what is read.
+    """Like `loop.list_read`, into a part of the target along `axis`, starting at `first`, as long as the source.
 
-    With `drop` what is read has no such axis, and the part is one element long.
+    With `drop` the source has no such axis, and the part has one element along it.
 
     - C1: the target is a buffer of the list's elements.
-    - C2: as many extents as the target's type leaves open.
+    - C2: as many extents as the target's type has dynamic extents.
     - C3: 0 <= axis < rank.
 
     ```mlir
@@ -129,7 +129,7 @@ class ListReadPartOp(IRDLOperation):
         *,
         drop: bool = False,
     ):
-        """`place` are list and place in it."""
+        """`place` is (list, position)."""
         super().__init__(
             operands=[*place, target, extents, first],
             properties={"axis": IntegerAttr(axis, i64), "drop": UnitAttr() if drop else None},
@@ -137,14 +137,14 @@ class ListReadPartOp(IRDLOperation):
 
     @override
     def verify_(self) -> None:
-        """Check C1 to C3."""
+        """Checks C1 to C3."""
         _verify_part(self, SSAValue.get(self.target, type=MemRefType).type, self.list, len(self.extents), self.axis)
 
 
 def _verify_part(
     op: IRDLOperation, buffer: MemRefType, list: SSAValue, extents: int, axis: IntegerAttr[IntegerType]
 ) -> None:
-    """Check of an op on a part of a buffer that has as many `extents` what C1 to C3 say."""
+    """Checks C1 to C3 for an op on a part of `buffer` with a number of `extents`."""
     wanted = SSAValue.get(list, type=ListType).type.element
     if buffer.element_type != wanted:
         raise VerifyException(f"[{op.name} C1] the buffer is {buffer}, the list holds {wanted}")

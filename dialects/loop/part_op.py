@@ -1,4 +1,4 @@
-"""`loop.part`: elements of a buffer, side by side or at regular distances, as a buffer of their own type."""
+"""`loop.part`: contiguous or strided elements of a buffer as a buffer of another type."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from xdsl.utils.exceptions import VerifyException
 
 @irdl_op_definition
 class PartOp(IRDLOperation):
-    """The elements of a buffer from number `offset` on, in the order of memory, as a buffer of another shape.
+    """The elements of a buffer starting at linear index `offset`, as a buffer of another shape.
 
-    Both are the same memory: who stores to one changes the other. What the part holds is read and written as any
-    buffer's elements are, so a kernel need not know that it works on a part. Elements that do not lie side by side, as
-    the first channels of each image of a batch, are a part whose type says its strides; a kernel that works on it has
-    the type for its argument. It stands between kernels.
+    Both share memory: a store to one changes the other. The elements of a part are accessed like those of any buffer,
+    so a kernel can take a part as an argument. If the elements are not contiguous, such as the first channels of each
+    image of a batch, the part's type has strides, and a kernel that takes the part has this argument type. The op is
+    used between kernels.
 
-    - C1: source and part have one type of elements and one memory space; the source lies without gaps, the part does or
-      has strides that are numbers of 0 or more, and no offset
-    - C2: one size for each extent that the part's type leaves open
-    - C3: an offset and extents that are numbers stay inside of a source whose extents are numbers
+    - C1: source and part have the same element type and memory space; the source is contiguous, and the part is
+      contiguous or has nonnegative constant strides and no offset
+    - C2: one size for each dynamic extent of the part's type
+    - C3: a constant offset and constant extents stay inside of a source of constant extents
 
     ```mlir
     func.func @f(%whole: memref<6x4xf32>, %n: index) {
@@ -79,7 +79,7 @@ class PartOp(IRDLOperation):
 
 
 def strides_of(part: MemRefType) -> tuple[int, ...] | None:
-    """The strides that the type of a part says, none for one without gaps; `None` where it can be no part."""
+    """The strides of a part's type, empty if it is contiguous; `None` if the type cannot be that of a part."""
     layout = part.layout
     if isinstance(layout, NoneAttr):
         return ()
@@ -90,7 +90,7 @@ def strides_of(part: MemRefType) -> tuple[int, ...] | None:
 
 
 def _span(part: MemRefType) -> int:
-    """How many elements the memory has from the first one of a part to the last."""
+    """The number of elements in memory from the first to the last element of a part."""
     shape, strides = part.get_shape(), strides_of(part)
     if not strides or 0 in shape:
         return prod(shape)
@@ -98,7 +98,7 @@ def _span(part: MemRefType) -> int:
 
 
 def known_offset(op: PartOp) -> int | None:
-    """The number of the first element of a part; `None` where only a run tells."""
+    """The linear index of the first element of a part; `None` if it is known only at run time."""
     owner = op.offset.owner
     number = owner.value if isinstance(owner, arith.ConstantOp) else None
     return number.value.data if isinstance(number, IntegerAttr) else None

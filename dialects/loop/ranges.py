@@ -16,18 +16,18 @@ from xrelay.index_algebra.affine_bounds import Interval, bounds
 from xrelay.index_algebra.value_map import ValueMap
 
 MAX_CHOICES = 6
-"""Up to so many variables in an index all combinations of domains and bindings are tried for its bounds."""
+"""Indices with up to this many variables are bounded by all combinations of domains and bindings."""
 
 
 def loop_of_index(value: SSAValue) -> ForOp | None:
-    """The loop whose index `value` is; `None` for any other value."""
+    """The loop with index `value`, or `None`."""
     if isinstance(value, BlockArgument) and isinstance(owner := value.block.parent_op(), ForOp):
         return owner
     return None
 
 
 def interval_of(value: SSAValue) -> Interval | None:
-    """Ends between which an index lies: as `exact_interval_of`, but of extents that are values only bounds are known.
+    """An interval that contains an index: like `exact_interval_of`, but with bounds for extents that are values.
 
     An `index` argument of a kernel is in `[0, MAX_EXTENT]`. `None` if nothing is known.
     """
@@ -44,13 +44,13 @@ def interval_of(value: SSAValue) -> Interval | None:
 
 
 def range_of(index: ValueMap) -> Interval | None:
-    """Ends between which the one expression of `index` lies; `None` if unknown."""
+    """An interval that contains the one expression of `index`; `None` if unknown."""
     return bounds(index.exprs[0], [interval_of(value) for value in index.operands])
 
 
 def exact_interval_of(value: SSAValue) -> Interval | None:
-    """The values that an index takes: a loop index, a block variable or a constant; `None` if extents do not tell."""
-    # Exact types, here and below: asked for every index, and `isinstance` of an abstract class takes ten times longer.
+    """The exact range of a loop index, a block variable or a constant; `None` if an extent is not a number."""
+    # Exact types, here and below: this runs for every index, and `isinstance` of an abstract class is ten times slower.
     if type(value) is OpResult:
         if type(value.op) is arith.ConstantOp and isinstance(value.op.value, IntegerAttr):
             return value.op.value.value.data, value.op.value.value.data
@@ -69,7 +69,7 @@ def _extent_of(value: BlockArgument) -> Extent | None:
 
 
 def _position(value: BlockArgument, block: BlockOp) -> int | None:
-    """Which variable of the block its argument is; `None` where the block is malformed, which it reports itself."""
+    """The variable of the block for an argument; `None` if the block is malformed, which its verifier reports."""
     if not block.is_consistent:
         return None
     positions = range(len(block.kinds)) if value.block is block.body.first_block else block.spatial
@@ -77,7 +77,7 @@ def _position(value: BlockArgument, block: BlockOp) -> int | None:
 
 
 def binding_of(value: SSAValue) -> ValueMap | None:
-    """The binding of a block variable; `None` for any other value."""
+    """The binding of a block variable, or `None` for other values."""
     if not isinstance(value, BlockArgument) or not isinstance(owner := value.block.parent_op(), BlockOp):
         return None
     position = _position(value, owner)
@@ -91,12 +91,12 @@ def in_loop_indices(index: ValueMap) -> ValueMap:
 
 
 def out_of_range(index: ValueMap, shape: Sequence[int]) -> Iterator[tuple[int, Interval]]:
-    """The positions at which `index` leaves a buffer of this shape, with the interval that it takes there.
+    """Yields the positions at which `index` exceeds a buffer of this shape, with the interval of the index.
 
-    Intervals follow from the domains of the block's variables and from their bindings: in `%v - %io * 16` with
-    `%v = %io * 16 + %ii` the binding tells, in `%v + %w - %io * 16` with `%w` cut off by its domain the binding of the
-    one and the domain of the other. Each choice is tried until one shows that all is well. Nothing is said about
-    dimensions and indices that are known only at run time, and code that never runs.
+    Intervals follow from the domains of the block's variables and from their bindings: `%v - %io * 16` with `%v = %io *
+    16 + %ii` needs the binding; `%v + %w - %io * 16` with `%w` limited by its domain needs the binding of the one and
+    the domain of the other. Combinations are tried until one proves that the index is in bounds. Dimensions and indices
+    known only at run time, and code that never runs, are not reported.
     """
     for position, size in enumerate(shape):
         interval = _interval_in(index[position], size) if size >= 0 else None
@@ -105,7 +105,7 @@ def out_of_range(index: ValueMap, shape: Sequence[int]) -> Iterator[tuple[int, I
 
 
 def _interval_in(expression: ValueMap, size: int) -> Interval | None:
-    """The values of one expression: the first interval found that is inside `[0, size)`, else the tightest."""
+    """The range of one expression: the first interval found that is in `[0, size)`, else the tightest."""
     bindings = [(value, binding) for value in expression.operands if (binding := binding_of(value)) is not None]
     result: Interval | None = None
     for chosen in _choices(bindings):
@@ -122,7 +122,7 @@ def _is_inside(interval: Interval, size: int) -> bool:
 
 
 def _choices(bindings: Sequence[tuple[SSAValue, ValueMap]]) -> Iterator[tuple[tuple[SSAValue, ValueMap], ...]]:
-    """The subsets of a few bindings; of many only the empty one, those of one less than all, and all."""
+    """All subsets of a few bindings; of many bindings only the empty one, those without one binding, and all."""
     count = len(bindings)
     sizes = range(count + 1) if count <= MAX_CHOICES else sorted({0, count - 1, count})
     return chain.from_iterable(combinations(bindings, size) for size in sizes)

@@ -1,4 +1,4 @@
-"""Answers about an op that are remembered as long as the parts of it that they follow from are the same objects."""
+"""Caches values derived from an op as long as the parts of the op that determine them are the same objects."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 def remembered(op: OpT, parts: tuple[object, ...], answer: Callable[[OpT], AnswerT]) -> AnswerT:
-    """Returns `answer(op)`, found anew only where one of `parts` is another object than when it was last asked.
+    """Returns `answer(op)`, recomputed only if one of `parts` is another object than at the last call.
 
-    `parts` are immutable: attributes of the op, and its operands as the tuple that xDSL replaces whole at each change.
+    `parts` are immutable: attributes of the op, and the tuple of its operands, which xDSL replaces at each change.
     """
     answers = vars(op)
     known = answers.get(answer.__name__)

@@ -1,4 +1,4 @@
-"""Ops of the loop level that work on a whole row of buffers, as statements of a block."""
+"""Ops of the loop level that process a whole row of buffers, as statements of a block."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from xrelay.dialects.loop.checked_op import CheckedOp
 
 
 class RowOp(CheckedOp, ABC):
-    """Base of the ops that read and write one row; each row has what it writes to itself, so their order is free."""
+    """Base of the ops that process one row; rows write to disjoint memory, so they may run in any order."""
 
     @property
     @abstractmethod
     def numbers(self) -> Sequence[SSAValue]:
-        """The index values that number the row."""
+        """The index values that select the row."""
 
     @property
     @abstractmethod
@@ -31,4 +31,4 @@ class RowOp(CheckedOp, ABC):
     @property
     @abstractmethod
     def length(self) -> int | SSAValue | None:
-        """How many elements a row has; `None` where no value says it."""
+        """The number of elements of a row; `None` if unknown."""

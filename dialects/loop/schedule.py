@@ -1,8 +1,8 @@
-"""Schedules as data: each primitive is a frozen dataclass, a list of them is the attribute `#loop.schedule<[…]>`.
+"""Schedules as data: each primitive is a frozen dataclass, and a list of them is the attribute `#loop.schedule<[…]>`.
 
-The text form of a primitive follows from its fields: fields without a default are positional, the others are printed
-as `name = value` where they differ from their default, and a field annotated as a tuple that stands last among the
-positional ones takes all remaining arguments: `split("ow", 14, tail = mask)`, `reorder("oc", "oh", "ow")`.
+The text form of a primitive is derived from its fields. Fields without a default are positional. The others are printed
+as `name = value` if they differ from their default. If the last positional field is annotated as a tuple, it takes all
+remaining arguments: `split("ow", 14, tail = mask)`, `reorder("oc", "oh", "ow")`.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from xrelay.plugins import load_plugins
 from xrelay.registrations import note_registration
 
 Value = str | int | tuple[str, ...] | Tail | None
-"""What a field of a primitive can hold."""
+"""The types of the fields of primitives."""
 
 
 @dataclass(frozen=True)
 class SchedulePrimitive:
-    """One step of a schedule. A subclass states `primitive`, its name in text, and its fields.
+    """One step of a schedule. A subclass defines `primitive`, its name in text, and its fields.
 
-    The metadata of a field holds `help`, the text of the pass's option. It says with `names` that the field names loops
-    or blocks, and with `option` what the pass calls the option where the field's name is taken.
+    The metadata of a field are `help`, the text of the pass's option; `names`, set if the field names loops or blocks;
+    and `option`, the name of the pass's option if the field's name is taken.
     """
 
     primitive: ClassVar[str]
 
     def problem(self) -> str | None:
-        """What is wrong with the values by themselves, without any kernel; `None` if nothing is."""
+        """The error in the values that is independent of any kernel, or `None`."""
         return None
 
 
 def names(help: str) -> Mapping[str, Any]:
-    """The metadata of a field that names a loop, a block, or several; `help` is the text of the pass's option."""
+    """The metadata of a field that names one or several loops or blocks; `help` is the text of the pass's option."""
     return {"help": help, "names": True}
 
 
 PRIMITIVES: dict[str, type[SchedulePrimitive]] = {}
-"""Every known primitive by its name in text; `register_primitive` adds to it."""
+"""Every registered primitive by its name in text; `register_primitive` adds to it."""
 
 P = TypeVar("P", bound=type[SchedulePrimitive])
 
 
 def register_primitive(cls: P) -> P:
-    """Class decorator: make a primitive known to the text form."""
+    """Class decorator that registers a primitive for the text form."""
     PRIMITIVES[cls.primitive] = cls
     note_registration(cls)
     return cls
@@ -63,7 +63,7 @@ def register_primitive(cls: P) -> P:
 @register_primitive
 @dataclass(frozen=True)
 class Split(SchedulePrimitive):
-    """Loop `loop` becomes `<loop>_o` around `<loop>_i` with `factor` iterations, or the two given names."""
+    """Loop `loop` becomes `<loop>_o` around `<loop>_i` with `factor` iterations; `names` replaces these names."""
 
     primitive: ClassVar[str] = "split"
     loop: str = field(metadata=names("the loop to split"))
@@ -103,7 +103,7 @@ class Fuse(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class Reorder(SchedulePrimitive):
-    """The named loops of one perfect nest take each other's places, so that they stand in this order."""
+    """Permutes loops of one perfect nest into the given order."""
 
     primitive: ClassVar[str] = "reorder"
     loops: tuple[str, ...] = field(metadata=names("the loops in their new order"))
@@ -119,7 +119,7 @@ class Reorder(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class Tile(SchedulePrimitive):
-    """Split `outer` and `inner` by their factors and bring both inner parts inside: `a_o, b_o, a_i, b_i`."""
+    """Splits `outer` and `inner` by their factors and moves both inner parts inside: `a_o, b_o, a_i, b_i`."""
 
     primitive: ClassVar[str] = "tile"
     outer: str = field(metadata=names("the outer loop"))
@@ -141,7 +141,7 @@ class Tile(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class Unroll(SchedulePrimitive):
-    """The loop becomes straight code."""
+    """The loop becomes straight-line code."""
 
     primitive: ClassVar[str] = "unroll"
     loop: str = field(metadata=names("the loop to unroll"))
@@ -166,7 +166,7 @@ class Vectorize(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class Contract(SchedulePrimitive):
-    """The iterations of `lanes` become lanes, in each of which the products along `loop` are added up at once."""
+    """The iterations of `lanes` become lanes; each lane sums the products along `loop` at once."""
 
     primitive: ClassVar[str] = "contract"
     loop: str = field(metadata=names("the loop along which products are added up"))
@@ -185,7 +185,7 @@ class Settle(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class Parallelize(SchedulePrimitive):
-    """The iterations of the loop are run by several threads."""
+    """The iterations of the loop run in several threads."""
 
     primitive: ClassVar[str] = "parallelize"
     loop: str = field(metadata=names("the loop whose iterations threads share"))
@@ -194,7 +194,7 @@ class Parallelize(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class CacheWrite(SchedulePrimitive):
-    """`block` writes a buffer of its own in `space`; a new block `<block>_write` copies it to the real one."""
+    """`block` writes a buffer of its own in `space`; a new block `<block>_write` copies it to the original buffer."""
 
     primitive: ClassVar[str] = "cache_write"
     block: str = field(metadata=names("the block that gets a buffer of its own"))
@@ -205,7 +205,7 @@ class CacheWrite(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class CacheRead(SchedulePrimitive):
-    """`block` makes its read number `operand` from a copy; a new block `<block>_read<operand>` fills that before."""
+    """`block` makes its read number `operand` from a copy, which a new block `<block>_read<operand>` fills before."""
 
     primitive: ClassVar[str] = "cache_read"
     block: str = field(metadata=names("the block that reads a copy"))
@@ -220,7 +220,7 @@ class CacheRead(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class ComputeAt(SchedulePrimitive):
-    """The nest of `block` moves into `loop` of its consumer and computes the tile that is needed there."""
+    """The nest of `block` moves into `loop` of its consumer and computes the tile that the consumer reads."""
 
     primitive: ClassVar[str] = "compute_at"
     block: str = field(metadata=names("the producer"))
@@ -230,7 +230,7 @@ class ComputeAt(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class PartialSums(SchedulePrimitive):
-    """`block` adds up the terms in an iteration of `loop` by themselves; their sum is then added to the result."""
+    """`block` sums the terms of each iteration of `loop` separately; these sums are then added to the result."""
 
     primitive: ClassVar[str] = "partial_sums"
     block: str = field(metadata=names("the block that adds"))
@@ -240,7 +240,7 @@ class PartialSums(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class SetTail(SchedulePrimitive):
-    """A partial last tile under `loop` is handled by `tail`."""
+    """Sets the strategy for a partial last tile under `loop`."""
 
     primitive: ClassVar[str] = "set_tail"
     loop: str = field(metadata=names("the loop"))
@@ -250,7 +250,7 @@ class SetTail(SchedulePrimitive):
 @register_primitive
 @dataclass(frozen=True)
 class DisableUnroll(SchedulePrimitive):
-    """Later stages leave the loop rolled."""
+    """Later stages must not unroll the loop."""
 
     primitive: ClassVar[str] = "disable_unroll"
     loop: str = field(metadata=names("the loop to leave rolled"))
@@ -258,7 +258,7 @@ class DisableUnroll(SchedulePrimitive):
 
 @irdl_attr_definition
 class ScheduleAttr(Data[tuple[SchedulePrimitive, ...]]):
-    """How a kernel is to be scheduled, step by step: `#loop.schedule<[split("ow", 14), vectorize("oc_i")]>`."""
+    """The schedule of a kernel, a list of steps: `#loop.schedule<[split("ow", 14), vectorize("oc_i")]>`."""
 
     name = "loop.schedule"
 
@@ -284,7 +284,7 @@ class ScheduleAttr(Data[tuple[SchedulePrimitive, ...]]):
 
 
 def primitive_text(step: SchedulePrimitive) -> str:
-    """A primitive as it is printed: `split("ow", 14)`."""
+    """The printed form of a primitive: `split("ow", 14)`."""
     parts: list[str] = []
     for spec in fields(step):
         value: Value = getattr(step, spec.name)
@@ -304,7 +304,7 @@ def _text(value: Value) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name as a string of the text: what would end it, or its line, is written as the number of the character."""
+    """A name as a string literal; quotes, backslashes and control characters are escaped by number."""
     escaped = {'"': r"\22", "\\": r"\\", "\x7f": r"\7F"}
     shown = (f"\\{ord(char):02X}" if char < " " else escaped.get(char, char) for char in name)
     return f'"{"".join(shown)}"'
@@ -356,7 +356,7 @@ def _tail(parser: AttrParser, word: str) -> Tail:
 def build_primitive(
     cls: type[SchedulePrimitive], positional: Sequence[Value], named: dict[str, Value]
 ) -> SchedulePrimitive:
-    """A primitive from values as text gives them; `TypeError` says what does not fit."""
+    """Builds a primitive from parsed values; raises `TypeError` for values that do not fit."""
     required = [spec for spec in fields(cls) if spec.default is MISSING]
     optional = {spec.name: spec for spec in fields(cls) if spec.default is not MISSING}
     values = list(positional)

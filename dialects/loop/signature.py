@@ -1,4 +1,4 @@
-"""The signature of a function at the loop level: inputs, outputs, a kernel's scratch or the arena, extents."""
+"""The signature of a function at the loop level: inputs, outputs, scratch buffers or the arena, extents."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from xrelay.dialects.shared.dims_attr import DimsAttr
 from xrelay.index_algebra.dims import DimExpr
 
 PLAN: Final = "main_plan"
-"""The name of the function that tells what a run of `@main` needs."""
+"""The name of the function that computes the memory needs of `@main`."""
 
 
 def input_arguments(function: FuncOp) -> Sequence[SSAValue]:
-    """The arguments that a caller gives: the buffers before the outputs."""
+    """The input buffers, which precede the outputs."""
     return function.body.block.args[: _end_of_outputs(function) - _output_count(function)]
 
 
 def output_arguments(function: FuncOp) -> Sequence[SSAValue]:
-    """The arguments that take the results."""
+    """The output buffers."""
     end = _end_of_outputs(function)
     return function.body.block.args[end - _output_count(function) : end]
 
@@ -39,7 +39,7 @@ def _output_count(function: FuncOp) -> int:
 
 
 def scratch_count(function: FuncOp) -> int:
-    """How many arguments between outputs and extents are memory to work in: the arena, or a kernel's scratch."""
+    """The number of arguments between outputs and extents: the arena, or a kernel's scratch buffers."""
     attributes = function.arg_attrs.data if function.arg_attrs is not None else ()
     scratch = function.attributes.get(NUM_SCRATCH)
     count = scratch.value.data if isinstance(scratch, IntegerAttr) else 0
@@ -47,14 +47,14 @@ def scratch_count(function: FuncOp) -> int:
 
 
 def dim_arguments(function: FuncOp) -> Sequence[SSAValue]:
-    """The trailing arguments that are extents: those in a kernel's `kernel_dims`, or the names that `@main` binds."""
+    """The trailing arguments that are extents: those of a kernel's `kernel_dims`, or the names that `@main` binds."""
     args = function.body.block.args
     count = sum(1 for _ in takewhile(lambda argument: isinstance(argument.type, IndexType), reversed(args)))
     return args[len(args) - count :]
 
 
 def dim_names(function: FuncOp) -> list[str]:
-    """The names that a function's trailing arguments are the sizes of; none where one does not say."""
+    """The names whose sizes are a function's trailing arguments; empty if an argument has no name."""
     types = function.function_type.inputs.data
     count = sum(1 for _ in takewhile(lambda type: isinstance(type, IndexType), reversed(types)))
     attributes = function.arg_attrs.data[len(types) - count :] if function.arg_attrs is not None else ()
@@ -63,6 +63,6 @@ def dim_names(function: FuncOp) -> list[str]:
 
 
 def kernel_dims(function: FuncOp) -> tuple[DimExpr, ...]:
-    """What the extents of a kernel's index arguments are, in order, in the names of its own tensors."""
+    """The extents of a kernel's index arguments, in order, in terms of the names of its own tensors."""
     dims = function.attributes.get(LOOP_DIMS)
     return dims.data if isinstance(dims, DimsAttr) else ()

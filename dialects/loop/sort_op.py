@@ -1,4 +1,4 @@
-"""`loop.sort`: one row of a buffer in order, as a statement of a block."""
+"""`loop.sort`: sorts one row of a buffer, as a statement of a block."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ from xrelay.index_algebra.dims import Dim
 
 @irdl_op_definition
 class SortOp(RowOp):
-    """Sort one row of `source` along `axis`, and store the first elements and where they came from.
+    """Sorts one row of `source` along `axis`, and stores the first elements and their original positions.
 
-    The row is numbered by the index values in brackets, one for each dimension but `axis`. `values` and `indices` have
-    as many elements along the axis as are kept. Order, NaN and equal elements are as in `topi.sort`; `unsigned` says
-    that integers are taken so, since elements are signless below the loop level. Each row has a row of its own in the
-    scratch buffers, of twice its length, so rows may be sorted in any order and at the same time. What is left there is
-    undefined.
+    The index values in brackets select the row, one for each dimension but `axis`. `values` and `indices` have as many
+    elements along the axis as are kept. Order, NaN and equal elements are as in `topi.sort`; `unsigned` compares
+    integers as unsigned, since elements are signless below the loop level. Each row has its own row of twice its length
+    in the scratch buffers, so rows may be sorted in any order and in parallel. The contents of the scratch buffers are
+    undefined afterwards.
 
     - C1: one row index for each dimension of the source but one; 0 <= axis < rank.
     - C2: values and indices have the shape of the source, but along the axis at most its extent; the scratch buffers
-      have the source's other extents, and then twice that along the axis. Lengths are numbers, or values say them.
-    - C3: values and the first scratch buffer have the source's element type; indices and the second one i64.
+      have the source's other extents, followed by twice the extent along the axis. Lengths are numbers or known values.
+    - C3: values and the first scratch buffer have the source's element type; indices and the second scratch buffer i64.
 
     ```mlir
     func.func @f(%X: memref<4x8xf32>, %V: memref<4x3xf32>, %I: memref<4x3xi64>, %a: memref<4x16xf32>,
@@ -77,7 +77,7 @@ class SortOp(RowOp):
         descending: bool = False,
         unsigned: bool = False,
     ):
-        """`results` are the buffers of values and indices, `scratch` the two that go with them."""
+        """`results` are the buffers for values and indices, `scratch` the two matching scratch buffers."""
         super().__init__(
             operands=[source, row, *results, *scratch],
             properties={
@@ -104,15 +104,15 @@ class SortOp(RowOp):
 
     @property
     def length(self) -> int | SSAValue | None:
-        """How many elements a row has; `None` where no value says it."""
+        """The number of elements of a row; `None` if unknown."""
         return extents_of(self.source)[self.axis.value.data]
 
     @property
     def count(self) -> int | SSAValue | None:
-        """How many elements are kept; `None` where no value says it."""
+        """The number of elements that are kept; `None` if unknown."""
         return extents_of(self.values)[self.axis.value.data]
 
 
 def scratch_shape(shape: Sequence[Dim], axis: int) -> list[Dim]:
-    """The shape of the scratch buffers for sorting a buffer of `shape`: rows lie contiguous, with room for two."""
+    """The shape of the scratch buffers for sorting a buffer of `shape`: contiguous rows of twice the length."""
     return [*shape[:axis], *shape[axis + 1 :], 2 * shape[axis]]

@@ -1,4 +1,4 @@
-"""A kernel for given extents: what one runs where the sizes are known, made from the text for all sizes."""
+"""Specializes a kernel for dynamic extents to given extents."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from xrelay.index_algebra.value_map import ValueMap
 
 
 def specialized(kernel: FuncOp, extents: Sequence[int]) -> FuncOp:
-    """A copy of `kernel` for these values of its `index` arguments, which it still takes.
+    """Returns a copy of `kernel` for these values of its `index` arguments, which it still takes.
 
-    Extents of loops and blocks that follow from them are numbers, among them 0, which verifiers do not take of a
-    block: nothing runs then. Types of buffers stay.
+    Extents of loops and blocks that depend on them become numbers. These may be 0, which the verifier of blocks
+    rejects; such a block never runs. Types of buffers stay.
     """
     copy = kernel.clone()
     arguments = index_arguments(copy)
@@ -42,7 +42,7 @@ def specialized(kernel: FuncOp, extents: Sequence[int]) -> FuncOp:
 
 
 def _keep_init(block: BlockOp) -> None:
-    """A block with nothing to reduce → one that is its init; loops that only the reduction runs over run once."""
+    """Replaces a block with an empty reduction by its init; loops that only the reduction uses run once."""
     spatial = [variable for variable in block.iter_vars() if variable.kind is IterKind.SPATIAL]
     used = set(block.bindings.select(block.spatial).operands)
     body = block.init.detach_block(0)
@@ -59,7 +59,7 @@ def _keep_init(block: BlockOp) -> None:
 
 
 def _give(argument: SSAValue, number: SSAValue, extent: int) -> None:
-    """Lets every use of `argument` use its value: in expressions the number, elsewhere the constant."""
+    """Replaces every use of `argument`: by the number in expressions, by the constant elsewhere."""
     for use in list(argument.uses):
         user = use.operation
         if isinstance(user, BlockOp) and use.index < len(user.binding_operands):
@@ -78,7 +78,7 @@ def _make_static(loop: ForOp, extent: SSAValue) -> None:
 
 
 def _number(extent: Extent) -> Extent:
-    """The extent as a number, where it is one."""
+    """The extent as a number, if it is constant."""
     if isinstance(extent, int):
         return extent
     expr = expression_of(extent).exprs[0]

@@ -1,4 +1,4 @@
-"""`loop.suppress`: of one row of boxes those that overlap none before them, as a statement of a block."""
+"""`loop.suppress`: selects the boxes of one row that overlap no box selected before, as a statement of a block."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from xrelay.dialects.loop.row_op import RowOp
 from xrelay.index_algebra.dims import Dim
 
 CHUNK = 8
-"""How many selected boxes a box is compared with at a time."""
+"""The number of selected boxes that a box is compared with at a time."""
 
 
 @irdl_op_definition
 class SuppressOp(RowOp):
-    """Select boxes of one class of one batch, which the two index values in brackets number, as `topi.suppress` does.
+    """Selects boxes of one class of one batch, given by the two index values in brackets, like `topi.suppress`.
 
-    `kept` has for each place of the row whether its box is selected. The scratch buffer holds the sides of the selected
-    ones, side by side, with room for a whole chunk more; what is left there is undefined.
+    `kept` has for each position of the row whether its box is selected. The scratch buffer holds the sides of the
+    selected boxes, contiguous, with room for a whole chunk more; its contents are undefined afterwards.
 
-    - C1: of `n` boxes `sides` are b × s × n with s of 5, or of 6 with kinds, `order`, `scores` and `kept` b × c × n,
-      the scratch buffer is b × c × s × (n + 7), as far as the types tell; `most` and the thresholds are of rank 0.
-      How many boxes there are the order says, by a number or by a value.
-    - C2: sides, scores, thresholds and scratch have one type of floats; order and `most` are of i64, kept is of i1.
+    - C1: for `n` boxes, `sides` is b × s × n with s of 5, or of 6 with kinds, `order`, `scores` and `kept` are b × c ×
+      n, the scratch buffer is b × c × s × (n + 7), as far as the types are static; `most` and the thresholds have rank
+      0. The number of boxes is the extent of the order, a number or a value.
+    - C2: sides, scores, thresholds and scratch have the same float type; order and `most` are i64, kept is i1.
 
     ```mlir
     func.func @f(%sides: memref<1x5x9xf32>, %order: memref<1x2x9xi64>, %scores: memref<1x2x9xf32>, %most: memref<i64>,
@@ -62,7 +62,7 @@ class SuppressOp(RowOp):
     )
 
     def __init__(self, row: Sequence[SSAValue], reads: Sequence[SSAValue], kept: SSAValue, room: SSAValue):
-        """`reads` are sides, order, scores, the greatest number and the thresholds of overlap and score."""
+        """`reads` are sides, order, scores, the largest number of boxes, and the thresholds of overlap and score."""
         super().__init__(operands=[*row, *reads, kept, room])
 
     @property
@@ -72,7 +72,7 @@ class SuppressOp(RowOp):
 
     @property
     def read_buffers(self) -> Sequence[SSAValue]:
-        """What `reads` are."""
+        """The buffers `reads` of the constructor."""
         return self.operands[2:8]
 
     @property
@@ -82,10 +82,10 @@ class SuppressOp(RowOp):
 
     @property
     def length(self) -> int | SSAValue | None:
-        """How many boxes there are."""
+        """The number of boxes."""
         return extents_of(self.order)[-1]
 
 
 def room_shape(order: Sequence[Dim], sides: Dim) -> list[Dim]:
-    """The shape of the scratch buffer for places of boxes of the shape `order`, which have so many sides."""
+    """The shape of the scratch buffer for an order of shape `order` and boxes with this number of sides."""
     return [*order[:2], sides, order[2] + (CHUNK - 1)]

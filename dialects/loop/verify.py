@@ -1,4 +1,4 @@
-"""Verifiers of the ops of the loop level. They stand apart from the ops because each looks at several kinds of ops."""
+"""Verifiers of the ops of the loop level, separate from the ops because each uses several kinds of ops."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from xrelay.index_algebra.value_map import ValueMap
 
 
 def fail(op: Operation, constraint: str, message: str) -> VerifyException:
-    """The error of a broken constraint."""
+    """The error of a violated constraint."""
     return VerifyException(f"[{op.name} {constraint}] {message}")
 
 
 @checks(ForOp)
 def verify_for(op: ForOp) -> None:
-    """C1 to C3 and C6; C4, C5 and C7 for the whole function, once, at its first loop."""
+    """Checks C1 to C3 and C6; checks C4, C5 and C7 once for the whole function, at its first loop."""
     if (op.extent is None) == (op.dynamic_extent is None):
         raise fail(op, "C1", f"loop {op.loop_name!r} needs one extent: a number or a value")
     if op.extent is not None and op.extent < 0:
@@ -75,7 +75,7 @@ def _verify_names(function: func.FuncOp) -> None:
 
 
 def _verify_dominance(function: func.FuncOp) -> None:
-    """Values are visible from definition to the end of their block, and below. Functions with branches are left out."""
+    """Checks that values are used in their block or below, after their definition; skips functions with branches."""
     if function.body.first_block is not function.body.last_block:
         return
     visible: set[SSAValue] = set()
@@ -102,7 +102,7 @@ def _verify_dominance(function: func.FuncOp) -> None:
 
 @checks(BlockOp)
 def verify_block(op: BlockOp) -> None:
-    """C1 to C12."""
+    """Checks C1 to C12."""
     _verify_block_shape(op)
     for operand in op.binding_operands:
         if not _is_enclosing_index(op, operand) and not is_index_argument(operand):
@@ -127,12 +127,12 @@ def verify_block(op: BlockOp) -> None:
 
 
 def _is_computed(access: LoadOp | StoreOp) -> bool:
-    """Whether an index of the access is something else than an expression of variables."""
+    """Whether an index of the access is not an expression of variables."""
     return any(isinstance(operand, OpResult) for operand in access.index_operands)
 
 
 def _verify_apart(op: BlockOp, buffer: SSAValue) -> None:
-    """C11, of a buffer that the block updates at a computed place."""
+    """Checks C11 for a buffer that the block updates at a computed position."""
     if IterKind.REDUCE in op.kinds:
         raise fail(op, "C11", f"block {op.block_name!r} stores at a computed place and has a reduce variable")
     accesses = [each for each in op.body.walk() if isinstance(each, LoadOp | StoreOp) and each.memref is buffer]
@@ -210,7 +210,7 @@ def _verify_stores(op: BlockOp, indices: Sequence[SSAValue]) -> None:
 
 @checks(LoadOp, StoreOp)
 def verify_access(op: LoadOp | StoreOp) -> None:
-    """C1 to C4."""
+    """Checks C1 to C4."""
     scalar, element = op.scalar.type, op.buffer_type.element_type
     if scalar != signless(element):
         raise fail(
@@ -231,7 +231,7 @@ def verify_access(op: LoadOp | StoreOp) -> None:
 
 @checks(SortOp)
 def verify_sort(op: SortOp) -> None:
-    """C1 to C3."""
+    """Checks C1 to C3."""
     buffers = (op.source, *op.writes)
     shapes = [SSAValue.get(buffer, type=MemRefType).type.get_shape() for buffer in buffers]
     source, axis = shapes[0], op.axis.value.data
@@ -258,7 +258,7 @@ def verify_sort(op: SortOp) -> None:
 
 @checks(SuppressOp)
 def verify_suppress(op: SuppressOp) -> None:
-    """C1 and C2."""
+    """Checks C1 and C2."""
     buffers = (*op.read_buffers, *op.writes)
     types = [SSAValue.get(buffer, type=MemRefType).type for buffer in buffers]
     shapes, row = [list(type.get_shape()) for type in types], list(types[1].get_shape())
@@ -276,7 +276,7 @@ def verify_suppress(op: SuppressOp) -> None:
 
 
 def _may_be_equal(shape: Sequence[int], other: Sequence[int]) -> bool:
-    """Whether two shapes have one rank, and no extents that are told and differ."""
+    """Whether two shapes have the same rank and no different static extents."""
     pairs = zip(shape, other, strict=False)
     return len(shape) == len(other) and all(a == b or DYNAMIC_INDEX in (a, b) for a, b in pairs)
 

@@ -1,11 +1,11 @@
-"""Versions of a kernel for certain sizes of its names: functions of their own, chosen at run time.
+"""Versions of a kernel for certain sizes of its names: separate functions, selected at run time.
 
 ```
 func.func private @k_n1(…) attributes {loop.version = {of = @k, sizes = {n = 1 : i64}, reason = "…"}, …}
 ```
 
-A version may leave names open. Its extents are some of the kernel's then: with `n = 1`, the extent `m` of the version
-is what the kernel has as `m`, or as `n * m`.
+A version may leave names open. Its extents are then some of the kernel's: with `n = 1`, the extent `m` of the version
+is the kernel's extent `m` or `n * m`.
 """
 
 from __future__ import annotations
@@ -26,22 +26,22 @@ from xrelay.index_algebra.dims import Dim
 
 @dataclass(frozen=True)
 class KernelVersion:
-    """Of which kernel a function is a version, for which sizes of the kernel's names, and why there is one."""
+    """The kernel of a version, the sizes of the kernel's names, and the reason for the version."""
 
     of: str
     sizes: Mapping[str, int]
     reason: str
 
     def attribute(self) -> DictionaryAttr:
-        """What the function says of itself."""
+        """The attribute that marks a function as this version."""
         sizes = DictionaryAttr({name: IntegerAttr(size, i64) for name, size in self.sizes.items()})
         return DictionaryAttr({"of": SymbolRefAttr(self.of), "sizes": sizes, "reason": StringAttr(self.reason)})
 
     def choice(self, kernel: FuncOp, version: FuncOp) -> Choice | None:
-        """When the kernel does what `version`, its version, does for it, and with which extents.
+        """The condition under which `version` can replace the kernel, and the extents that it takes.
 
-        `None` where an extent of the kernel has no value for these sizes, no extent is a number then, or the version
-        wants an extent that the kernel has not.
+        Returns `None` if an extent of the kernel is undefined for these sizes, no extent becomes a number, or the
+        version takes an extent that the kernel does not have.
         """
         try:
             known = substitute(kernel_dims(kernel), self.sizes)
@@ -61,18 +61,18 @@ class KernelVersion:
 
 
 class Choice(NamedTuple):
-    """For which extents of a kernel, by their places among all, one of its versions is, and what it gets."""
+    """The extents of a kernel, by position, that select a version, and the extents passed to it."""
 
     numbers: tuple[tuple[int, int], ...]
-    """An extent, and the number that it is."""
+    """An extent and its required number."""
     equal: tuple[tuple[int, int], ...]
-    """Two extents that are equal."""
+    """Two extents that must be equal."""
     passed: tuple[int, ...]
-    """The extents that the version gets."""
+    """The extents that are passed to the version."""
 
 
 def version_of(function: FuncOp) -> KernelVersion | None:
-    """What a function says of the kernel that it is a version of; `None` for one that is none."""
+    """The kernel that this function is a version of, or `None`."""
     told = function.attributes.get(VERSION)
     if not isinstance(told, DictionaryAttr):
         return None
