@@ -1,4 +1,4 @@
-"""topi: how one element of a result is computed; index spaces, scalar bodies, and named heavy operations."""
+"""topi: computations of single elements of a result, as index spaces, scalar bodies, and named heavy operations."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Building computes from Python: index variables are affine expressions, a body is a function that appends ops.
+"""Builds computes from Python: index variables are affine expressions, and a function appends the ops of a body.
 
     def relu(b: Body) -> list[SSAValue]:
         return [b.maximum(b.read(x, *b.spatial), b.constant(0.0, f32))]
 
     op = compute("relu", {"n": 1, "c": 64}, [f32], relu)
 
-The op is not inserted anywhere; its results are `op.tensors`.
+The op is not inserted; its results are `op.tensors`.
 """
 
 from __future__ import annotations
@@ -52,9 +52,9 @@ from xrelay.index_algebra.value_map import Space
 REGROUPED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC])
 CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_CONTRACT])
 REGROUPED_CONTRACTED = arith.FastMathFlagsAttr([FastMathFlag.REASSOC, FastMathFlag.ALLOW_CONTRACT])
-"""What is allowed of sums that reductions make: other orders, and fused multiply-adds."""
+"""Allowed in sums of reductions: any order, and fused multiply-adds."""
 UNSIGNED_ZEROS = arith.FastMathFlagsAttr([FastMathFlag.NO_SIGNED_ZEROS])
-"""What is allowed of maxima that reductions make; ordering zeros costs a processor two more operations."""
+"""Allowed in maxima of reductions: any order of 0.0 and -0.0, which saves two instructions."""
 
 IndexLike: TypeAlias = AffineExpr | Dim
 Number: TypeAlias = float | int
@@ -63,7 +63,7 @@ IndexSpaceT = TypeVar("IndexSpaceT", bound=IndexSpaceOp)
 
 
 def scalar_attr(value: Number, type: Attribute, *, wraps: bool = False) -> FloatAttr | IntegerAttr:
-    """`value` as an attribute of the scalar type `type`, with `wraps` the last bits of an integer that does not fit.
+    """`value` as an attribute of the scalar type `type`; `wraps` truncates integers that do not fit.
 
     Raises `LoweringError` for a type that is not a scalar.
     """
@@ -75,17 +75,17 @@ def scalar_attr(value: Number, type: Attribute, *, wraps: bool = False) -> Float
 
 
 def is_unsigned(type: Attribute) -> bool:
-    """Whether values of an integer type are never negative: unsigned ones and booleans."""
+    """Whether an integer type has no negative values: unsigned integers and booleans."""
     return isinstance(type, IntegerType) and (type.signedness.data == Signedness.UNSIGNED or type.width.data == 1)
 
 
 class Body:
     """Appends scalar ops to the body of a compute.
 
-    `spatial` and `reduction` are the variables as affine expressions, to be used in `read`, `index` and `in_bounds`
-    (write `expr - 1`, never `1 - expr`: xDSL's expressions get the latter wrong); `accumulators` are scalars, and
-    `variables` the variables as values. A dimension becomes an expression by `expr`; products and quotients with
-    one are `scaled`, `quotient` and `remainder`.
+    `spatial` and `reduction` are the variables as affine expressions for `read`, `index` and `in_bounds` (write `expr -
+    1`, never `1 - expr`: xDSL's expressions get the latter wrong); `accumulators` are scalars, and `variables` are the
+    variables as values. `expr` converts a dimension to an expression; `scaled`, `quotient` and `remainder` multiply or
+    divide by a dimension.
     """
 
     spatial: tuple[AffineExpr, ...]
@@ -103,12 +103,12 @@ class Body:
         self.variables = tuple(block.args[:count])
 
     def add(self, op: Operation) -> SSAValue:
-        """Appends `op` and gives its first result."""
+        """Appends `op` and returns its first result."""
         self._block.add_op(op)
         return op.results[0]
 
     def as_index(self, value: SSAValue) -> AffineExpr:
-        """A computed value of type index as an expression, so that it can stand in an access."""
+        """A computed value of type index as an expression for use in accesses."""
         return AffineDimExpr(self._space.position(value))
 
     def expr(self, dim: IndexLike) -> AffineExpr:
@@ -128,14 +128,14 @@ class Body:
         return modulo(index, self._divisor(by))
 
     def _divisor(self, by: Dim) -> AffineExpr:
-        """`by`, or 1 where that is 0: of an extent without elements none is computed, but its place is written."""
+        """`by`, or 1 if `by` is 0: no element of an empty extent is computed, but its index expression is emitted."""
         divisor = simplify(self.expr(by), box_of(self._space))
         return self.expr(1) if divisor == AffineConstantExpr(0) else divisor
 
     def broadcast(self, index: AffineExpr, extent: Dim, space: Dim) -> IndexLike:
-        """Where an axis of `extent` is read that broadcasts to `space`: at `index`, or at 0 where the extent is 1.
+        """The index at which an axis of `extent` that broadcasts to `space` is read: `index`, or 0 if the extent is 1.
 
-        Where it is not known which, at the index times 0 or 1.
+        If the extent is unknown, the result is the index times 0 or 1.
         """
         if extent == 1:
             return 0
@@ -144,7 +144,7 @@ class Body:
         return self.scaled(index, maximum(0, minimum(1, extent - 1)))
 
     def size(self, dim: Dim, type: Attribute) -> SSAValue:
-        """A dimension as a number of a scalar type: its last bits if it does not fit, as a truth value `dim != 0`."""
+        """A dimension as a number of a scalar type: truncated if it does not fit; as a boolean it is `dim != 0`."""
         if isinstance(dim, int):
             value = int(dim != 0) if type == i1 else dim
             return self.add(arith.ConstantOp(scalar_attr(value, type, wraps=True)))
@@ -158,9 +158,9 @@ class Body:
         return self.add(IndexCastOp(index, type))
 
     def read(self, tensor: SSAValue, *indices: IndexLike) -> SSAValue:
-        """The element of `tensor` at `indices`."""
+        """Reads the element of `tensor` at `indices`."""
         op = ReadOp(tensor, self._exprs(indices), self._space.values)
-        # While the body is written its scalars say whether they are signed, so that the right ops are chosen.
+        # While the body is built its scalars have signs, which select the ops.
         element = tensor_type(tensor).element_type
         if op.element.type != element:
             Rewriter.replace_value_with_new_type(op.element, element)
@@ -171,7 +171,7 @@ class Body:
         return self.add(IndexOp(self._exprs([expr]), self._space.values))
 
     def checked_index(self, value: SSAValue, size: Dim, *, from_end: bool = False) -> SSAValue:
-        """An integer as an index below `size`, checked where the program runs; see `topi.checked_index`."""
+        """An integer as an index below `size`, checked at run time; see `topi.checked_index`."""
         if isinstance(value.type, IndexType):
             return self.add(CheckedIndexOp(value, size, from_end=from_end))
         unsigned = is_unsigned(value.type)
@@ -185,7 +185,7 @@ class Body:
     def guard(
         self, condition: SSAValue, type: Attribute, then: Callable[[], SSAValue], otherwise: Callable[[], SSAValue]
     ) -> SSAValue:
-        """The value of `then` where the condition holds, else of `otherwise`; each appends to a region of its own."""
+        """The value of `then` if the condition holds, else of `otherwise`; each appends to a region of its own."""
         regions = [self._region(then), self._region(otherwise)]
         return self.add(GuardOp(condition, type, *regions))
 
@@ -194,58 +194,58 @@ class Body:
         return self.add(arith.ConstantOp(scalar_attr(value, type)))
 
     def plus(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Sum, of floats or integers; `LoweringError` for booleans, which have none."""
+        """Sum of floats or integers; raises `LoweringError` for booleans."""
         _refuse_booleans(a.type)
         return self.add((arith.AddfOp if isinstance(a.type, AnyFloat) else arith.AddiOp)(a, b))
 
     def times(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Product, of floats or integers."""
+        """Product of floats or integers."""
         return self.add((arith.MulfOp if isinstance(a.type, AnyFloat) else arith.MuliOp)(a, b))
 
     def accumulate(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
-        """One more term of a sum whose terms may be added in any order, so that it can run in lanes."""
+        """Adds a term to a sum whose terms may be added in any order, so that it can be vectorized."""
         if isinstance(value.type, AnyFloat):
             return self.add(arith.AddfOp(accumulator, value, REGROUPED))
         return self.plus(accumulator, value)
 
     def accumulate_product(self, accumulator: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        """One more product of a sum in any order; product and sum may be rounded once."""
+        """Adds a product to a sum in any order; product and sum may be rounded together."""
         if not isinstance(a.type, AnyFloat):
             return self.plus(accumulator, self.times(a, b))
         return self.add(arith.AddfOp(accumulator, self.add(arith.MulfOp(a, b, CONTRACTED)), REGROUPED_CONTRACTED))
 
     def largest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
-        """One more value of a maximum in any order; which of 0.0 and -0.0 remains is left open, as numpy does."""
+        """Adds a value to a maximum in any order; it is unspecified which of 0.0 and -0.0 remains, as in numpy."""
         if isinstance(value.type, AnyFloat):
             return self.add(arith.MaximumfOp(accumulator, value, UNSIGNED_ZEROS))
         return self.maximum(accumulator, value)
 
     def smallest(self, accumulator: SSAValue, value: SSAValue) -> SSAValue:
-        """One more value of a minimum in any order; see `largest`."""
+        """Adds a value to a minimum in any order; see `largest`."""
         if isinstance(value.type, AnyFloat):
             return self.add(arith.MinimumfOp(accumulator, value, UNSIGNED_ZEROS))
         return self.minimum(accumulator, value)
 
     def minus(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Difference, of floats or integers; `LoweringError` for booleans, which have none."""
+        """Difference of floats or integers; raises `LoweringError` for booleans."""
         _refuse_booleans(a.type)
         return self.add((arith.SubfOp if isinstance(a.type, AnyFloat) else arith.SubiOp)(a, b))
 
     def divide(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Quotient, of floats or of integers (towards zero); `LoweringError` for booleans, which have none."""
+        """Quotient of floats or of integers (towards zero); raises `LoweringError` for booleans."""
         _refuse_booleans(a.type)
         if isinstance(a.type, AnyFloat):
             return self.add(arith.DivfOp(a, b))
         return self.add((arith.DivUIOp if is_unsigned(a.type) else arith.DivSIOp)(a, b))
 
     def maximum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The larger one; NaN where a float is NaN."""
+        """The larger value; NaN if an operand is NaN."""
         if isinstance(a.type, AnyFloat):
             return self.add(arith.MaximumfOp(a, b))
         return self.add((arith.MaxUIOp if is_unsigned(a.type) else arith.MaxSIOp)(a, b))
 
     def minimum(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """The smaller one; NaN where a float is NaN."""
+        """The smaller value; NaN if an operand is NaN."""
         if isinstance(a.type, AnyFloat):
             return self.add(arith.MinimumfOp(a, b))
         return self.add((arith.MinUIOp if is_unsigned(a.type) else arith.MinSIOp)(a, b))
@@ -281,7 +281,7 @@ class Body:
 
 
 def _refuse_booleans(type: Attribute) -> None:
-    # numpy takes their sum for "or", one bit of arithmetic for "exclusive or": neither is what a sum means elsewhere.
+    # numpy's sum of booleans is "or", 1-bit arithmetic's is "exclusive or"; neither equals the sum of other types.
     if type == i1:
         raise LoweringError("arithmetic on booleans", help="cast them to int32 or float32 first")
 
@@ -295,10 +295,10 @@ def compute(
     reduce: Mapping[str, Dim] | None = None,
     init: Sequence[Number] = (),
 ) -> ComputeOp:
-    """A `topi.compute` (not inserted anywhere) whose body `fill` appends; what `fill` returns is yielded.
+    """A `topi.compute` (not inserted) whose body `fill` appends; the values that `fill` returns are yielded.
 
-    `spatial` and `reduce` map names of variables to extents, integers or dimensions; `init` holds the accumulators'
-    first values, one per element type, and is empty without reduction.
+    `spatial` and `reduce` map names of variables to extents, integers or dimensions; `init` are the accumulators' first
+    values, one per element type, and is empty without reduction.
     """
     reduce = reduce or {}
     inits = [scalar_attr(value, type) for value, type in zip(init, element_types, strict=False)]
@@ -319,7 +319,7 @@ def scan(
     reverse: bool = False,
     exclusive: bool = False,
 ) -> ScanOp:
-    """A `topi.scan` (not inserted anywhere) along axis number `axis` of `spatial`; see `compute`."""
+    """A `topi.scan` (not inserted) along axis number `axis` of `spatial`; see `compute`."""
     inits = [scalar_attr(value, type) for value, type in zip(init, element_types, strict=True)]
     types = [typed(spatial.values(), element) for element in element_types]
     body = _body_region(list(spatial), inits)
@@ -336,7 +336,7 @@ def _body_region(names: Sequence[str], inits: Sequence[FloatAttr | IntegerAttr])
 
 
 def _filled(op: IndexSpaceT, fill: Callable[[Body], Sequence[SSAValue]]) -> IndexSpaceT:
-    """`op` with a body that `fill` appends; scalars become signless."""
+    """Appends the body of `op` with `fill`; scalars become signless."""
     block = op.body.block
     body = Body(block, len(op.spatial), len(op.reduction))
     body.add_yield(fill(body))

@@ -1,4 +1,4 @@
-"""Building scatters from Python, as `build.compute` builds computes."""
+"""Builds scatters from Python, like `build.compute` builds computes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def scatter(
     into: SSAValue,
     fill: Callable[[Body], tuple[Sequence[SSAValue], SSAValue]],
 ) -> ScatterOp:
-    """A `topi.scatter` (not inserted anywhere) whose body `fill` appends and gives the indices and the value of.
+    """A `topi.scatter` (not inserted) whose body `fill` appends; `fill` returns the indices and the value to yield.
 
     `space` maps names of variables to extents; `Body.variables` has them as values.
     """
@@ -37,7 +37,7 @@ def scatter(
 
 
 def combined(combine: Combine, element: Attribute, old: SSAValue, new: SSAValue, block: Block) -> SSAValue:
-    """Appends to `block` what combines an element of type `element`, with its sign, and an update of it."""
+    """Appends to `block` the op that combines an element of type `element`, with its sign, and an update of it."""
     op = _combination(combine, element, old, new)
     if op is None:
         return new

@@ -1,4 +1,4 @@
-"""`topi.checked_index`: an index that inputs of the model decide, checked where the program runs."""
+"""`topi.checked_index`: an index that depends on inputs of the model, checked at run time."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from xrelay.dialects.shared.checked_index import CheckedIndex
 
 @irdl_op_definition
 class CheckedIndexOp(CheckedIndex):
-    """An index in `[0, size)`: the operand itself, which must lie there; with `from_end` negative ones count back.
+    """An index in `[0, size)`: the operand itself after a check; with `from_end` negative operands count from the end.
 
-    The program fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`; the error names
-    the source node and the value. A compute that holds one is inlined only where all its elements are read.
+    The program fails if the operand is outside of `[0, size)`, or of `[-size, size)` with `from_end`; the error names
+    the source node and the value. A compute that contains this op is inlined only if all its elements are read.
 
-    - C1: the size is a number that is not negative, or a dimension.
+    - C1: the size is a nonnegative number or a dimension.
 
     ```mlir
     func.func @take(%x: tensor<9xf32>, %at: tensor<4xi32>) -> tensor<4xf32> {

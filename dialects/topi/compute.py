@@ -1,4 +1,4 @@
-"""`topi.compute`: how one element of a result is computed, over an index space."""
+"""`topi.compute`: the elements of a result, computed by a scalar body over an index space."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from xrelay.index_algebra.dims import Dim, Shape
 class ComputeOp(IndexSpaceOp):
     """Computes every element of its results from one scalar body over an index space.
 
-    The *spatial* variables number the elements: for each point of their box the results get the element at that
-    point. Without reduction variables the body yields the elements. With them, the body is a fold: it runs for every
-    point of the reduction box in row-major order, gets the accumulators as block arguments (`init` gives their first
-    values) and yields their next values; the last ones are the elements. Several accumulators make several results
-    (argmax keeps a value and an index, Welford three); what is made of them afterwards (the mean's division) is another
-    compute. Tensors are read from outside the body at any index by `topi.read`.
+    The *spatial* variables are the indices of the elements: each point of their box is an element of the results.
+    Without reduction variables the body yields the elements. With them, the body is a fold: it runs for every point of
+    the reduction box in row-major order, takes the accumulators as block arguments (`init` are their first values) and
+    yields their next values; the last values are the elements. Several accumulators produce several results (argmax has
+    a value and an index, Welford's variance three); computations on the results (the mean's division) are separate
+    computes. `topi.read` reads tensors from outside the body at any index.
 
     Extents are integers, or expressions over the named dimensions of the function's tensors (`[%i : 2 * n]`).
 
@@ -68,7 +68,7 @@ class ComputeOp(IndexSpaceOp):
         result_types: Sequence[Attribute],
         body: Region,
     ):
-        # Made as it is: a constructor takes most of its time to sort what it is given.
+        # Built with `Operation.__init__`: the constructor spends most of its time sorting arguments.
         Operation.__init__(
             self,
             properties={
@@ -83,7 +83,7 @@ class ComputeOp(IndexSpaceOp):
 
     @property
     def reduction(self) -> Shape:
-        """The extents of the reduction variables; empty where there is no reduction."""
+        """The extents of the reduction variables; empty without a reduction."""
         return extents_of(self.reduce_extents)
 
     def verify_(self) -> None:
@@ -111,7 +111,7 @@ class ComputeOp(IndexSpaceOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Prints the text form shown in the class; names inside the body are its own."""
+        """Prints the text form shown in the class; names inside the body have a scope of their own."""
         printer.print_string(" ")
         printer.print_string_literal(self.label.data)
         printer.enter_scope()

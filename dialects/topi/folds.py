@@ -1,4 +1,4 @@
-"""What the body of a fold or scan does with its accumulators: it combines each with a value, or selects candidates."""
+"""The bodies of folds and scans: each accumulator is combined with a value, or candidates are selected."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ REGROUPABLE = frozenset(
         *("andi", "ori", "xori"),
     )
 )
-"""Operations whose order and grouping a reduction is free to choose; sums and products of floats round differently."""
+"""Operations that a reduction may reorder and regroup; sums and products of floats then round differently."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Combination:
 class Selection:
     """`accumulator = select(condition, candidate, accumulator)` for all accumulators, with one condition.
 
-    No candidate depends on an accumulator; the condition compares them with what has been selected so far.
+    No candidate depends on an accumulator; the condition compares candidates with the accumulators.
     """
 
     condition: SSAValue
@@ -53,7 +53,7 @@ def dependencies(op: IndexSpaceOp) -> dict[SSAValue, frozenset[SSAValue]]:
 
 
 def combinations(op: IndexSpaceOp) -> list[Combination] | None:
-    """How each accumulator is combined; None where that is not by a regroupable operation on independent values."""
+    """The combination of each accumulator; None unless all are regroupable operations on independent values."""
     known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
     result: list[Combination] = []
     for accumulator, yielded in zip(op.accumulators, op.yielded, strict=True):
@@ -70,7 +70,7 @@ def combinations(op: IndexSpaceOp) -> list[Combination] | None:
 
 
 def selection(op: IndexSpaceOp) -> Selection | None:
-    """The condition and candidates of a fold that selects; None for another body."""
+    """The condition and candidates of a selecting fold; None for other bodies."""
     known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
     candidates: list[SSAValue] = []
     conditions: set[SSAValue] = set()
@@ -86,7 +86,7 @@ def selection(op: IndexSpaceOp) -> Selection | None:
 
 
 def independent_of_accumulators(op: IndexSpaceOp) -> tuple[list[Operation], list[Operation]]:
-    """The ops of the body that depend on no accumulator, and the others, without the terminator; in their order."""
+    """The ops of the body that depend on no accumulator, and the others, both in order and without the terminator."""
     known, folded = dependencies(op), frozenset[SSAValue](op.accumulators)
     independent: list[Operation] = []
     others: list[Operation] = []

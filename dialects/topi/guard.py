@@ -1,4 +1,4 @@
-"""`topi.guard`: a choice between two values of which only one is evaluated."""
+"""`topi.guard`: a choice between two values that evaluates only one of them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from xrelay.dialects.topi.index_space import YieldOp
 
 @irdl_op_definition
 class GuardOp(IRDLOperation):
-    """The first region's value where the condition holds, the second's elsewhere; the other region is not evaluated.
+    """Evaluates the first region if the condition holds, otherwise the second, and has its value.
 
-    That is the difference to `arith.select`: a read in the first region may be out of range where the condition is
-    false.
+    In contrast to `arith.select`, only one region is evaluated: a read in the first region may be out of bounds if the
+    condition is false.
 
     - C1: both regions end in `topi.yield` of one value of the result's type.
 

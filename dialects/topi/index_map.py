@@ -1,8 +1,8 @@
-"""Index expressions of topi: affine and semi-affine in index values, and in named dimensions.
+"""Index expressions of topi: affine and semi-affine in index values and in named dimensions.
 
-In the IR a map has a dimension for each index operand and a symbol for each of the dimensions in the property `symbols`
-beside it: `topi.read %x[%i - n]` has the map `(d0)[s0] -> (d0 - s0)` and the symbols `#relay.dims<n>`. Here both are
-places of one `ValueMap`. A symbol is a name, or a selection (`max(n, m)`); sums, products and quotients of dimensions
+In the IR a map has a dimension for each index operand and a symbol for each dimension in the property `symbols`:
+`topi.read %x[%i - n]` has the map `(d0)[s0] -> (d0 - s0)` and the symbols `#relay.dims<n>`. In this module both are
+operands of one `ValueMap`. A symbol is a name or a selection (`max(n, m)`); sums, products and quotients of dimensions
 are expressions.
 """
 
@@ -51,14 +51,14 @@ from xrelay.index_algebra.dims import (
 from xrelay.index_algebra.value_map import Space, ValueMap, symbols_as_dims
 
 Place: TypeAlias = SSAValue | DimExpr
-"""What a dimension of an index map stands for."""
+"""An operand of an index map: an index value or a named dimension."""
 
 IndexMap: TypeAlias = ValueMap[Place]
 """Index expressions over index values and named dimensions."""
 
 
 def index_map(access: AffineMapAttr, indices: Sequence[SSAValue], symbols: DimsAttr | None) -> IndexMap:
-    """The map of an op."""
+    """The map of an op as a `ValueMap`."""
     if symbols is None:
         return ValueMap[Place](access.data.results, tuple(indices))
     count = access.data.num_dims
@@ -67,7 +67,7 @@ def index_map(access: AffineMapAttr, indices: Sequence[SSAValue], symbols: DimsA
 
 
 def stored(index: IndexMap) -> tuple[AffineMapAttr, list[SSAValue], DimsAttr | None]:
-    """What an op keeps of a map: the attribute, the index operands, and what the symbols are."""
+    """The parts of a map that an op stores: the attribute, the index operands, and the dimensions of the symbols."""
     values = [place for place in index.operands if isinstance(place, SSAValue)]
     dims = [place for place in index.operands if not isinstance(place, SSAValue)]
     if not dims:
@@ -86,7 +86,7 @@ def stored(index: IndexMap) -> tuple[AffineMapAttr, list[SSAValue], DimsAttr | N
 
 
 def dim_expr(dim: Dim, space: Space[Place]) -> AffineExpr:
-    """A dimension as an expression over `space`, to which what it is made of is appended."""
+    """A dimension as an expression over `space`; its names and selections are appended to `space`."""
     if isinstance(dim, int):
         return AffineConstantExpr(dim)
     total: AffineExpr = AffineConstantExpr(0)
@@ -105,7 +105,7 @@ def dim_expr(dim: Dim, space: Space[Place]) -> AffineExpr:
 
 
 def dim_of(expr: AffineExpr, places: Sequence[Place]) -> Dim | None:
-    """The dimension that an expression is; `None` where it depends on index values."""
+    """The dimension that an expression equals; `None` if it depends on index values."""
     match expr:
         case AffineConstantExpr(value=value):
             return value
@@ -134,7 +134,7 @@ def _operation(kind: AffineBinaryOpKind, lhs: Dim, rhs: Dim) -> Dim:
 
 
 def with_sizes(index: IndexMap, sizes: Mapping[str, int]) -> IndexMap:
-    """`index` in which named dimensions are their sizes."""
+    """`index` with named dimensions replaced by their sizes."""
     known = {
         position: AffineConstantExpr(size)
         for position, place in enumerate(index.operands)
@@ -147,7 +147,7 @@ def with_sizes(index: IndexMap, sizes: Mapping[str, int]) -> IndexMap:
 
 
 def extent_of(value: SSAValue) -> Dim | None:
-    """The extent of an index variable of a compute; None for an index that was computed otherwise."""
+    """The extent of an index variable of a compute; None for other index values."""
     if isinstance(value, BlockArgument) and isinstance(compute := value.block.parent_op(), BodyOp):
         extents = (*compute.spatial, *compute.reduction)
         return extents[value.index] if value.index < len(extents) else None
@@ -155,7 +155,7 @@ def extent_of(value: SSAValue) -> Dim | None:
 
 
 def box_of(space: Space[Place]) -> Box:
-    """The values of each place, as far as they are known; what extents are made of is appended to `space`."""
+    """The known ranges of the places; names in extents are appended to `space`."""
     box: list[Interval | Below | None] = []
     while len(box) < len(space.values):
         box.append(_range(space.values[len(box)], space))
@@ -174,7 +174,7 @@ def _range(place: Place, space: Space[Place]) -> Interval | Below | None:
 
 
 def last_of(index: IndexMap) -> Dim | None:
-    """The greatest value of one expression that only grows with variables, as a dimension; `None` for any other."""
+    """The greatest value, as a dimension, of one expression that only grows with its variables; `None` for others."""
     form = linear_form(index.exprs[0])
     total: Dim = form.constant
     for atom, coefficient in form.terms:
@@ -193,7 +193,7 @@ def last_of(index: IndexMap) -> Dim | None:
 
 
 def is_inside(index: IndexMap, size: Dim) -> bool:
-    """Whether one expression surely lies in [0, size) where its variables are in their ranges."""
+    """Whether one expression is proven to be in [0, size) for all values of its variables."""
     space = Space(index.operands)
     limits = bounds(index.exprs[0], box_of(space))
     if limits is None or limits[0] < 0:
@@ -211,7 +211,7 @@ class _IndexReader(AffineReader[Place]):
     """Reads expressions over SSA values, names and selections."""
 
     def operand(self) -> AffineExpr | None:
-        """Parse `%i`, `n` or `max(n, m)`."""
+        """Parses `%i`, `n` or `max(n, m)`."""
         parser = self.parser
         operand = parser.parse_optional_unresolved_operand()
         if operand is not None:
@@ -230,12 +230,12 @@ class _IndexReader(AffineReader[Place]):
 
 
 def parse_index(parser: Parser) -> IndexMap:
-    """Parse `[%i + n, %j]`."""
+    """Parses `[%i + n, %j]`."""
     return _IndexReader(parser).exprs()
 
 
 def print_index(printer: Printer, index: IndexMap) -> None:
-    """Print `[%i + n, %j]`."""
+    """Prints `[%i + n, %j]`."""
 
     def operand(position: int) -> None:
         place = index.operands[position]

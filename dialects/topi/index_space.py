@@ -1,4 +1,4 @@
-"""What `topi.compute`, `topi.scan` and `topi.scatter` share: an index space with a scalar body; and `topi.yield`."""
+"""Base classes of `topi.compute`, `topi.scan` and `topi.scatter`: an index space with a scalar body; `topi.yield`."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ from xrelay.index_algebra.dims import Dim, Shape
 
 @irdl_op_definition
 class YieldOp(IRDLOperation):
-    """Ends a region of `topi.compute`, `topi.scan`, `topi.scatter` or `topi.guard` and gives its values.
+    """Ends a region of `topi.compute`, `topi.scan`, `topi.scatter` or `topi.guard` and returns its values.
 
-    - C1: stands in a `topi.compute`, `topi.scan`, `topi.scatter` or `topi.guard`, which check number and types of the
-      values.
+    - C1: the parent is a `topi.compute`, `topi.scan`, `topi.scatter` or `topi.guard`, which check number and types of
+      the values.
 
     ```mlir
     func.func @ones() -> tensor<4xf32> {
@@ -77,8 +77,8 @@ class YieldOp(IRDLOperation):
 class BodyOp(IRDLOperation, ABC):
     """An op with a scalar body that runs for each point of an index space.
 
-    The arguments of the body begin with the *spatial* variables, which number the points, and those of a reduction
-    where the op has one.
+    The arguments of the body begin with the *spatial* variables, which are the coordinates of the point, and those of a
+    reduction, if the op has one.
     """
 
     label = prop_def(StringAttr)
@@ -94,42 +94,42 @@ class BodyOp(IRDLOperation, ABC):
 
     @property
     def reduction(self) -> Shape:
-        """The extents of the reduction variables; empty where there is no reduction."""
+        """The extents of the reduction variables; empty without a reduction."""
         return ()
 
     @property
     def known_spatial(self) -> tuple[int, ...]:
-        """The extents of the spatial variables, all of which are integers; `DimensionError` where one has a name."""
+        """The extents of the spatial variables, if all are integers; raises `DimensionError` for a named dimension."""
         return integers(self.spatial)
 
     @property
     def known_reduction(self) -> tuple[int, ...]:
-        """The extents of the reduction variables, all of which are integers."""
+        """The extents of the reduction variables, if all are integers."""
         return integers(self.reduction)
 
     @property
     def spatial_vars(self) -> tuple[BlockArgument, ...]:
-        """The block arguments that number the points."""
+        """The block arguments that are the coordinates of the point."""
         return tuple(self.body.block.args[: len(self.spatial)])
 
     @property
     def reduce_vars(self) -> tuple[BlockArgument, ...]:
-        """The block arguments that run over the reduction box."""
+        """The block arguments that iterate over the reduction box."""
         first = len(self.spatial)
         return tuple(self.body.block.args[first : first + len(self.reduction)])
 
     @property
     def yielded(self) -> tuple[SSAValue, ...]:
-        """What the body yields."""
+        """The values that the body yields."""
         last = self.body.block.last_op
         return tuple(last.operands) if isinstance(last, YieldOp) else ()
 
 
 class IndexSpaceOp(BodyOp, ABC):
-    """An op whose results have one element for each point of an index space, given by a scalar body.
+    """An op whose results have one element for each point of an index space, computed by a scalar body.
 
-    The arguments of the body are the spatial variables, one for each axis of the results, then those of a reduction
-    where the op has one, then the accumulators.
+    The arguments of the body are the spatial variables, one for each axis of the results, those of a reduction, if the
+    op has one, and the accumulators.
     """
 
     init = prop_def(ArrayAttr[FloatAttr | IntegerAttr])
@@ -137,7 +137,7 @@ class IndexSpaceOp(BodyOp, ABC):
 
     @property
     def accumulators(self) -> tuple[BlockArgument, ...]:
-        """The block arguments that hold the accumulators, one per `init`."""
+        """The block arguments that are the accumulators, one per `init`."""
         return tuple(self.body.block.args[len(self.spatial) + len(self.reduction) :])
 
     @property
@@ -170,7 +170,7 @@ class IndexSpaceOp(BodyOp, ABC):
                 )
 
     def verify_init(self, expected: Sequence[Attribute]) -> None:
-        """Checks C3: first values of the types `expected`."""
+        """Checks C3: the first values have the types `expected`."""
         actual = [attr.type for attr in self.init]
         if actual != list(expected):
             raise VerifyException(
@@ -179,7 +179,7 @@ class IndexSpaceOp(BodyOp, ABC):
             )
 
     def verify_yield(self) -> None:
-        """Checks C4: what the body yields."""
+        """Checks C4: the yielded values."""
         last = self.body.block.last_op
         if not isinstance(last, YieldOp):
             found = last.name if last else "nothing"
@@ -194,7 +194,7 @@ class IndexSpaceOp(BodyOp, ABC):
 
 
 def compute_around(op: Operation) -> BodyOp | None:
-    """The compute, scan or scatter in whose body an op stands; None where it stands in none."""
+    """The compute, scan or scatter whose body contains an op, or None."""
     parent = op.parent_op()
     while parent is not None and not isinstance(parent, BodyOp):
         parent = parent.parent_op()
@@ -228,7 +228,7 @@ def parse_accumulators(parser: Parser) -> list[tuple[Parser.Argument, FloatAttr 
 
 
 def print_variables(printer: Printer, opening: str, variables: Sequence[BlockArgument], extents: Sequence[Dim]) -> None:
-    """Prints variables with their extents, `opening` before them."""
+    """Prints `opening` and variables with their extents."""
 
     def variable(pair: tuple[BlockArgument, Dim]) -> None:
         printer.print_block_argument(pair[0], print_type=False)

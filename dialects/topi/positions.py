@@ -1,4 +1,4 @@
-"""`topi.positions`: where a condition holds, as a list whose length the data decides."""
+"""`topi.positions`: the positions at which a condition holds, as a list of data-dependent length."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from xrelay.index_algebra.dims import product
 
 @irdl_op_definition
 class PositionsOp(IRDLOperation):
-    """The row-major positions of the elements of `mask` that are true, ascending, and how many there are.
+    """The row-major positions of the true elements of `mask`, ascending, and their number.
 
-    This is how an output of data-dependent length begins: `positions` has room for all elements, `count` says how many
-    it holds, and behind those it is zero. What is found there is read at the positions by computes, up to `count`.
+    Outputs of data-dependent length begin with this op: `positions` has room for all elements, the first `count`
+    entries are used, and the others are zero. Computes then read elements at these positions, up to `count`.
 
     - C1: the mask is of i1.
-    - C2: positions are a list of i64 with as many places as the mask has elements.
+    - C2: positions are a list of i64 with as many entries as the mask has elements.
     - C3: the count is one i64.
 
     ```mlir

@@ -58,16 +58,15 @@ def _verify_operands(
 class ReadOp(IRDLOperation):
     """Reads one element of a tensor, at affine expressions of index values.
 
-    An index value is a variable of the compute or a computed index, which is how gathers are written: an element that
-    was read, of a tensor of indices or by `arith.index_cast`. It must lie inside the tensor; what inputs of the model
-    decide is clipped before, or goes through `topi.checked_index`.
+    An index value is a variable of the compute or a computed index, which expresses gathers: an element that was read,
+    either from a tensor of indices or converted by `arith.index_cast`. It must be in bounds; an index that depends on
+    inputs of the model is clipped before, or checked by `topi.checked_index`.
 
     - C1: the index map has one dimension per index operand, and one symbol per named dimension that it uses.
     - C2: one index expression per dimension of the tensor.
     - C3: the result has the tensor's element type.
-    - C4: where the expressions are affine in the variables and no `topi.guard` surrounds the read, they stay inside the
-      tensor.
-    - C5: stands in the body of a `topi.compute`, `topi.scan` or `topi.scatter`.
+    - C4: expressions that are affine in the variables are in bounds, unless a `topi.guard` surrounds the read.
+    - C5: the op is in the body of a `topi.compute`, `topi.scan` or `topi.scatter`.
 
     ```mlir
     func.func @shift(%x: tensor<9xf32>) -> tensor<4xf32> {
@@ -91,13 +90,13 @@ class ReadOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(self, tensor: SSAValue, exprs: Sequence[AffineExpr], values: Sequence[Place]):
-        """Reads `tensor` at `exprs`, whose dimensions number `values`."""
+        """Reads `tensor` at `exprs`, whose dimensions are positions in `values`."""
         access, indices, symbols = stored(ValueMap.make(exprs, values))
         element = signless(tensor.type.element_type) if isinstance(tensor.type, TensorType) else tensor.type
         properties: dict[str, Attribute] = {"access": access}
         if symbols is not None:
             properties["symbols"] = symbols
-        # Made as it is: a constructor takes most of its time to sort what it is given.
+        # Built with `Operation.__init__`: the constructor spends most of its time sorting arguments.
         Operation.__init__(self, operands=(tensor, *indices), properties=properties, result_types=(element,))
 
     @property
@@ -107,7 +106,7 @@ class ReadOp(IRDLOperation):
 
     @property
     def exprs(self) -> tuple[AffineExpr, ...]:
-        """The index expressions, over the positions of `indices`, and of `symbols`."""
+        """The index expressions, over the positions of `indices` and `symbols`."""
         return self.access.data.results
 
     def verify_(self) -> None:
@@ -179,7 +178,7 @@ class ReadOp(IRDLOperation):
 
 
 def _bounds_are_exact(expr: AffineExpr, space: Space[Place], box: Box) -> bool:
-    """True where interval bounds are exact: variables of known extents, none of which occurs in two terms."""
+    """Whether interval bounds are exact: all variables have static extents, and none occurs in two terms."""
     dims = [dim for atom, _ in linear_form(expr, box).terms for dim in atom.used_dims()]
     known = (isinstance(space.values[dim], SSAValue) and not isinstance(box[dim], Below) for dim in dims)
     return len(dims) == len(set(dims)) and all(known)
@@ -213,7 +212,7 @@ class IndexOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(self, expr: Sequence[AffineExpr], values: Sequence[Place]):
-        """The value of the one expression in `expr`, whose dimensions number `values`."""
+        """The value of the one expression in `expr`, whose dimensions are positions in `values`."""
         access, indices, symbols = stored(ValueMap.make(expr, values))
         super().__init__(
             operands=[indices], properties={"access": access, "symbols": symbols}, result_types=[IndexType()]
@@ -226,7 +225,7 @@ class IndexOp(IRDLOperation):
 
     @property
     def exprs(self) -> tuple[AffineExpr, ...]:
-        """The one expression, over the positions of `indices`, and of `symbols`."""
+        """The one expression, over the positions of `indices` and `symbols`."""
         return self.access.data.results
 
     def verify_(self) -> None:
@@ -252,9 +251,9 @@ class IndexOp(IRDLOperation):
 
 @irdl_op_definition
 class InBoundsOp(IRDLOperation):
-    """True where every expression lies in its range: `0 <= expression < size`.
+    """True if every expression is in its range: `0 <= expression < size`.
 
-    The condition of padding, kept affine so that a schedule can split the loop at the borders.
+    Used as the condition of padding; its affine form lets a schedule split the loop at the borders.
 
     - C1: the index map has one dimension per index operand, and one symbol per named dimension that it uses.
     - C2: one size per expression.
@@ -288,7 +287,7 @@ class InBoundsOp(IRDLOperation):
     traits = traits_def(Pure())
 
     def __init__(self, exprs: Sequence[AffineExpr], sizes: Sequence[Dim], values: Sequence[Place]):
-        """Whether each of `exprs`, whose dimensions number `values`, lies below its size and not below 0."""
+        """Whether each of `exprs`, whose dimensions are positions in `values`, is nonnegative and below its size."""
         access, indices, symbols = stored(ValueMap.make(exprs, values))
         super().__init__(
             operands=[indices],
@@ -303,7 +302,7 @@ class InBoundsOp(IRDLOperation):
 
     @property
     def exprs(self) -> tuple[AffineExpr, ...]:
-        """The index expressions, over the positions of `indices`, and of `symbols`."""
+        """The index expressions, over the positions of `indices` and `symbols`."""
         return self.access.data.results
 
     @property

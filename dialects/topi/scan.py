@@ -1,4 +1,4 @@
-"""`topi.scan`: a fold along one axis whose every intermediate value is an element of the result."""
+"""`topi.scan`: a fold along one axis whose intermediate values are the elements of the result."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ from xrelay.index_algebra.dims import Dim
 
 @irdl_op_definition
 class ScanOp(IndexSpaceOp):
-    """Folds along one axis of an index space and keeps what the accumulators hold at each point.
+    """Folds along one axis of an index space and keeps the accumulators at each point.
 
     For each point of the other axes the body runs for every point of the axis named after `along`, in ascending order,
-    with `reverse` in descending order. It gets the accumulators as block arguments (`init` gives their first values)
-    and yields their next values. The results hold at each point what the body yields there, with `exclusive` what the
-    accumulators hold before it. Nothing is assumed of the body: a scan is never regrouped, so that sums of floats are
-    rounded one after the other. Several accumulators make several results.
+    or in descending order with `reverse`. It takes the accumulators as block arguments (`init` are their first values)
+    and yields their next values. An element of the results is the value that the body yields at its point or, with
+    `exclusive`, the accumulator before it. The body may be any function: a scan is never regrouped, so sums of floats
+    are rounded in order. Several accumulators produce several results.
 
     - C1: no extent is negative; the block arguments are one index per extent, then one accumulator per `init`.
     - C2: at least one result; each is a tensor whose shape is the extents.
     - C3: one `init` per result, of its element type.
     - C4: the body ends in `topi.yield` of one value per result, of its element type.
-    - C5: the axis is one of the index space.
+    - C5: the axis is an axis of the index space.
 
     ```mlir
     func.func @cumulative_sums(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
@@ -93,12 +93,12 @@ class ScanOp(IndexSpaceOp):
 
     @property
     def along(self) -> int:
-        """The position of the axis that the scan runs along."""
+        """The position of the scanned axis."""
         return self.axis.value.data
 
     @property
     def scan_var(self) -> BlockArgument:
-        """The block argument that runs along the axis."""
+        """The block argument that iterates along the axis."""
         return self.body.block.args[self.along]
 
     @property
@@ -141,7 +141,7 @@ class ScanOp(IndexSpaceOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Prints the text form shown in the class; names inside the body are its own."""
+        """Prints the text form shown in the class; names inside the body have a scope of their own."""
         printer.print_string(" ")
         printer.print_string_literal(self.label.data)
         printer.enter_scope()

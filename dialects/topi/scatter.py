@@ -22,10 +22,10 @@ from xrelay.index_algebra.dims import Dim
 
 
 class Combine(StrEnum):
-    """What becomes of an element and an update of it; the words are Relay's."""
+    """The combination of an element with an update of it, by Relay's names."""
 
     UPDATE = "update"
-    """The update: of several the last one stays."""
+    """Replaces the element; the last of several updates wins."""
 
     ADD = "add"
     MUL = "mul"
@@ -44,19 +44,19 @@ class CombineAttr(EnumAttribute[Combine], SpacedOpaqueSyntaxAttribute):
 class ScatterOp(BodyOp):
     """The tensor `into` with updates: one for each point of an index space, in row-major order of the points.
 
-    The body yields where an update goes, one index for each dimension of the tensor, and its value. `update` puts the
-    value there, so that of several updates of one element the last one stays; `add`, `mul`, `min` and `max` combine it
-    with what is there, one update after the other, so the result does not depend on threads or lanes. Indices must lie
-    inside the tensor: those that inputs of the model decide go through `topi.checked_index`.
+    The body yields the position of an update, one index for each dimension of the tensor, and its value. `update`
+    stores the value, so that the last of several updates of one element wins. `add`, `mul`, `min` and `max` combine the
+    value with the current element, one update after the other, so the result does not depend on threads or lanes.
+    Indices must be in bounds: those that depend on inputs of the model are checked by `topi.checked_index`.
 
-    A variable that is by itself an index of the tensor keeps updates apart: points that differ in it update different
-    elements, in any order. Loops over such variables may be parallel and vectorised, the others stay in order.
+    If a variable is by itself an index of the tensor, points that differ in it update different elements, in any order.
+    Loops over such variables may be parallel and vectorised; the other loops stay in order.
 
     - C1: no extent is negative; the block arguments are one index per extent.
     - C2: the result has the type of the tensor.
     - C3: the body ends in `topi.yield` of one index per dimension of the tensor and a value of its element type.
     - C4: booleans are not added or multiplied.
-    - C5: a variable that is by itself an index stays inside the tensor.
+    - C5: a variable that is by itself an index is in bounds.
 
     ```mlir
     func.func @histogram(%counts: tensor<8xi32>, %bins: tensor<20xindex>) -> tensor<8xi32> {
@@ -90,7 +90,7 @@ class ScatterOp(BodyOp):
 
     @property
     def combine(self) -> Combine:
-        """What becomes of an element and its update."""
+        """The combination of an element and its update."""
         return self.combine_attr.data
 
     @property
@@ -100,7 +100,7 @@ class ScatterOp(BodyOp):
 
     @property
     def indices(self) -> tuple[SSAValue, ...]:
-        """Where an update goes."""
+        """The position of an update."""
         return self.yielded[:-1]
 
     @property
@@ -168,7 +168,7 @@ class ScatterOp(BodyOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Prints the text form shown in the class; names inside the body are its own."""
+        """Prints the text form shown in the class; names inside the body have a scope of their own."""
         printer.print_string(" ")
         printer.print_string_literal(self.label.data)
         printer.enter_scope()

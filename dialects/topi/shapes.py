@@ -1,4 +1,4 @@
-"""Types and sizes that the ops of topi share: tensors of values."""
+"""Types and shapes that the ops of topi share."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from xrelay.index_algebra.dims import ANY, Dim, Shape
 
 
 def tensor_type(value: SSAValue) -> TensorType[Attribute]:
-    """The type of a value that must be a tensor, each of whose dimensions is known or has a name.
+    """The type of a value that must be a tensor whose dimensions are all static or named.
 
-    Raises `VerifyException` where it is not.
+    Raises `VerifyException` for other values.
     """
     if not isa(value.type, TensorType):
         raise VerifyException(f"{value.type} is not a tensor")
@@ -31,12 +31,12 @@ def tensor_type(value: SSAValue) -> TensorType[Attribute]:
 
 
 def shape_of(value: SSAValue) -> Shape:
-    """The shape of a tensor value, named dimensions as expressions."""
+    """The shape of a tensor value, with named dimensions as expressions."""
     return shape_of_type(tensor_type(value))
 
 
 def known_shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor value, all of whose extents are integers; `VerifyException` where one has a name."""
+    """The shape of a tensor value of static shape; raises `VerifyException` for a named dimension."""
     known = [dim for dim in shape_of(value) if isinstance(dim, int)]
     if len(known) != len(shape_of(value)):
         raise VerifyException(f"{value.type} has named dimensions where extents must be known")
@@ -49,13 +49,13 @@ def shape_list(shape: Sequence[Dim]) -> str:
 
 
 def certainly_greater(lhs: Dim, rhs: Dim) -> bool:
-    """Whether `lhs` is greater than `rhs` whatever the sizes of named dimensions are."""
+    """Whether `lhs` is greater than `rhs` for all sizes of named dimensions."""
     difference = lhs - rhs
     return isinstance(difference, int) and difference > 0
 
 
 def certainly_at_most(lhs: Dim, rhs: Dim) -> bool:
-    """Whether `lhs` is at most `rhs` whatever the sizes of named dimensions are, as far as their bounds tell."""
+    """Whether `lhs` is proven to be at most `rhs` for all sizes of named dimensions, by their bounds."""
     low, _ = interval_of(rhs - lhs, {})
     return low is not None and low >= 0
 
@@ -77,13 +77,13 @@ def bit_width(type: Attribute) -> int:
 
 
 def float_type(type: Attribute) -> AnyFloat:
-    """`type`, which must be one of floats; raises `VerifyException` where it is not."""
+    """`type`, which must be a float type; raises `VerifyException` for other types."""
     if not isinstance(type, AnyFloat):
         raise VerifyException(f"{type} is not a type of floats")
     return type
 
 
 def holds_products_of(accumulator: Attribute, element: Attribute) -> bool:
-    """Whether sums of products of `element`s may be kept in `accumulator`: the same kind of number, not narrower."""
+    """Whether `accumulator` can hold sums of products of `element`: the same kind of number, not narrower."""
     same_kind = isinstance(accumulator, AnyFloat) == isinstance(element, AnyFloat)
     return same_kind and bit_width(accumulator) >= bit_width(element)

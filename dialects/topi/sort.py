@@ -1,4 +1,4 @@
-"""`topi.sort`: an axis in order, with the position that each element came from; also top-k."""
+"""`topi.sort`: sorts along an axis and returns the original position of each element; also top-k."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from xrelay.index_algebra.dims import Dim, Shape
 class SortOp(IRDLOperation):
     """Sorts along `axis`, and keeps as many of the first elements as the results have along it.
 
-    `values` are the elements in order, `indices` the places along the axis that they came from. Where all are kept
-    this is a sort, with fewer it is top-k. Ascending unless `descending` is set. In both directions equal elements keep
-    their order, 0.0 and -0.0 are equal, and NaN is greater than all numbers, as in numpy's sort and onnxruntime's TopK.
-    Other payloads are read at `indices` by a compute.
+    `values` are the sorted elements, `indices` their original positions along the axis. If all elements are kept this
+    is a sort, otherwise top-k. The order is ascending unless `descending` is set. In both directions equal elements
+    keep their order, 0.0 and -0.0 are equal, and NaN is greater than all numbers, as in numpy's sort and onnxruntime's
+    TopK. To sort other data along, a compute reads it at `indices`.
 
     - C1: 0 <= axis < rank.
     - C2: values and indices have the data's shape, but along the axis at most its extent.
@@ -56,7 +56,7 @@ class SortOp(IRDLOperation):
     assembly_format = "`(` $data `)` attr-dict `:` functional-type(operands, results)"
 
     def __init__(self, data: SSAValue, axis: int, *, descending: bool = False, count: Dim | None = None):
-        """`count` is how many elements are kept along the axis; all of them by default."""
+        """`count` is the number of elements kept along the axis, by default all."""
         element, shape = tensor_type(data).element_type, list(shape_of(data))
         if count is not None:
             shape[axis] = count
@@ -68,7 +68,7 @@ class SortOp(IRDLOperation):
 
     @property
     def rows(self) -> Shape:
-        """The extents of the axes that number the rows: all but the sorted one."""
+        """The extents of the axes that enumerate the rows: all but the sorted axis."""
         axis, shape = self.axis.value.data, shape_of(self.data)
         return shape[:axis] + shape[axis + 1 :]
 

@@ -1,4 +1,4 @@
-"""A function for given sizes of its named dimensions: what one computes where the sizes are known."""
+"""Specializes a function with named dimensions to given sizes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.errors import DimensionError
 
 
 def has_named_dimensions(function: FuncOp) -> bool:
-    """Whether a type in a function or an extent in it has a name."""
+    """Whether a type or an extent in a function has a named dimension."""
     types = [argument.type for argument in function.body.block.args]
     types += [result.type for op in function.walk() for result in op.results]
     return any(map(dims_in, types)) or any(
@@ -32,11 +32,10 @@ def has_named_dimensions(function: FuncOp) -> bool:
 
 
 def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str] = ()) -> FuncOp:
-    """A copy of `function`, inserted nowhere, in which each named dimension is its size.
+    """Returns a copy of `function`, not inserted, in which each named dimension is replaced by its size.
 
-    Names that `stay`, and those of extents that ops of the function make or arguments of regions bind, are as they
-    were. Calls stay calls of the functions that they name. Raises `DimensionError` where another name has no size, or
-    an extent no value.
+    Names in `stay`, and those of extents that ops of the function make or arguments of regions bind, are kept. Calls
+    keep their callees. Raises `DimensionError` if another name has no size, or an extent has no value.
     """
     copy = function.clone()
     left = {extent.name for op in function.walk() for extent in made_extents(op)}.union(
@@ -63,7 +62,7 @@ def specialized(function: FuncOp, sizes: Mapping[str, int], stay: Collection[str
 
 
 def _names_of_regions(function: FuncOp) -> set[str]:
-    """The names in the types of arguments of regions, as of what a loop carries."""
+    """The names in the types of region arguments, such as the values carried by a loop."""
     blocks = (block for op in function.body.block.walk() for region in op.regions for block in region.blocks)
     return {name for block in blocks for argument in block.args for dim in dims_in(argument.type) for name in dim.names}
 

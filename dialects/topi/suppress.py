@@ -1,4 +1,4 @@
-"""`topi.suppress`: of boxes in an order those that overlap none that is selected before."""
+"""`topi.suppress`: selects boxes, in an order, that overlap no box selected before (non-maximum suppression)."""
 
 from __future__ import annotations
 
@@ -15,22 +15,23 @@ from xrelay.dialects.topi.shapes import shape_of, tensor_type
 from xrelay.index_algebra.dims import Shape, certainly_differ
 
 SIDES = 5
-"""How many numbers a box has beside its kind."""
+"""The number of values that describe a box without its kind."""
 
 
 @irdl_op_definition
 class SuppressOp(IRDLOperation):
-    """Whether each of the boxes is selected, in the order of their scores, for each class of each batch by itself.
+    """Whether each of the boxes is selected, in the order of their scores, separately for each class of each batch.
 
-    `sides` are the lower and the higher corner of each box, and its area: y, x, y, x, area; and, where boxes are of
-    several kinds, a number for its kind. `order` numbers the boxes of each class by falling score, `scores` are those
-    of this order. A box is selected where its score is greater than `least`, fewer than `most` are selected, and it
-    overlaps none that is. Two boxes overlap where they share an area and that, divided by the area of their union, is
-    greater than `overlap`; an area of NaN overlaps none, and boxes of two kinds do not overlap.
+    `sides` are the lower and the higher corner of each box, and its area: y, x, y, x, area; if boxes are of several
+    kinds, a number for the kind follows. `order` are the numbers of the boxes of each class by falling score, `scores`
+    are the scores in this order. A box is selected if its score is greater than `least`, fewer than `most` boxes are
+    selected, and it overlaps no selected box. Two boxes overlap if they share an area and this area, divided by the
+    area of their union, is greater than `overlap`; a box with an area of NaN overlaps no box, and boxes of different
+    kinds do not overlap.
 
     - C1: of `n` boxes of `b` batches and `c` classes the sides are b × 5 × n, or b × 6 × n with kinds, order, scores
-      and the result b × c × n, as far as their names tell; `most` and the thresholds are of rank 0.
-    - C2: sides, scores and thresholds have one type of floats; order and `most` are of i64, the result is of i1.
+      and the result b × c × n, as far as named dimensions allow to compare; `most` and the thresholds are of rank 0.
+    - C2: sides, scores and thresholds have the same float type; order and `most` are of i64, the result is of i1.
 
     ```mlir
     func.func @best(%sides: tensor<1x5x9xf32>, %order: tensor<1x2x9xi64>, %scores: tensor<1x2x9xf32>,
@@ -60,7 +61,7 @@ class SuppressOp(IRDLOperation):
     )
 
     def __init__(self, operands: Sequence[SSAValue]):
-        """`operands` are sides, order, scores, the greatest number and the thresholds of overlap and score."""
+        """`operands` are sides, order, scores, the largest number of boxes, and the thresholds of overlap and score."""
         super().__init__(operands=list(operands), result_types=[typed(shape_of(operands[1]), i1)])
 
     def verify_(self) -> None:

@@ -1,4 +1,4 @@
-"""Named heavy operations: each stands for computes and expands to them; one file per family."""
+"""Named heavy operations, which expand to computes; one file per family."""
 
 from __future__ import annotations
 

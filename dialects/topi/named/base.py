@@ -1,4 +1,4 @@
-"""The base of the named operations of topi: an op that stands for computes, and expands to them."""
+"""The base of the named operations of topi, which expand to computes."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from xrelay.dialects.topi.shapes import float_type, holds_products_of
 from xrelay.index_algebra.dims import Dim
 
 UNSIGNED_BYTE = IntegerType(8, Signedness.UNSIGNED)
-"""Data whose products with i8 CPUs add up in 32 bits."""
+"""The type of data whose products with i8 CPUs sum in 32 bits."""
 
 
 @dataclass
 class Expansion:
-    """The computes that a named op stands for, in order, and the values that replace its results."""
+    """The computes that implement a named op, in order, and the values that replace its results."""
 
     ops: list[Operation] = field(default_factory=list[Operation])
     results: list[SSAValue] = field(default_factory=list[SSAValue])
 
     def add(self, op: ComputeOp) -> SSAValue:
-        """Appends a compute and gives its first result."""
+        """Appends a compute and returns its first result."""
         self.ops.append(op)
         return op.results[0]
 
@@ -42,22 +42,22 @@ class Expansion:
 
 
 class NamedOp(IRDLOperation, ABC):
-    """An operation on tensors that keeps its name as long as a schedule wants to recognise it.
+    """An operation on tensors that schedules can recognise by its name until it is expanded.
 
-    Its meaning is its expansion. Ops of other packages derive from this class too: `topi-expand-named` and the
-    interpreter ask for nothing else.
+    Its semantics are those of its expansion. Ops of other packages may derive from this class: `topi-expand-named` and
+    the interpreter use only `expand`.
     """
 
     LEVEL: ClassVar[str] = "topi"
-    """The level of the op, whatever the dialect that its name says (`xrelay.dialects.shared.levels`)."""
+    """The level of the op, whatever dialect its name has (`xrelay.dialects.shared.levels`)."""
 
     @abstractmethod
     def expand(self) -> Expansion:
-        """New computes on the same operands that compute the same results; the op itself stays unchanged."""
+        """Returns new computes on the same operands that compute the same results; the op itself stays unchanged."""
 
 
 def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
-    """`value` in the wider type of an accumulator: the same number."""
+    """`value` converted to the wider type of an accumulator, without changing the number."""
     if value.type == type:
         return value
     if isinstance(type, IntegerType):
@@ -66,7 +66,7 @@ def convert(body: Body, value: SSAValue, type: Attribute) -> SSAValue:
 
 
 def verify_product_types(name: str, constraint: str, data: Attribute, weight: Attribute, result: Attribute) -> None:
-    """Data and weight have one element type, or are ui8 and i8; the result has the same or a wider one of the kind."""
+    """Checks that data and weight have equal types, or ui8 and i8, and that the result type holds sums of products."""
     if data != weight and (data, weight, result) != (UNSIGNED_BYTE, i8, i32):
         raise VerifyException(f"[{name} {constraint}] data of {data} and weight of {weight} differ")
     if not holds_products_of(result, data):
@@ -74,7 +74,7 @@ def verify_product_types(name: str, constraint: str, data: Attribute, weight: At
 
 
 def verify_ranks(name: str, constraint: str, ranks: Sequence[tuple[str, Sequence[Dim], Sequence[int]]]) -> None:
-    """Each `(what, shape, allowed ranks)` has an allowed rank."""
+    """Checks that each `(what, shape, allowed ranks)` has an allowed rank."""
     for what, shape, allowed in ranks:
         if len(shape) not in allowed:
             wanted = " or ".join(map(str, allowed))

@@ -1,4 +1,4 @@
-"""`topi.batch_matmul`: products of stacks of matrices, either of which may be transposed."""
+"""`topi.batch_matmul`: products of stacks of matrices, with optional transposition of both operands."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ FALSE = BoolAttr.from_bool(False)
 class BatchMatmulOp(NamedOp):
     """Matrix products along the last two axes: `result[…, i, j] = Σ_k left[…, i, k] * right[…, k, j]`.
 
-    A transposed operand has these two axes in the other order. The axes before them number the matrices of a stack;
-    they broadcast against each other as numpy's do, and an operand may have fewer of them. A sum of no products is 0.
+    A transposed operand has these two axes in the other order. The axes before them enumerate the matrices of a stack;
+    they broadcast against each other as in numpy, and an operand may have fewer of them. An empty sum is 0.
 
     - C1: left and right have at least two axes each.
     - C2: left's depth is right's depth.
     - C3: the stacks broadcast; the result's shape is theirs, then left's rows, then right's columns.
-    - C4: left and right have one element type, the result the same or a wider one of its kind.
+    - C4: left and right have the same element type; the result has the same or a wider type of its kind.
 
     ```mlir
     func.func @scores(%q: tensor<12x128x64xf32>, %k: tensor<12x128x64xf32>) -> tensor<12x128x128xf32> {
@@ -70,12 +70,12 @@ class BatchMatmulOp(NamedOp):
 
     @property
     def rows_and_depth(self) -> Shape:
-        """The extents of left's matrices, rows first."""
+        """The last two extents of left, rows first."""
         return _matrix(shape_of(self.left), transposed=bool(self.transpose_left))
 
     @property
     def depth_and_columns(self) -> Shape:
-        """The extents of right's matrices, depth first."""
+        """The last two extents of right, depth first."""
         return _matrix(shape_of(self.right), transposed=bool(self.transpose_right))
 
     def verify_(self) -> None:
@@ -100,7 +100,7 @@ class BatchMatmulOp(NamedOp):
         verify_product_types(self.name, "C4", *types)
 
     def expand(self) -> Expansion:
-        """One compute; which operand lies awkwardly is for the schedule to mend."""
+        """Expands to one compute; the schedule handles operands with an unfavourable layout."""
         *stacks, rows, columns = shape_of(self.tensor)
         element = tensor_type(self.tensor).element_type
         flips = [bool(flag) for flag in (self.transpose_left, self.transpose_right)]
@@ -125,7 +125,7 @@ def _matrix(shape: Shape, *, transposed: bool) -> Shape:
 
 
 def _broadcast(left: Shape, right: Shape) -> Shape | None:
-    """The shape to which two shapes broadcast; None where they certainly do not."""
+    """The shape to which two shapes broadcast; None if they are known not to."""
     rank = max(len(left), len(right))
     pairs = zip((1,) * (rank - len(left)) + left, (1,) * (rank - len(right)) + right, strict=True)
     found = [(a, b) for a, b in pairs]
@@ -135,7 +135,7 @@ def _broadcast(left: Shape, right: Shape) -> Shape | None:
 
 
 def stack_index(b: Body, shape: Shape, stacks: Sequence[Dim], at: list[AffineExpr]) -> list[IndexLike]:
-    """Where an operand of `shape` is read at place `at` of the broadcast stacks."""
+    """The indices at which an operand of `shape` is read at position `at` of the broadcast stacks."""
     own = shape[:-2]
     first = len(at) - len(own)
     return [

@@ -1,4 +1,4 @@
-"""Convolutions: `topi.conv2d_nchw` and its kin of one and three axes, and, on blocked channels, `topi.conv2d_nchwc`."""
+"""Convolutions: `topi.conv2d_nchw`, its variants of one and three axes, and `topi.conv2d_nchwc` on blocked channels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.index_algebra.windows import WindowAxis, of_any_size
 
 
 class ConvBaseOp(WindowOp):
-    """Operands, properties and checks of all layouts."""
+    """Operands, properties and checks of the convolutions of all layouts."""
 
     data = operand_def(TensorType)
     weight = operand_def(TensorType)
@@ -53,11 +53,11 @@ class ConvBaseOp(WindowOp):
 
     @property
     def window(self) -> tuple[WindowAxis[int], ...]:
-        """The sliding window; its kernel is the weight's."""
+        """The sliding window, with the kernel size of the weight."""
         return self.window_over(known_shape_of(self.weight)[self.spatial])
 
     def verify_shapes(self, channels: Dim, filters: int, depth: int, result: Sequence[int]) -> None:
-        """C3 and C4, for `channels` of data, `filters` of `depth` channels each."""
+        """Checks C3 and C4 for `channels` of data and `filters` of `depth` channels each."""
         groups = self.groups.value.data
         if groups < 1 or filters % groups or certainly_differ(channels, depth * groups):
             raise VerifyException(
@@ -72,22 +72,22 @@ class ConvBaseOp(WindowOp):
             raise VerifyException(f"[{self.name} C4] result has shape {shape_list(actual)}, not {shape_list(expected)}")
 
     def verify_types(self) -> None:
-        """C5."""
+        """Checks C5."""
         types = [tensor_type(value).element_type for value in (self.data, self.weight, self.tensor)]
         verify_product_types(self.name, "C5", *types)
 
     def padded_image(self, expansion: Expansion) -> SSAValue:
-        """The image with zeros around it, where there is padding."""
+        """The image with zeros around it, if there is padding."""
         pad = self.padded(self.data, self.window, 0)
         return self.data if pad is None else expansion.add(pad)
 
     def places(self, at: Sequence[AffineExpr], taps: Sequence[AffineExpr]) -> list[AffineExpr]:
-        """Where in the padded image the taps of the window at `at` are."""
+        """The positions in the padded image of the taps of the window at `at`."""
         return [axis.place(index, tap) + axis.before for axis, index, tap in zip(self.window, at, taps, strict=True)]
 
 
 class ConvPlainOp(ConvBaseOp):
-    """Base of the convolutions on plain images; semantics and constraints as `topi.conv2d_nchw` states them."""
+    """Base of the convolutions on plain images, with the semantics and constraints of `topi.conv2d_nchw`."""
 
     def verify_(self) -> None:
         """Checks C1 to C5."""
@@ -98,7 +98,7 @@ class ConvPlainOp(ConvBaseOp):
         self.verify_types()
 
     def expand(self) -> Expansion:
-        """A pad, where there is padding, and the convolution proper."""
+        """Expands to a pad, if there is padding, and the convolution."""
         expansion = Expansion()
         data = self.padded_image(expansion)
         shape = shape_of(self.tensor)
@@ -121,7 +121,7 @@ class ConvPlainOp(ConvBaseOp):
 
 @irdl_op_definition
 class Conv1dNcwOp(ConvPlainOp):
-    """Convolution of sequences N×C×W with O filters of (C / groups)×KW taps, as `topi.conv2d_nchw`.
+    """Convolution of sequences N×C×W with O filters of (C / groups)×KW taps, like `topi.conv2d_nchw`.
 
     ```mlir
     func.func @conv(%x: tensor<1x8x9xf32>, %w: tensor<16x8x3xf32>) -> tensor<1x16x5xf32> {
@@ -147,8 +147,9 @@ class Conv2dNchwOp(ConvPlainOp):
     - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: groups divides the filters; the data's channels are groups times the weight's.
     - C4: the result's shape is batch, filters, and as many windows as fit into the padded image, at least one.
-    - C5: data and weight have one element type, the result the same or a wider one of its kind; or they are ui8, i8 and
-      i32.
+    - C5: data and weight have the same element type, and the result has the same or a wider type of its kind; or they
+      are
+      ui8, i8 and i32.
 
     ```mlir
     func.func @conv(%x: tensor<1x8x9x9xf32>, %w: tensor<16x8x3x3xf32>) -> tensor<1x16x5x5xf32> {
@@ -165,7 +166,7 @@ class Conv2dNchwOp(ConvPlainOp):
 
 @irdl_op_definition
 class Conv3dNcdhwOp(ConvPlainOp):
-    """Convolution of volumes N×C×D×H×W with O filters of (C / groups)×KD×KH×KW taps, as `topi.conv2d_nchw`.
+    """Convolution of volumes N×C×D×H×W with O filters of (C / groups)×KD×KH×KW taps, like `topi.conv2d_nchw`.
 
     ```mlir
     func.func @conv(%x: tensor<1x2x5x5x5xf32>, %w: tensor<4x2x3x3x3xf32>) -> tensor<1x4x3x3x3xf32> {
@@ -184,16 +185,16 @@ class Conv2dNchwcOp(ConvBaseOp):
     """Convolution of images whose channels are blocked: data N×(C/i)×H×W×i, weight (O/o)×(D/d)×KH×KW×d×o.
 
     The same sums as `topi.conv2d_nchw`, with channel `c` at `[c // i, …, c % i]`; the result is N×(O/o)×OH×OW×o, so
-    that the block is the vector. D is the depth of a filter, C / groups. Where D is 1 (depthwise) the blocks of data
-    and result coincide and d is 1.
+    that a block is a vector. D is the depth of a filter, C / groups. If D is 1 (depthwise) the blocks of data and
+    result coincide and d is 1.
 
     - C1: data and result have rank 5, weight rank 6.
     - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: groups divides the filters; the data's channels are groups times the weight's depth.
     - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
-    - C5: data and weight have one element type, the result the same or a wider one of its kind.
-    - C6: weight and data have the same channel block; with several groups each group consists of whole blocks, or
-      every group is one channel and one filter, d is 1, and data and result have the same block.
+    - C5: data and weight have the same element type; the result has the same or a wider type of its kind.
+    - C6: weight and data have the same channel block; with several groups each group consists of whole blocks, or every
+      group is one channel and one filter, d is 1, and data and result have the same block.
 
     ```mlir
     func.func @conv(%x: tensor<1x1x9x9x8xf32>, %w: tensor<2x1x3x3x8x8xf32>) -> tensor<1x2x7x7x8xf32> {
@@ -237,7 +238,7 @@ class Conv2dNchwcOp(ConvBaseOp):
             )
 
     def _tap(self, b: Body, data: SSAValue, at: list[AffineExpr]) -> SSAValue:
-        """The element at `at`, a place in the padded image; `data` is that image unless the op is depthwise."""
+        """The element at `at`, a position in the padded image; `data` is that image unless the op is depthwise."""
         if not self.depthwise or not any(axis.before or axis.after for axis in self.window):
             return b.read(data, *at)
         at[self.spatial] = [index - axis.before for index, axis in zip(at[self.spatial], self.window, strict=True)]
@@ -250,9 +251,9 @@ class Conv2dNchwcOp(ConvBaseOp):
         )
 
     def expand(self) -> Expansion:
-        """A pad, where there is padding, and the convolution proper.
+        """Expands to a pad, if there is padding, and the convolution.
 
-        Depthwise, the image is read under a condition instead: nine multiply-adds an element do not pay for another
+        If depthwise, the image is read under a condition instead: nine multiply-adds per element do not justify another
         pass over the data, and the condition holds for all but the first and last columns and rows of a tile.
         """
         expansion = Expansion()

@@ -1,4 +1,4 @@
-"""`topi.conv2d_nchwc_terms`: convolution on blocked channels whose products are added up by fours."""
+"""`topi.conv2d_nchwc_terms`: convolution on blocked channels that sums products in groups of four."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from xrelay.index_algebra.dims import Dim
 
 @irdl_op_definition
 class Conv2dNchwcTermsOp(ConvBaseOp):
-    """Convolution of images in blocks of channels with filters whose channels lie together in small blocks.
+    """Convolution of images in blocks of channels with filters whose channels are contiguous in small blocks.
 
     Data is N×(C/i)×H×W×i, weight (O/o)×(D/t)×KH×KW×o×t, the result N×(O/o)×OH×OW×o. The same sums as
-    `topi.conv2d_nchw`, with channel `c` of data at `[c // i, …, c % i]` and of a filter at `[c // t, …, c % t]`: the
-    t products that one instruction adds up in each lane lie side by side, and those of neighbouring lanes behind them.
+    `topi.conv2d_nchw`, with channel `c` of data at `[c // i, …, c % i]` and of a filter at `[c // t, …, c % t]`: the t
+    products that one instruction sums in each lane are contiguous, followed by those of the next lane.
 
     - C1: data and result have rank 5, weight rank 6.
     - C2: strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: groups divides the filters; the data's channels are groups times the weight's depth.
     - C4: the result's shape is batch, blocks of filters, as many windows as fit into the padded image, block.
-    - C5: data and weight have one element type, the result the same or a wider one of its kind; or they are ui8, i8 and
-      i32.
+    - C5: data and weight have the same element type, and the result has the same or a wider type of its kind; or they
+      are ui8, i8 and i32.
     - C6: t divides the data's block; with several groups each group consists of whole blocks.
 
     ```mlir
@@ -60,7 +60,7 @@ class Conv2dNchwcTermsOp(ConvBaseOp):
             )
 
     def expand(self) -> Expansion:
-        """A pad, where there is padding, and the convolution proper."""
+        """Expands to a pad, if there is padding, and the convolution."""
         expansion = Expansion()
         data = self.padded_image(expansion)
         n, _, h, w, _ = shape_of(self.tensor)
@@ -83,5 +83,5 @@ class Conv2dNchwcTermsOp(ConvBaseOp):
 
     @property
     def _block(self) -> int:
-        """How many channels of the data lie together."""
+        """The number of contiguous channels of the data."""
         return tensor_type(self.data).get_shape()[4]

@@ -19,14 +19,14 @@ class MatmulOp(NamedOp):
     """Rows of data times rows of the weight: `result[…, j] = Σ_k data[…, k] * weight[j, k]`.
 
     The weight is N×K, or packed (N/b)×K×b with `weight[j // b, k, j % b]`: then b neighbouring columns of the result
-    lie beside each other and are one vector. Or it is (N/b)×(K/t)×b×t with `weight[j // b, k // t, j % b, k % t]`: then
-    the t products that one instruction adds up lie beside each other, too.
+    are contiguous and form a vector. Or it is (N/b)×(K/t)×b×t with `weight[j // b, k // t, j % b, k % t]`: then the t
+    products that one instruction sums are contiguous, too.
 
-    - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 or 4 where it is packed.
+    - C1: data and result have the same rank, at least 1; weight has rank 2, or 3 or 4 if it is packed.
     - C2: data's last dimension is the weight's K.
     - C3: the result's shape is data's with the last dimension replaced by the weight's N.
-    - C4: data and weight have one element type, the result the same or a wider one of its kind; or they are ui8, i8 and
-      i32.
+    - C4: data and weight have the same element type, and the result has the same or a wider type of its kind; or they
+      are ui8, i8 and i32.
 
     ```mlir
     func.func @dense(%x: tensor<4x8xf32>, %w: tensor<2x8x16xf32>) -> tensor<4x32xf32> {
@@ -50,7 +50,7 @@ class MatmulOp(NamedOp):
 
     @property
     def block(self) -> int | None:
-        """How many columns are packed together; None for a plain weight."""
+        """The number of packed columns; None for a plain weight."""
         weight = shape_of(self.weight)
         block = weight[2] if len(weight) >= 3 else None
         if isinstance(block, DimExpr):
@@ -59,7 +59,7 @@ class MatmulOp(NamedOp):
 
     @property
     def terms(self) -> int:
-        """How many products that are added up lie beside each other."""
+        """The number of contiguous products that are summed together."""
         weight = shape_of(self.weight)
         terms = weight[3] if len(weight) == 4 else 1
         if isinstance(terms, DimExpr):
@@ -81,7 +81,7 @@ class MatmulOp(NamedOp):
         verify_product_types(self.name, "C4", *types)
 
     def expand(self) -> Expansion:
-        """One compute; a packed weight is read at block and lane of the column, which splitting the column resolves."""
+        """Expands to one compute; splitting the column loop simplifies the indices of a packed weight."""
         *rows, columns = shape_of(self.tensor)
         element = tensor_type(self.tensor).element_type
         block, terms = self.block, self.terms

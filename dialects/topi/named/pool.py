@@ -1,4 +1,4 @@
-"""`topi.pool2d` and its kin of one and three axes: the maximum or the mean of windows of an image."""
+"""`topi.pool2d` and its variants of one and three axes: the maximum or the mean of windows of an image."""
 
 from __future__ import annotations
 
@@ -43,14 +43,14 @@ Kind = Literal["max", "avg"]
 
 
 def lowest(type: Attribute) -> Number:
-    """The smallest value of a scalar type, the first value of a maximum."""
+    """The smallest value of a scalar type, which is the initial value of a maximum."""
     if isinstance(type, AnyFloat):
         return float("-inf")
     return 0 if is_unsigned(type) else -(1 << (bit_width(type) - 1))
 
 
 class PoolOp(WindowOp):
-    """Base of the pools; semantics and constraints as `topi.pool2d` states them."""
+    """Base of the pools, with the semantics and constraints of `topi.pool2d`."""
 
     data = operand_def(TensorType)
     kind = prop_def(StringAttr)
@@ -127,7 +127,7 @@ class PoolOp(WindowOp):
                 )
 
     def expand(self) -> Expansion:
-        """A pad for plain images with padding, a fold over the taps, for the mean a division by the taps that count."""
+        """Expands to a pad (plain images with padding), a fold over the taps and, for the mean, a division."""
         expansion = Expansion()
         rank = len(self.AXES)
         if self.kind.data == "max":
@@ -139,7 +139,7 @@ class PoolOp(WindowOp):
     def _around(self, expansion: Expansion, first: Number) -> SSAValue | None:
         """The data surrounded by `first`, so that plain images are read without a condition for each tap.
 
-        In blocks the condition holds for a whole vector, and costs less than another pass over the data.
+        For blocked images the condition holds for a whole vector and costs less than another pass over the data.
         """
         if len(shape_of(self.data)) > self.spatial.stop:
             return None
@@ -187,7 +187,7 @@ class PoolOp(WindowOp):
 
 @dataclass(frozen=True)
 class Taps:
-    """The taps along one axis of the window at place `at` of `count`, over data of `size`; those that a mean counts."""
+    """The taps along one axis of the window at position `at` of `count`, over data of `size`, that a mean counts."""
 
     axis: WindowAxis[int]
     size: Dim
@@ -197,9 +197,9 @@ class Taps:
     """Whether the taps in the padding count."""
 
     def number(self, b: Body) -> int | SSAValue:
-        """How many count; an int where that is the same for all windows."""
+        """The number of counted taps; an int if it is the same for all windows."""
         axis, index = self.axis, IndexType()
-        # Window positions in padded coordinates; those in [first, limit) count.
+        # Window positions in padded coordinates; those in [first, limit) are counted.
         first = 0 if self.padded else axis.before
         limit = axis.before + self.size + (axis.after if self.padded else 0)
         if first == 0 and certainly_at_most(of_any_size(axis).covered(self.count), limit):
@@ -208,12 +208,12 @@ class Taps:
         low = b.add(arith.MaxSIOp(b.index((start + first).ceil_div(axis.dilation)), b.constant(0, index)))
         end = b.index((start + b.expr(limit)).ceil_div(axis.dilation))
         high = b.add(arith.MinSIOp(end, b.constant(axis.size, index)))
-        # A window that lies outside altogether is 0 / 1, not 0 / 0.
+        # For a window that is completely outside the result is 0 / 1, not 0 / 0.
         return b.add(arith.MaxSIOp(b.minus(high, low), b.constant(1, index)))
 
 
 def divided_by_taps(b: Body, value: SSAValue, axes: Sequence[Taps]) -> SSAValue:
-    """A float or an i64 divided by the number of taps of its window that count."""
+    """A float or an i64 divided by the number of counted taps of its window."""
     constant, counts, element = 1, list[SSAValue](), value.type
     for axis in axes:
         count = axis.number(b)
@@ -231,7 +231,7 @@ def divided_by_taps(b: Body, value: SSAValue, axes: Sequence[Taps]) -> SSAValue:
 
 @irdl_op_definition
 class Pool1dOp(PoolOp):
-    """Maximum or mean of sliding windows of sequences N×C×W, as `topi.pool2d`.
+    """Maximum or mean of sliding windows of sequences N×C×W, like `topi.pool2d`.
 
     ```mlir
     func.func @pool(%x: tensor<1x8x7xf32>) -> tensor<1x8x3xf32> {
@@ -252,13 +252,13 @@ class Pool2dOp(PoolOp):
 
     Taps outside of the image do not count for the maximum. For the mean they are zero; the divisor counts the taps
     inside of the image or, with `count_include_pad`, inside of the padded image. The result's type decides whether a
-    last window that is only partly inside of the padded image is there (Relay's ceil_mode).
+    last window that is only partly inside of the padded image exists (Relay's ceil_mode).
 
     - C1: data and result have the same rank, 4 or 5, and element type.
     - C2: kernel, strides and dilation are two positive numbers; padding is top, left, bottom and right, none negative.
     - C3: kind is "max" or "avg"; avg is of floats, or of i64, whose mean is truncated.
-    - C4: batch, channels and block are kept; each image extent of the result lies between the number of windows that
-      fit into the padded image and the number counting a partial last one, and is at least 1.
+    - C4: batch, channels and block are kept; each image extent of the result is between the number of windows that fit
+      into the padded image and the number including a partial last window, and is at least 1.
 
     ```mlir
     func.func @pool(%x: tensor<1x8x7x7xf32>) -> tensor<1x8x4x4xf32> {
@@ -275,7 +275,7 @@ class Pool2dOp(PoolOp):
 
 @irdl_op_definition
 class Pool3dOp(PoolOp):
-    """Maximum or mean of sliding windows of volumes N×C×D×H×W, as `topi.pool2d`.
+    """Maximum or mean of sliding windows of volumes N×C×D×H×W, like `topi.pool2d`.
 
     ```mlir
     func.func @pool(%x: tensor<1x8x4x7x7xf32>) -> tensor<1x8x3x6x6xf32> {

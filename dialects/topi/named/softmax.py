@@ -23,7 +23,7 @@ from xrelay.dialects.topi.shapes import shape_of, tensor_type
 class SoftmaxOp(NamedOp):
     """`exp(x - max) / Σ exp(x - max)`, maximum and sum along `axis`.
 
-    - C1: result and data have one type, of floats.
+    - C1: result and data have the same float type.
     - C2: 0 <= axis < rank.
 
     ```mlir
@@ -58,9 +58,9 @@ class SoftmaxOp(NamedOp):
             )
 
     def expand(self) -> Expansion:
-        """Maximum, exponentials, their sum, its reciprocal, and the products: five computes.
+        """Expands to five computes: maximum, exponentials, their sum, its reciprocal, and the products.
 
-        One quotient a row: dividing a vector takes a core as long as eight multiplications.
+        One division per row: dividing a vector takes a core as long as eight multiplications.
         """
         expansion = Expansion()
         element = tensor_type(self.data).element_type

@@ -1,4 +1,4 @@
-"""What the named ops share whose window slides over images: properties, checks, the padded image."""
+"""Base of the named ops with a window that slides over images: properties, checks, the padded image."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from xrelay.index_algebra.dims import Dim
 from xrelay.index_algebra.windows import WindowAxis, of_any_size, window_of
 
 TAPS = {"D": "z", "H": "y", "W": "x"}
-"""Spatial axis → the variable that counts a window's taps along it."""
+"""Maps a spatial axis to the variable over a window's taps along it."""
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 class WindowOp(NamedOp, ABC):
-    """Base of the ops on images N×C×…, blocked N×(C/b)×…×b, whose window slides over the spatial axes `AXES`."""
+    """Base of the ops on images N×C×…, blocked N×(C/b)×…×b, with a window that slides over the spatial axes `AXES`."""
 
     AXES: ClassVar[str]
     """The spatial axes, outermost first: `W`, `HW` or `DHW`. Properties have defaults for them."""
@@ -48,7 +48,7 @@ class WindowOp(NamedOp, ABC):
 
     @property
     def spatial(self) -> slice:
-        """Where the spatial axes stand in an image."""
+        """The positions of the spatial axes in an image."""
         return slice(2, 2 + len(self.AXES))
 
     def window_over(self, kernel: Sequence[int]) -> tuple[WindowAxis[int], ...]:
@@ -70,13 +70,13 @@ class WindowOp(NamedOp, ABC):
         return dict(zip(["n", "c", *self.AXES.lower(), "ci"], shape, strict=False))
 
     def taps(self, kernel: Sequence[int]) -> dict[str, Dim]:
-        """The variables that count the taps of a window."""
+        """The variables over the taps of a window, with their extents."""
         return {TAPS[axis]: size for axis, size in zip(self.AXES, kernel, strict=True)}
 
     def padded(self, data: SSAValue, window: Sequence[WindowAxis[int]], value: Number) -> ComputeOp | None:
-        """The compute that surrounds the images of `data` by `value`; None where nothing is to be added.
+        """The compute that surrounds the images of `data` by `value`; None if no padding is needed.
 
-        Its result is as large as the windows need it, so that they read it without a condition.
+        Its result is as large as the windows need, so that they read it without a condition.
         """
         if not any(axis.before or axis.after for axis in window):
             return None
