@@ -1,4 +1,4 @@
-"""What programs say at each level: relay (whole tensors), topi (index spaces), loop (loop nests on buffers)."""
+"""The levels of programs: relay (whole tensors), topi (index spaces), loop (loop nests on buffers)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL_DIALECTS: dict[str, str] = {
     "topi": "xrelay.dialects.topi:TOPI",
     "loop": "xrelay.dialects.loop:LOOP",
 }
-"""Dialect name → "module:OBJECT", imported when a text or a pass first mentions it."""
+"""Maps a dialect name to "module:OBJECT", which is imported when a text or a pass first uses the dialect."""
 
 REPLACED_DIALECTS: dict[str, str] = {
     "arith": "xrelay.dialects.upstream.arith_extras:ARITH",
@@ -26,20 +26,20 @@ REPLACED_DIALECTS: dict[str, str] = {
     "llvm": "xrelay.dialects.upstream.llvm_extras:LLVM",
     "vector": "xrelay.dialects.upstream.vector_extras:VECTOR",
 }
-"""xDSL's dialects that our tools load in an extended form; plain `xdsl-opt` has them without the extensions."""
+"""xDSL's dialects that xrelay's tools load in an extended form; plain `xdsl-opt` has them without the extensions."""
 
 
 def dialect_thunks() -> dict[str, Callable[[], Dialect]]:
-    """The dialects of xrelay and of other packages, in the shape that xDSL's `Context` and `Universe` take.
+    """The dialects of xrelay and of plugins, in the form that xDSL's `Context` and `Universe` take.
 
-    A dialect of another package under a name of ours is left out: ours stays what it is.
+    A plugin's dialect with the name of a dialect of xrelay is ignored.
     """
     others = {name: _plugin_thunk(entry) for name, entry in plugin_dialects().items()}
     return {**others, **{name: _thunk(target) for name, target in ALL_DIALECTS.items()}}
 
 
 def with_replaced(upstream: Mapping[str, Callable[[], Dialect]]) -> dict[str, Callable[[], Dialect]]:
-    """The dialects of `upstream`, those in `REPLACED_DIALECTS` in our form."""
+    """The dialects of `upstream`, with those in `REPLACED_DIALECTS` in their extended form."""
     return {**upstream, **{name: _thunk(target) for name, target in REPLACED_DIALECTS.items()}}
 
 

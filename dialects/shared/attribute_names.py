@@ -1,7 +1,7 @@
-"""Names of the discardable attributes by which the passes tell each other about functions, arguments and ops.
+"""Names of the discardable attributes with which passes communicate about functions, arguments and ops.
 
-Each name has one line on its meaning and its writer. Attributes that belong to an op (its properties) are declared
-with the op; those of upstream dialects stand here where our passes set or read them.
+Each name has a docstring with its meaning and the passes that set it. Attributes that belong to an op (its properties)
+are declared with the op; attributes of upstream dialects are listed here if passes set or read them.
 """
 
 from __future__ import annotations
@@ -13,39 +13,41 @@ from typing import Final
 PRIMITIVE: Final = "relay.primitive"
 """Marks a kernel above the loop level; `relay-outline-fused` sets it, `convert-topi-to-loop` removes it."""
 FORM: Final = "relay.form"
-"""How position in a function is to be read: `"dataflow"` (default), `"bbnf"` or `"anf"`; importer and normal forms."""
+"""The meaning of positions in a function: `"dataflow"` (default), `"bbnf"` or `"anf"`; set by importer and normal
+forms."""
 INLINE: Final = "relay.inline"
-"""Marks a function to be inlined, Relay's attribute Inline; users set it, `relay-inline{marked}` reads it."""
+"""Marks a function to be inlined (Relay's attribute Inline); users set it, `relay-inline{marked}` reads it."""
 RECURSION: Final = "relay.recursion"
-"""The name of the function whose calls of itself a `relay.loop` stands for; `relay-recursion-to-loop` sets it."""
+"""The name of the recursive function that a `relay.loop` replaces; `relay-recursion-to-loop` sets it."""
 SKIP_OPTIMIZATION: Final = "relay.skip_optimization"
-"""Marks a function that function passes leave alone; users set it."""
+"""Marks a function that function passes skip; users set it."""
 COMPILER: Final = "Compiler"
-"""Names the compiler from outside that a function is for; `relay-partition-graph` and users set it, function passes
-leave such functions alone, `relay-dissolve-compiler-regions` removes it. As the next four, it is Relay's own name."""
+"""The external compiler of a function; `relay-partition-graph` and users set it, function passes skip such functions,
+`relay-dissolve-compiler-regions` removes it. Like the next four, it is Relay's own name."""
 COMPILER_PRIMITIVE: Final = "Primitive"
-"""Of a function for a compiler from outside: 1, nobody else is to look into it; `relay-partition-graph` sets it."""
+"""On a function for an external compiler: 1, no other pass may look into it; `relay-partition-graph` sets it."""
 COMPILER_INLINE: Final = "Inline"
-"""Of a function for a compiler from outside: 1, it may stand where it is called; `relay-partition-graph` sets it."""
+"""On a function for an external compiler: 1, it may be inlined; `relay-partition-graph` sets it."""
 GLOBAL_SYMBOL: Final = "global_symbol"
-"""Of a function for a compiler from outside: the symbol of its code; `relay-partition-graph` sets it."""
+"""On a function for an external compiler: the symbol of its code; `relay-partition-graph` sets it."""
 EXTERN: Final = "Extern"
-"""Of a function that was for a compiler from outside: 1, its code is made elsewhere, function passes leave it alone;
+"""On a function that was for an external compiler: 1, its code is generated elsewhere and function passes skip it;
 `relay-mark-compiler-functions-as-extern` sets it, `relay-dissolve-compiler-regions` removes it. Relay's own name."""
 COMPOSITE: Final = "Composite"
-"""Relay's name of the pattern whose ops a `relay.fn` computes, as `dnnl.conv_relu`; `relay-merge-composite` and
-`partition` set it, and `relay-annotate-target` reads what stands before the dot, the name of a compiler."""
+"""Relay's name of the pattern whose ops a `relay.fn` computes, for example `dnnl.conv_relu`; `relay-merge-composite`
+and `partition` set it, and `relay-annotate-target` reads the part before the dot, the name of a compiler."""
 PARTITIONED_FROM: Final = "PartitionedFromPattern"
-"""The operators of a `relay.fn` that was made of a match of a pattern, in order, each with `_` behind; they set it."""
+"""The operators of a `relay.fn` that was made from a match of a pattern, in order, each followed by `_`; set with
+it."""
 HASH: Final = "hash"
-"""Of a function, closure or fused group: a label that equal ones share; `relay-label-ops` sets it. Relay's own name."""
+"""On a function, closure or fused group: a label shared by equal ones; `relay-label-ops` sets it. Relay's own name."""
 USED_MEMORY: Final = "used_memory"
-"""Of a primitive function, for each call of it, the bytes that are live there; `relay-annotate-used-memory` sets it."""
+"""On a primitive function: the live bytes at each of its calls; `relay-annotate-used-memory` sets it."""
 IO_USED_MEMORY: Final = "io_used_memory"
-"""Of `@main`: the bytes of its parameters and results; `relay-annotate-used-memory` sets it."""
+"""On `@main`: the bytes of its parameters and results; `relay-annotate-used-memory` sets it."""
 
 SIZES: Final = "relay.sizes"
-"""The least, greatest and usual size of names of `@main`, as arrays by name; users set it, also by `shapes=`."""
+"""The least, greatest and typical size of names of `@main`, as arrays by name; users set it, also by `shapes=`."""
 
 # On groups and the kernels outlined from them.
 
@@ -61,33 +63,34 @@ STRATEGIES: Final = "topi.strategies"
 # On arguments and results of functions, on ops and on the module.
 
 VALUE_NAME: Final = "relay.name"
-"""The name by which users know an argument or a result; importer and builder set it."""
+"""The user's name of an argument or a result; importer and builder set it."""
 VARIABLE: Final = "relay.variable"
-"""The name of a parameter's variable, if `relay.name` differs as an earlier one has it; the builder sets it."""
+"""The name of a parameter's variable if `relay.name` differs because an earlier parameter has it; the builder sets
+it."""
 FUSE_WITH: Final = "relay.fuse_with"
-"""The consumer into whose kernel an op should go (see `passes/fusion/hints.py`); users set it."""
+"""The consumer into whose kernel an op should be fused (see `passes/fusion/hints.py`); users set it."""
 CALIBRATED: Final = "relay.calibrated"
-"""Of an op: between which two numbers each operand was found to lie, `unit` for one that nobody looked at; the
-calibration of `relay.quantize` and users set it, `relay-quantize-annotate` reads and removes it."""
+"""On an op: the observed range of each operand, or `unit` if it was not observed; the calibration of `relay.quantize`
+and users set it, `relay-quantize-annotate` reads and removes it."""
 SIMULATED: Final = "relay.simulated"
-"""Marks a dequantisation of what was just quantised; `relay-quantize-annotate` sets it, and `relay-quantize-realize`
-takes such pairs out where they led to no integers."""
+"""Marks the dequantisation of a value that was just quantised; `relay-quantize-annotate` sets it, and
+`relay-quantize-realize` removes such pairs if they did not lead to integer ops."""
 WEIGHTS_FILE: Final = "relay.weights"
 """The side file of a module's weights, relative to the text; `save_side_file` and `--dump-stages` set it."""
 TE_SCHEDULE: Final = "te.schedule"
-"""The schedule that an implementation from outside names for its compute; `relay.op.register_strategy` sets it."""
+"""The schedule that an external implementation names for its compute; `relay.op.register_strategy` sets it."""
 EXPANDED_FROM: Final = "topi.expanded_from"
 """The named op that a compute was expanded from; `topi-expand-named` sets it."""
 
 REQUIRES: Final = "relay.requires"
-"""The `#relay.requirements` of an op that its operands' types do not decide; `relay-infer-type` sets it."""
+"""The `#relay.requirements` of an op that the types of its operands do not decide; `relay-infer-type` sets it."""
 DEMANDS: Final = "xrelay.demands"
-"""What the ops of the kernel that a call runs require: rows of op, `requires`, sources; `convert-relay-to-topi` sets
-it."""
+"""The requirements of the ops of the kernel that a call runs, as rows of op, `requires`, sources;
+`convert-relay-to-topi` sets it."""
 BINDS: Final = "relay.binds"
 """The `#relay.bounds` of the named extents that an op makes; `relay-infer-type` sets it."""
 EXTENT_WORDS: Final = "relay.words"
-"""Of a `relay.extents`: for each extent `is`, what it is in words, and `fails`, what is said where it is negative, with
+"""On a `relay.extents`: for each extent `is`, its description, and `fails`, the error for a negative extent, with
 `{value}` for the number; `relay-name-extents` sets it."""
 
 # At the loop level.
@@ -95,38 +98,40 @@ EXTENT_WORDS: Final = "relay.words"
 LOOP_KERNEL: Final = "loop.kernel"
 """Marks a function as a kernel at the loop level; `convert-topi-to-loop` sets it."""
 NUM_OUTPUTS: Final = "loop.num_outputs"
-"""How many trailing arguments of a function are outputs; `convert-topi-to-loop` sets it."""
+"""The number of trailing arguments of a function that are outputs; `convert-topi-to-loop` sets it."""
 CONTAINER: Final = "loop.container"
-"""Of a list that `@main` takes or returns: the sequence or optional that it is; `convert-topi-to-loop` sets it."""
+"""On a list that `@main` takes or returns: the sequence or optional that it represents; `convert-topi-to-loop` sets
+it."""
 NUM_SCRATCH: Final = "loop.num_scratch"
-"""How many arguments after its outputs are a kernel's scratch buffers; `loop-plan-memory` sets it."""
+"""The number of scratch buffers among a kernel's arguments, after its outputs; `loop-plan-memory` sets it."""
 HEAP: Final = "loop.heap"
-"""What a kernel allocates while it runs, as bytes times the `index` arguments of these numbers, in the whole or for
-`each_thread`; `loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
+"""The heap memory of a kernel, as bytes times the `index` arguments of these numbers, in total or for `each_thread`;
+`loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
 NEEDS: Final = "loop.needs"
-"""Of `@main`: bytes of `boxes`, `kernels` and `each_thread` that a run needs beside the arena, where they are known
-beforehand, and in words what is `uncounted`; `loop-plan-memory` sets it, and `convert-loop-to-scf` removes it."""
+"""On `@main`: the bytes of `boxes`, `kernels` and `each_thread` that a run needs in addition to the arena, if they are
+constant, and a description of the `uncounted` items; `loop-plan-memory` sets it, and `convert-loop-to-scf` removes
+it."""
 TAKES_SCRATCH: Final = "loop.takes_scratch"
-"""Of a kernel in a module of its own: its callers give it all memory; who takes kernels out of a module sets it, and
-`loop-plan-memory` removes it."""
+"""On a kernel in a module of its own: its callers provide all its memory; set when kernels are split off a module, and
+removed by `loop-plan-memory`."""
 LOOP_DIMS: Final = "loop.dims"
-"""Of a kernel the extents that its index arguments are, of a buffer of `@main` those of its `?`; as `#relay.dims`
-in the names of the function. `convert-topi-to-loop` sets it."""
+"""On a kernel the extents that its index arguments are, on a buffer of `@main` those of its `?`; as `#relay.dims` in
+the names of the function. `convert-topi-to-loop` sets it."""
 DIM: Final = "xrelay.dim"
 """The name of a dimension, on the argument of `@main` that is its size; `convert-topi-to-loop` sets it."""
 IN_PLACE: Final = "loop.in_place"
-"""Of a kernel: the numbers of an input and of the output that may lie there; `loop-compute-in-place` sets it."""
+"""On a kernel: the numbers of an input and an output that may share a buffer; `loop-compute-in-place` sets it."""
 COPIED: Final = "loop.copied"
-"""Of a call that copies a part of a whole: why the part does not lie there, as text; `loop-place-parts` sets it."""
+"""On a call that copies a part of a whole: the reason for the copy, as text; `loop-place-parts` sets it."""
 EXTENTS: Final = "loop.extents"
-"""Of a buffer argument: the number of the `index` argument for each `?`; `convert-topi-to-loop` sets it."""
+"""On a buffer argument: the number of the `index` argument for each `?`; `convert-topi-to-loop` sets it."""
 OUTPUT_PLACE: Final = "loop.place"
-"""Of a buffer that `@main` returns: its number among all outputs; `convert-topi-to-loop` sets it."""
+"""On a buffer that `@main` returns: its number among all outputs; `convert-topi-to-loop` sets it."""
 SIZE: Final = "loop.size"
-"""The least, greatest and usual value of an `index` argument of a kernel, -1 for what is not known;
-`convert-topi-to-loop` sets it."""
+"""The least, greatest and typical value of an `index` argument of a kernel, -1 if unknown; `convert-topi-to-loop` sets
+it."""
 VERSION: Final = "loop.version"
-"""The kernel that a function is a version of, for which sizes and why (`dialects/loop/versions.py`);
+"""The kernel that a function is a version of, the sizes and the reason (`dialects/loop/versions.py`);
 `topi-add-versions` sets it."""
 ARENA: Final = "loop.arena"
 """Marks the argument of `@main` that is the arena; `loop-plan-memory` sets it."""
@@ -137,14 +142,14 @@ SCHEDULE_REASON: Final = "loop.schedule_reason"
 BLOCK_SOURCE: Final = "loop.source"
 """The named topi op that a `loop.block` computes; `convert-topi-to-loop` sets it from `topi.expanded_from`."""
 POSITIVE_DIVISOR: Final = "loop.positive_divisor"
-"""Marks a division of indices that is not run where its divisor, an extent, is 0; what computes indices sets it."""
+"""Marks a division of indices that does not run if its divisor, an extent, is 0; set by passes that compute indices."""
 LOOP_NOTE: Final = "loop.note"
-"""A remark on a loop that could not be lowered as it asks; `convert-loop-to-scf` sets it."""
+"""A remark on a loop that could not be lowered as requested; `convert-loop-to-scf` sets it."""
 
 SOURCES: Final = "xrelay.sources"
 """The names of the model's nodes that a kernel computes, in order; `convert-relay-to-topi` sets it."""
 
-# Below the loop level: what running the module needs, on the module itself (see `lowering/interface.py`).
+# Below the loop level, on the module: the interface for running it (see `lowering/interface.py`).
 
 INPUTS: Final = "xrelay.inputs"
 """Names and tensor types of the inputs, the first arguments of `@main`; `convert-loop-to-scf` sets it."""
@@ -155,35 +160,37 @@ WEIGHTS: Final = "xrelay.weights"
 ARENA_SIZE: Final = "xrelay.arena_size"
 """Bytes of the arena, the last argument of `@main`; `convert-loop-to-scf` sets it."""
 MEMORY: Final = "xrelay.memory"
-"""The bytes that a run needs beside the arena, and what is not among them: the `loop.needs` of `@main`;
+"""The bytes that a run needs in addition to the arena, and the uncounted items: the `loop.needs` of `@main`;
 `convert-loop-to-scf` sets it."""
 DIMS: Final = "xrelay.dims"
-"""The names whose sizes are the last arguments of `@main`; `convert-loop-to-scf` sets it, where there are any."""
+"""The names whose sizes are the last arguments of `@main`; `convert-loop-to-scf` sets it if there are any."""
 POLLS: Final = "xrelay.polls"
-"""Marks a module that asks, in loops or between kernels, whether the run goes on; `convert-loop-to-scf` sets it."""
+"""Marks a module that polls, in loops or between kernels, whether to continue the run; `convert-loop-to-scf` sets
+it."""
 STRAIGHT: Final = "xrelay.straight"
-"""Marks such a module whose `@main` is calls of kernels in a row: sizes tell how long a run takes, about;
+"""Marks such a module whose `@main` is a sequence of kernel calls, so that sizes determine the approximate run time;
 `convert-loop-to-scf` sets it."""
 CHECKS: Final = "xrelay.checks"
-"""Text, requirement and sources of what `@main` asserts, numbered as in a status; `convert-func-to-llvm` sets it."""
+"""Text, requirement and sources of the assertions of `@main`, by their numbers in a status; `convert-func-to-llvm` sets
+it."""
 KERNELS: Final = "xrelay.kernels"
 """Symbols and sources of the kernels, in the order of their numbers in a status; `convert-func-to-llvm` sets it."""
 CALLS: Final = "xrelay.calls"
-"""Calls for other nodes than their kernel names, with the numbers behind those; `convert-func-to-llvm` sets it."""
+"""Calls whose nodes differ from those of their kernel, numbered after the kernels; `convert-func-to-llvm` sets it."""
 
 # Below the loop level, on functions and ops.
 
 PART_OF_KERNEL: Final = "xrelay.kernel"
 """The kernel that an outlined function is a part of; `convert-scf-parallel-to-calls` sets it."""
 MAY_FAIL: Final = "xrelay.may_fail"
-"""Of a kernel that is only declared: it may return a status other than 0; who takes kernels out of a module sets it."""
+"""On a kernel declaration: it may return a status other than 0; set when kernels are split off a module."""
 GRAPH_FUNCTION: Final = "xrelay.graph"
-"""Marks a function between kernels that allocates or frees, whose buffers are boxes; set by `convert-loop-to-scf`."""
+"""Marks a function between kernels that allocates or frees dynamic buffers; `convert-loop-to-scf` sets it."""
 NOALIAS: Final = "llvm.noalias"
 """Marks an argument whose buffer overlaps no other argument's; `loop-plan-memory` sets it."""
 ALIGN: Final = "llvm.align"
 """The alignment of the buffer of an argument, in bytes; users set it, `convert-memref-to-llvm` reads it."""
 ALWAYS_INLINE: Final = "llvm.always_inline"
-"""Marks a `func.func` that is inlined into every caller; an `llvm.func` has it without the prefix."""
+"""Marks a `func.func` that is inlined into every caller; on an `llvm.func` the name has no prefix."""
 LOOP_ANNOTATION: Final = "llvm.loop_annotation"
 """The `#llvm.loop_annotation` of an scf loop or a cf branch; `convert-loop-to-scf` sets it."""

@@ -1,4 +1,4 @@
-"""What `topi.checked_index` and `loop.checked_index` share: an index that is checked where the program runs."""
+"""Base of `topi.checked_index` and `loop.checked_index`: an index that is checked at run time."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from xrelay.index_algebra.dims import Dim, evaluate, substitute
 
 
 class FailsOutOfRange(MemoryEffect):
-    """That an op may fail, to passes that know nothing of it: they leave it where it is, whoever uses its value.
+    """A memory effect that represents failure, so that passes neither move nor erase the op.
 
-    The value of an index into an axis of one element is needed by nobody, and the index may be wrong nevertheless.
+    An index into an axis of one element has an unused value but may still be out of range.
     """
 
     @classmethod
     def get_effects(cls, op: Operation) -> AbstractSet[EffectInstance]:
-        """One that stands for the failure."""
+        """Returns one effect that represents the failure."""
         return _FAILURE
 
 
@@ -36,11 +36,11 @@ _FAILURE = frozenset((EffectInstance(MemoryEffectKind.WRITE),))
 
 
 class CheckedIndex(IRDLOperation, ABC):
-    """An index in `[0, size)`: the operand itself, which must lie there; with `from_end` negative ones count back.
+    """An index in `[0, size)`: the operand itself after a check; with `from_end` negative operands count from the end.
 
-    The program fails where the operand lies outside of `[0, size)`, with `from_end` of `[-size, size)`. So this is an
-    op that may fail: what holds it is not evaluated where its value is not needed, and never left out where it is.
-    The size is a number or, at the topi level, a dimension, or an operand, at the loop level.
+    The program fails if the operand is outside of `[0, size)`, or of `[-size, size)` with `from_end`. An op with this
+    check is therefore not evaluated if its value is not needed, and never omitted if it is. The size is a number, a
+    dimension (at the topi level), or an operand (at the loop level).
     """
 
     index = operand_def(IndexType)
@@ -61,14 +61,14 @@ class CheckedIndex(IRDLOperation, ABC):
 
     @property
     def extent(self) -> Dim:
-        """How many indices there are; `DimensionError` where an operand says it."""
+        """The size; raises `DimensionError` if it is an operand."""
         if self.size_attr is None:
             raise DimensionError(f"the size of {self.name} is a value")
         return extent_in(self.size_attr)
 
     @property
     def size(self) -> int:
-        """How many indices there are; `DimensionError` where that is a named dimension."""
+        """The size as an integer; raises `DimensionError` for a named dimension."""
         return evaluate(self.extent, {})
 
     def give_sizes(self, sizes: Mapping[str, int]) -> None:
@@ -82,7 +82,7 @@ class CheckedIndex(IRDLOperation, ABC):
 
     @property
     def limits(self) -> tuple[int, int]:
-        """The least operand that is right, and the first one behind the greatest."""
+        """The range of valid operands, excluding its end."""
         return (-self.size if self.from_end else 0, self.size)
 
     def verify_(self) -> None:
@@ -119,5 +119,5 @@ class CheckedIndex(IRDLOperation, ABC):
 
 
 def out_of_range(value: int, limits: tuple[int, int]) -> str:
-    """What is said of an index that is not within its limits; native code says the same."""
+    """The message for an index that is out of range, equal to that of native code."""
     return f"index out of range: {value} is not in [{limits[0]}, {limits[1]})"

@@ -1,4 +1,4 @@
-"""Extents of index spaces as attributes: arrays of integers where all are known, else `#topi.extents<n, 8>`."""
+"""Extents of index spaces as attributes: arrays of integers if all are known, else `#topi.extents<n, 8>`."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim, DimExpr, Shape, evaluate
 
 @irdl_attr_definition
 class ExtentsAttr(Data[tuple[Dim, ...]]):
-    """Extents of which at least one is an expression over named dimensions: `#topi.extents<2 * n, 8>`.
+    """Extents, at least one of them an expression over named dimensions: `#topi.extents<2 * n, 8>`.
 
-    C1: not all are integers. C2: none is `?`.
+    C1: not all are integers. C2: no extent is `?`.
     """
 
     name = "topi.extents"
 
     def verify(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         if all(isinstance(extent, int) for extent in self.data):
             raise VerifyException("[topi.extents C1] no extent has a name; write integers as array<i64: …>, one as i64")
         if any(isinstance(extent, AnyDim) for extent in self.data):
@@ -35,20 +35,20 @@ class ExtentsAttr(Data[tuple[Dim, ...]]):
 
     @classmethod
     def parse_parameter(cls, parser: AttrParser) -> tuple[Dim, ...]:
-        """Parse `<2 * n, 8>`."""
+        """Parses `<2 * n, 8>`."""
         return tuple(parser.parse_comma_separated_list(parser.Delimiter.ANGLE, lambda: parse_dim(parser)))
 
     def print_parameter(self, printer: Printer) -> None:
-        """Print `<2 * n, 8>`."""
+        """Prints `<2 * n, 8>`."""
         with printer.in_angle_brackets():
             printer.print_string(", ".join(map(str, self.data)))
 
 
 ExtentList: TypeAlias = DenseArrayBase[IntegerType] | ExtentsAttr
-"""The property that holds extents."""
+"""The type of a property with extents."""
 
 ExtentNumber: TypeAlias = IntegerAttr | ExtentsAttr
-"""The property that holds one extent."""
+"""The type of a property with one extent."""
 
 
 def extents_attr(extents: Sequence[Dim]) -> ExtentList:
@@ -65,7 +65,7 @@ def extents_of(attr: ExtentList) -> Shape:
 
 
 def numbers_in(attr: DenseArrayBase[IntegerType]) -> tuple[int, ...]:
-    """The numbers in an array, mostly of i64; xDSL's own way asks the type of the elements for each."""
+    """The numbers in an array, usually of i64; xDSL's `get_values` checks the element type for each number."""
     if attr.elt_type != i64:
         return tuple(attr.get_values())
     return unpack(f"<{len(attr.data.data) // 8}q", attr.data.data)
@@ -82,17 +82,17 @@ def extent_in(attr: ExtentNumber) -> Dim:
 
 
 def integers(extents: Sequence[Dim]) -> tuple[int, ...]:
-    """Extents that are integers; `DimensionError` where one has a name."""
+    """The extents as integers; raises `DimensionError` for a named dimension."""
     return tuple(evaluate(extent, {}) for extent in extents)
 
 
 def negative(extents: Sequence[Dim]) -> int | None:
-    """The least extent that is known to be negative; `None` where there is none."""
+    """The least negative static extent, or `None`."""
     return min((extent for extent in extents if isinstance(extent, int) and extent < 0), default=None)
 
 
 def parse_extent(parser: Parser, what: str) -> Dim:
-    """Parse an extent, an integer or an expression over named dimensions; `?` is refused."""
+    """Parses an extent, an integer or an expression over named dimensions; refuses `?`."""
     position = parser.pos
     extent = parse_dim(parser)
     if extent == ANY:
@@ -101,7 +101,7 @@ def parse_extent(parser: Parser, what: str) -> Dim:
 
 
 def with_sizes(extents: ExtentList, sizes: Mapping[str, int]) -> ExtentList:
-    """Extents in which named dimensions are their sizes."""
+    """Extents with named dimensions replaced by their sizes."""
     if not isinstance(extents, ExtentsAttr):
         return extents
     return extents_attr([dim.substitute(sizes) if isinstance(dim, DimExpr) else dim for dim in extents.data])

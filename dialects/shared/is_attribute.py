@@ -1,4 +1,4 @@
-"""Whether a value is an attribute of a class with parameters, such as `ArrayAttr[StringAttr]`."""
+"""A type guard for attribute classes with parameters, such as `ArrayAttr[StringAttr]`."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ AttributeT = TypeVar("AttributeT", bound=Attribute)
 
 
 def is_attribute(value: object, kind: type[AttributeT]) -> TypeGuard[AttributeT]:
-    """Returns what xDSL's `isa(value, kind)` does; `kind` is a class of attributes with its parameters.
+    """Returns the same as xDSL's `isa(value, kind)`; `kind` is an attribute class with parameters.
 
-    `isa` makes the constraint of `kind` anew each time, for 180 calls of functions; here each is made once.
+    `isa` rebuilds the constraint of `kind` at each call, which takes 180 function calls; here constraints are cached.
     """
     return isinstance(value, Attribute) and _constraint(kind).verifies(value)
 
 
 @lru_cache(maxsize=256)
 def _constraint(kind: type[Attribute]) -> AttrConstraint:
-    """The constraint that a class with its parameters stands for."""
+    """The constraint for an attribute class with parameters."""
     return irdl_to_attr_constraint(kind)

@@ -1,7 +1,7 @@
-"""The level that an op belongs to, told by its class.
+"""The level that an op belongs to, which its class determines.
 
-A package outside may derive an op from `RelayOp` or `NamedOp` under its own dialect name. Such an op is an op of relay
-or topi like any other: it is inferred, fused, lowered and interpreted with them, so no name tells its level.
+Other packages may derive an op from `RelayOp` or `NamedOp` under their own dialect name. Such an op is inferred, fused,
+lowered and interpreted like any op of relay or topi, so its name does not determine its level.
 """
 
 from __future__ import annotations
@@ -11,11 +11,11 @@ from functools import cache
 from xdsl.ir import Operation
 
 LEVEL = "LEVEL"
-"""The class variable by which a base class gives the level of the ops derived from it."""
+"""The class variable with which a base class sets the level of the ops derived from it."""
 
 
 def level_of(op: Operation) -> str:
-    """The level of `op`: that of its base class, else the dialect of its class, as for the ops of upstream dialects."""
+    """The level of `op`: that of its base class, else the name of its dialect, as for the ops of upstream dialects."""
     return level_of_class(type(op))
 
 

@@ -1,4 +1,4 @@
-"""Source locations: as text, which stands before `error:` in a message, and fused."""
+"""Source locations as text, which precedes `error:` in a message, and fused locations."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from xdsl.ir import Attribute, Operation
 
 
 def format_location(location: Attribute) -> str | None:
-    """`file:line:col` where the location leads to one, else the name of a source node, else None.
+    """`file:line:col` if the location contains one, else the name of a source node, else None.
 
-    Of a fused location the first part that says anything is taken; of a call site the callee.
+    Uses the first known part of a fused location, and the callee of a call site.
     """
     if isinstance(location, UnknownLoc):
-        # Most ops of a program made by passes: told before each of the patterns below is tried.
+        # A shortcut, since most ops that passes make have no location.
         return None
     name: str | None = None
     pending: list[Attribute] = [location]
@@ -46,7 +46,7 @@ def format_location(location: Attribute) -> str | None:
 
 
 def location_of(op: Operation) -> str | None:
-    """Where `op` comes from: its own location, or that of the closest op around it that has one."""
+    """The location of `op`, or of the closest enclosing op with a known location."""
     current: Operation | None = op
     while current is not None:
         if (place := format_location(current.location)) is not None:
@@ -56,10 +56,10 @@ def location_of(op: Operation) -> str | None:
 
 
 def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
-    """Returns the location of something that came from all of `locations`.
+    """Returns the location of an op that replaces ops with all of `locations`.
 
-    Fused locations among them are flattened, unknown ones and repetitions dropped; one that is left stands for
-    itself, none gives the unknown location, several give `loc(fused[…])` in order of first appearance.
+    Fused locations are flattened, unknown and repeated locations are dropped. A single remaining location is returned
+    as it is, no location is the unknown location, and several become `loc(fused[…])` in order of first appearance.
     """
     pending = list[Attribute](reversed(tuple(locations)))
     found: dict[LocationAttr, None] = {}
@@ -77,7 +77,7 @@ def fuse_locations(locations: Iterable[LocationAttr]) -> LocationAttr:
 
 
 def source_names(location: Attribute) -> list[str]:
-    """The names that source nodes gave a location, in order: of `loc(fused["conv1", "relu1"])` both."""
+    """The source node names in a location, in order: for `loc(fused["conv1", "relu1"])` both."""
     names: list[str] = []
     pending: list[Attribute] = [location]
     while pending:
@@ -92,12 +92,12 @@ def source_names(location: Attribute) -> list[str]:
 
 
 def sources_of(op: Operation) -> ArrayAttr[StringAttr] | None:
-    """The names of the nodes of the model that `op` is from; `None` where it is from none."""
+    """The names of the model's nodes that `op` was made from, or `None`."""
     return _strings(tuple(source_names(op.location)))
 
 
 def sources_or_place(op: Operation) -> ArrayAttr[StringAttr] | None:
-    """The names of the nodes of the model that `op` is from, else its place; `None` where nothing is known of that."""
+    """The names of the model's nodes that `op` was made from, else its source location, else `None`."""
     names = source_names(op.location)
     if not names and (place := location_of(op)) is not None:
         names = [place]

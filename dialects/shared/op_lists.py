@@ -1,7 +1,7 @@
-"""The ops of a program as lists, for those who only read: to ask each op of a kernel costs more than the answers.
+"""The ops of a program as lists for read-only traversals, which are faster than walks.
 
-A generator is resumed for every op, and `isinstance` of a class of ops, all of which are abstract to Python, takes ten
-times longer than to look the class up.
+A walk resumes a generator for every op. `isinstance` with a class of ops is slow because all these classes are abstract
+in Python: it is ten times slower than a lookup of the class.
 """
 
 from __future__ import annotations
@@ -16,39 +16,39 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 def all_ops(top: Operation) -> list[Operation]:
-    """`top` and every op below it in program order, as they are now; who changes what follows takes `walk_ops`."""
+    """`top` and every op below it in program order, as a snapshot; use `walk_ops` if the traversal changes ops."""
     return _collected(_first_ops(top), [top])
 
 
 def ops_in(place: Region | Block) -> list[Operation]:
-    """Every op in a region or block, as `all_ops` gives them."""
+    """Every op in a region or block, in the order of `all_ops`."""
     blocks = reversed(place.blocks) if isinstance(place, Region) else (place,)
     return _collected([block.first_op for block in blocks], [])
 
 
 def ops_of(top: Operation | Region | Block, *kinds: type[OpT]) -> list[OpT]:
-    """The ops of these classes, or classes derived from them, among `top` and all below it, in program order."""
+    """The ops of these classes, or of derived classes, among `top` and all below it, in program order."""
     inside = ops_in(top) if isinstance(top, Region | Block) else all_ops(top)
     return cast("list[OpT]", [op for op in inside if is_kind(type(op), kinds)])
 
 
 @cache
 def is_kind(kind: type[Operation], kinds: tuple[type[Operation], ...]) -> bool:
-    """Whether `kind` is one of `kinds`, or derived from one.
+    """Whether `kind` is one of `kinds` or derived from one.
 
-    To say no, `issubclass` of an abstract class asks each class derived from that, and all remember the answer: of the
-    hundreds of classes of ops that takes longer than what is done with the ops.
+    For a negative answer, `issubclass` of an abstract class queries and caches every derived class, which is slow for
+    hundreds of op classes.
     """
     return any(each in kind.__mro__ for each in kinds)
 
 
 def derived(kinds: Iterable[type[Operation]], base: type[OpT]) -> list[type[OpT]]:
-    """Those of `kinds` that are `base` or derived from it."""
+    """The elements of `kinds` that are `base` or derived from it."""
     return cast("list[type[OpT]]", [kind for kind in kinds if is_kind(kind, (base,))])
 
 
 def _collected(pending: list[Operation | None], found: list[Operation]) -> list[Operation]:
-    """`found`, and behind it the ops that follow those in `pending`, the last of which comes first, with all below."""
+    """Appends to `found` the ops at and after those in `pending`, last entry first, with all ops below them."""
     while pending:
         op = pending.pop()
         while op is not None:

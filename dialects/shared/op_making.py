@@ -1,9 +1,9 @@
-"""Makes ops from what they consist of, and copies them: what xDSL's constructors do, without their questions.
+"""Fast construction and copies of ops: equal to xDSL's constructors, without their checks.
 
-A compilation makes some ten thousand ops, and `Operation.create` takes twice as long as to set the fields of one: it
-looks for uses of operands that a new op cannot have, for successors and regions that few have, and for defaults in the
-definition of the op, which are the same for all of its class. The result is the op that xDSL makes, to the order of
-uses.
+A compilation makes about ten thousand ops, and `Operation.create` takes twice as long as setting the fields: it
+searches for uses of operands that a new op cannot have, for successors and regions that few ops have, and for the
+defaults in the op's definition, which are equal for all ops of a class. The result equals the op that xDSL makes,
+including the order of uses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from xdsl.irdl import IRDLOperation, OptionalDef
 OpT = TypeVar("OpT", bound=Operation)
 
 UNKNOWN: Final = UnknownLoc()
-"""The location of what has none."""
+"""The location of ops without a source location."""
 _NOTHING: Final[Mapping[str, Attribute]] = {}
 
 
@@ -31,7 +31,7 @@ def make(
     successors: Sequence[Block] = (),
     location: LocationAttr = UNKNOWN,
 ) -> OpT:
-    """An op without regions, as `kind.create` makes it."""
+    """Makes an op without regions, like `kind.create`."""
     op, content = kind.__new__(kind), dict(properties)
     for name, value in _defaults(kind):
         content.setdefault(name, value)
@@ -45,7 +45,7 @@ def make(
 
 @cache
 def _defaults(kind: type[Operation]) -> tuple[tuple[str, Attribute], ...]:
-    """The properties that an op of this class has where nobody says otherwise."""
+    """The default properties of ops of a class."""
     definitions = kind.get_irdl_definition().properties if issubclass(kind, IRDLOperation) else {}
     return tuple(
         (name, each.default_value)
@@ -60,10 +60,10 @@ def copy(op: OpT, values: dict[SSAValue, SSAValue] | None = None) -> OpT:
 
 
 def copies(ops: Sequence[Operation], values: dict[SSAValue, SSAValue]) -> list[Operation]:
-    """Copies of `ops` with all that is inside, as `Operation.clone` makes them.
+    """Copies `ops` with everything inside, like `Operation.clone`.
 
-    What reads a key of `values` reads its value; the results and block arguments of the copies are added. Blocks do not
-    branch out of `ops`, nor values of a copy go to one that stands before it.
+    Operands that are keys of `values` are replaced by its values; the results and block arguments of the copies are
+    added to it. Blocks must not branch out of `ops`, and no copied op may use a value of a later one.
     """
     pairs: list[tuple[Operation, Operation]] = []
     found = [_copied(op, values, {}, pairs) for op in ops]
@@ -78,7 +78,7 @@ def _copied(
     blocks: dict[Block, Block],
     pairs: list[tuple[Operation, Operation]],
 ) -> Operation:
-    """A copy of an op that reads nothing yet, noted in `pairs` before what is inside."""
+    """Copies an op without operands, and appends it to `pairs` before the ops inside."""
     new = type(op).__new__(type(op))
     types = [result.type for result in op.results]
     _Fields.fill(new, types, op.properties.copy(), op.attributes.copy(), op.location)
@@ -117,7 +117,7 @@ def _copied_region(
 
 
 class _Fields(Operation):
-    """Sets the fields of new ops, which are theirs alone to set; there is no such op."""
+    """Sets private fields of new ops; never instantiated."""
 
     @staticmethod
     def fill(
@@ -127,13 +127,13 @@ class _Fields(Operation):
         attributes: dict[str, Attribute],
         location: LocationAttr,
     ) -> None:
-        """All but what `op` reads, where it branches to, and what is in it."""
+        """Sets all fields except operands, successors and regions."""
         op.results = SSAValues([OpResult(type, op, number) for number, type in enumerate(result_types)])
         op.properties, op.attributes, op.location = properties, attributes, location
 
     @staticmethod
     def read(op: Operation, operands: SSAValues[SSAValue]) -> None:
-        """Lets a new op read `operands`."""
+        """Sets the operands of a new op."""
         op._operands = operands
         op._operand_uses = uses = tuple([Use(op, number) for number in range(len(operands))])
         for operand, use in zip(operands, uses, strict=True):
@@ -141,6 +141,6 @@ class _Fields(Operation):
 
     @staticmethod
     def read_alike(op: Operation, old: Operation, values: Mapping[SSAValue, SSAValue]) -> None:
-        """Lets a new op read what `values` say of the operands of `old`."""
+        """Sets the operands of a new op to those of `old`, replaced by `values`."""
         if old._operands:
             _Fields.read(op, SSAValues([values.get(operand, operand) for operand in old._operands]))

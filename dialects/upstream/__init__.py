@@ -1,1 +1,1 @@
-"""Dialects of xDSL in the form that upstream MLIR gives them, where xDSL says less."""
+"""Dialects of xDSL, extended to the form of upstream MLIR."""

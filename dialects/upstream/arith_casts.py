@@ -1,6 +1,6 @@
-"""The casts of arith for vectors, which xDSL defines for scalars alone; part of `arith_extras`.
+"""The casts of arith for vectors, which xDSL supports only for scalars; part of `arith_extras`.
 
-The classes subclass xDSL's, so patterns and folders written for those apply.
+The classes subclass xDSL's, so patterns and folders for those apply.
 """
 
 from __future__ import annotations
@@ -38,19 +38,19 @@ FLOATS = AnyFloatConstr | VectorType.constr(AnyFloatConstr)
 
 
 def element_type(type_: Attribute) -> Attribute:
-    """The element type of a vector, any other type itself."""
+    """The element type of a vector; any other type unchanged."""
     return type_.element_type if isinstance(type_, VectorType) else type_
 
 
 def with_element(type_: Attribute, element: Attribute) -> Attribute:
-    """`element`, in a vector of the shape of `type_` if that is a vector."""
+    """`element`, or a vector of it with the shape of `type_` if that is a vector."""
     if not isinstance(type_, VectorType):
         return element
     return VectorType(element, type_.shape, type_.scalable_dims)
 
 
 def check_same_shape(op: Operation, operand: Attribute, result: Attribute) -> None:
-    """Raise C1 of `op` unless both types are scalars or vectors of one shape."""
+    """Raises C1 of `op` unless both types are scalars or vectors of the same shape."""
     if with_element(operand, i1) != with_element(result, i1):
         raise VerifyException(f"[{op.name} C1] operand {operand} and result {result} have different shapes")
 
@@ -61,9 +61,9 @@ def _bits(type_: Attribute) -> int:
 
 
 class _Cast(IRDLOperation):
-    """A conversion element by element. C1: operand and result have the same shape.
+    """An elementwise conversion. C1: operand and result have the same shape.
 
-    `parse` and `print` are written out because the classes of xDSL that its subclasses extend have their own.
+    `parse` and `print` are defined here because the xDSL classes that subclasses extend define their own.
     """
 
     assembly_format = None
@@ -74,7 +74,7 @@ class _Cast(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
-        """Parse `%a : type to type`."""
+        """Parses `%a : type to type`."""
         position = parser.pos
         operand = parser.parse_unresolved_operand()
         attributes = parser.parse_optional_attr_dict()
@@ -86,7 +86,7 @@ class _Cast(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print `%a : type to type`."""
+        """Prints `%a : type to type`."""
         printer.print_string(" ")
         printer.print_ssa_value(self.operands[0])
         printer.print_op_attributes(self.attributes)
@@ -96,13 +96,13 @@ class _Cast(IRDLOperation):
         printer.print_attribute(self.results[0].type)
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         check_same_shape(self, self.operands[0].type, self.results[0].type)
 
 
 class _Narrower(_Cast):
     def verify_(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         super().verify_()
         source, target = self.operands[0].type, self.results[0].type
         if _bits(target) >= _bits(source):
@@ -111,7 +111,7 @@ class _Narrower(_Cast):
 
 class _Wider(_Cast):
     def verify_(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         super().verify_()
         source, target = self.operands[0].type, self.results[0].type
         if _bits(target) <= _bits(source):
@@ -120,7 +120,7 @@ class _Wider(_Cast):
 
 class _IndexCast(_Cast):
     def verify_(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         super().verify_()
         source, target = element_type(self.operands[0].type), element_type(self.results[0].type)
         if isinstance(source, IndexType) == isinstance(target, IndexType):
@@ -129,7 +129,7 @@ class _IndexCast(_Cast):
 
 @irdl_op_definition
 class FPToSIOp(_Cast, arith.FPToSIOp):
-    """Rounds floats toward zero to signed integers; out of range gives poison. C1: same shape.
+    """Rounds floats toward zero to signed integers; out of range values are poison. C1: same shape.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xf32>
@@ -144,7 +144,7 @@ class FPToSIOp(_Cast, arith.FPToSIOp):
 
 @irdl_op_definition
 class FPToUIOp(_Cast, arith.FPToUIOp):
-    """Rounds floats toward zero to unsigned integers; out of range gives poison. C1: same shape.
+    """Rounds floats toward zero to unsigned integers; out of range values are poison. C1: same shape.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xf32>
@@ -159,7 +159,7 @@ class FPToUIOp(_Cast, arith.FPToUIOp):
 
 @irdl_op_definition
 class SIToFPOp(_Cast, arith.SIToFPOp):
-    """Signed integers as floats, rounded to nearest. C1: same shape.
+    """Converts signed integers to floats, rounded to nearest. C1: same shape.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xi32>
@@ -174,7 +174,7 @@ class SIToFPOp(_Cast, arith.SIToFPOp):
 
 @irdl_op_definition
 class UIToFPOp(_Cast, arith.UIToFPOp):
-    """Unsigned integers as floats, rounded to nearest. C1: same shape.
+    """Converts unsigned integers to floats, rounded to nearest. C1: same shape.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xi32>

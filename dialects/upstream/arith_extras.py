@@ -1,8 +1,8 @@
-"""The arith ops that xDSL defines for scalars alone, in their full upstream form: vectors compare, select and convert.
+"""The arith ops that xDSL restricts to scalars in their full upstream form: comparisons, selects, casts of vectors.
 
 xDSL's `arith.cmpf` of two vectors yields one `i1`, and its casts and `arith.select` refuse vectors. The classes here
-have the upstream names and syntax, subclass xDSL's where there is one (so patterns and folders written for those
-apply), and stand in their place in `ARITH`. Python code that builds ops on vectors uses these classes.
+have the upstream names and syntax, subclass xDSL's classes if they exist (so patterns and folders for those apply), and
+replace them in `ARITH`. Python code that builds ops on vectors uses these classes.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def _predicate(name: int | str, names: list[str]) -> IntegerAttr:
 
 @irdl_op_definition
 class CmpiOp(arith.CmpiOp):
-    """Compares integers element by element; the result is `i1`, or a vector of `i1` of the shape of the operands.
+    """Compares integers elementwise; the result is `i1`, or a vector of `i1` of the shape of the operands.
 
     C1: result and operands have the same shape.
 
@@ -99,7 +99,7 @@ class CmpiOp(arith.CmpiOp):
 
     def __init__(self, operand1: Operation | SSAValue, operand2: Operation | SSAValue, arg: int | str):
         lhs, rhs = SSAValue.get(operand1), SSAValue.get(operand2)
-        # Made as it is: a constructor takes most of its time to sort what it is given.
+        # Built with `Operation.__init__`: the constructor spends most of its time sorting arguments.
         Operation.__init__(
             self,
             operands=(lhs, rhs),
@@ -108,16 +108,16 @@ class CmpiOp(arith.CmpiOp):
         )
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         check_same_shape(self, self.lhs.type, self.result.type)
 
 
 class _CompareWithItself(RewritePattern):
-    """`arith.cmpi sle, %a, %a : vector<4xi32>` → `arith.constant dense<true>`; a comparison `slt` gives false."""
+    """`arith.cmpi sle, %a, %a : vector<4xi32>` → `arith.constant dense<true>`; `slt` → false."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CmpiOp, rewriter: PatternRewriter) -> None:
-        """Replace the comparison of a value with itself by a constant."""
+        """Replaces the comparison of a value with itself by a constant."""
         if op.lhs is not op.rhs:
             return
         holds = arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data] in ("eq", "sle", "sge", "ule", "uge")
@@ -133,13 +133,13 @@ class _CanonicalizeComparison(HasCanonicalizationPatternsTrait):
         return (_CompareWithItself(),)
 
 
-# xDSL's trait makes an i1 of a vector's comparison with itself, and traits of a base class cannot be overridden.
+# xDSL's trait folds a vector's comparison with itself to an i1, and traits of a base class cannot be overridden.
 CmpiOp.traits = traits_def(Pure(), _CanonicalizeComparison())
 
 
 @irdl_op_definition
 class CmpfOp(arith.CmpfOp):
-    """Compares floats element by element; the result is `i1`, or a vector of `i1` of the shape of the operands.
+    """Compares floats elementwise; the result is `i1`, or a vector of `i1` of the shape of the operands.
 
     C1: result and operands have the same shape.
 
@@ -172,13 +172,13 @@ class CmpfOp(arith.CmpfOp):
         )
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         check_same_shape(self, self.lhs.type, self.result.type)
 
 
 @irdl_op_definition
 class SelectOp(arith.SelectOp):
-    """Chooses between two values by an `i1`, or element by element by a vector of `i1`.
+    """Selects one of two values by an `i1`, or elementwise by a vector of `i1`.
 
     C1: a vector condition has the shape of the values.
 
@@ -197,13 +197,13 @@ class SelectOp(arith.SelectOp):
     assembly_format = None
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         if isinstance(self.cond.type, VectorType):
             check_same_shape(self, self.cond.type, self.result.type)
 
     @classmethod
     def parse(cls, parser: Parser) -> SelectOp:
-        """Parse `%c, %a, %b : [condition type,] type`."""
+        """Parses `%c, %a, %b : [condition type,] type`."""
         position = parser.pos
         names = [parser.parse_unresolved_operand()]
         for _ in range(2):
@@ -219,7 +219,7 @@ class SelectOp(arith.SelectOp):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print `%c, %a, %b : [condition type,] type`."""
+        """Prints `%c, %a, %b : [condition type,] type`."""
         printer.print_string(" ")
         printer.print_list(self.operands, printer.print_ssa_value)
         printer.print_op_attributes(self.attributes)
@@ -248,4 +248,4 @@ ARITH = replace_ops(
         RemFOp,
     ],
 )
-"""The arith dialect, its scalar-only ops replaced by those above."""
+"""The arith dialect with the ops above instead of its scalar-only ops."""

@@ -1,4 +1,4 @@
-"""`arith.remf`, which upstream has and xDSL lacks."""
+"""`arith.remf`, which xDSL lacks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xdsl.traits import Pure
 
 @irdl_op_definition
 class RemFOp(arith.FloatingPointLikeBinaryOperation):
-    """The remainder of a division of floats towards zero, with the sign of the dividend: C's `fmod`. It is exact.
+    """The remainder of a division of floats rounded towards zero, with the sign of the dividend (C's `fmod`); exact.
 
     ```mlir
     %a, %b = "test.op"() : () -> (vector<4xf32>, vector<4xf32>)

@@ -1,4 +1,4 @@
-"""Types of buffers from numbers."""
+"""Construction of buffer types from numbers."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def buffer_type(
 ) -> MemRefType:
     """Returns `MemRefType(element, extents, layout, space)`.
 
-    The constructor of `MemRefType` asks first whether the extents are an attribute already, which takes ten times as
-    long as to make the type.
+    The constructor of `MemRefType` first checks whether the extents are an attribute, which takes ten times as long as
+    creating the type.
     """
     return MemRefType.new([_shape(tuple(extents)), element, layout, space])
 
 
 @lru_cache(maxsize=4096)
 def _shape(extents: tuple[int, ...]) -> ArrayAttr[IntAttr]:
-    """The attribute for a shape; programs have few, and each number in one takes as long to make as the type."""
+    """The attribute for a shape, cached: programs have few shapes, and each number takes as long as the type."""
     return ArrayAttr([IntAttr(extent) for extent in extents])

@@ -1,6 +1,7 @@
-"""What xDSL's verifiers leave out: ops that pass them, and that no text of their own syntax can say.
+"""Checks that xDSL's verifiers omit: valid ops that their own syntax cannot represent.
 
-Such an op comes from the generic form, or from a pass that is at fault. Printed, it would fail or read as another one.
+Such an op comes from the generic form or from an incorrect pass. Its printed form would not parse, or parse as another
+op.
 """
 
 from __future__ import annotations
@@ -17,24 +18,24 @@ from xdsl.utils.exceptions import VerifyException
 from xrelay.dialects.shared.is_attribute import is_attribute
 
 _INDEX_OPERAND: Final = -(2**31)
-"""The number that stands for an index which is an operand."""
+"""The number that marks an index that is an operand."""
 _Check: TypeAlias = Callable[[Operation], None]
 
 
 def is_upstream(kind: type[Operation | Attribute]) -> bool:
-    """Whether a class is of xDSL's own dialects: its parser, verifier and printer take what they meet for whole."""
+    """Whether a class is in xDSL's own dialects, whose parsers, verifiers and printers assume well-formed input."""
     return kind.__module__.startswith("xdsl.dialects.")
 
 
 def check_upstream(op: Operation) -> None:
-    """Raise `VerifyException` for an op of xDSL's dialects, else valid, that its own syntax cannot say."""
+    """Raises `VerifyException` for a valid op of xDSL's dialects that its own syntax cannot represent."""
     check = _CHECKS.get(op.name)
     if check is not None:
         check(op)
 
 
 def _check_number(name: str, count: int, op: Operation) -> None:
-    """A number that stands for a word: there are `count` of them."""
+    """Checks that a property that encodes an enum is one of `count` numbers."""
     number = op.properties.get(name)
     if number is None:
         return
@@ -53,12 +54,12 @@ def _check_while(op: Operation) -> None:
 
 
 def _check_for(op: Operation) -> None:
-    """The results are the values that the loop carries, behind bounds and step."""
+    """Checks that the results have the types of the carried values, which follow bounds and step."""
     _check_types(op, "its results", op.result_types, op.operand_types[3:])
 
 
 def _check_branches(op: Operation) -> None:
-    """Each region gives the results; one that is not there gives none."""
+    """Checks that each region yields the types of the results; an empty region yields no values."""
     for region in op.regions:
         if region.first_block is None:
             _check_types(op, "the results of a region that is not there", (), op.result_types)
@@ -66,13 +67,13 @@ def _check_branches(op: Operation) -> None:
 
 
 def _check_end(op: Operation, block: Block | None, name: str, first: int, types: Sequence[Attribute]) -> None:
-    """What a block hands on is of these types, where it ends in an op of this name."""
+    """Checks the types of the operands of a block's terminator, if it has this name."""
     if block is not None and block.last_op is not None and block.last_op.name == name:
         _check_types(op, f"what a region hands on in {name}", block.last_op.operand_types[first:], types)
 
 
 def _check_jump(op: Operation) -> None:
-    """What a branch hands on to a block has the types of its arguments."""
+    """Checks that the operands for each successor have the types of its block arguments."""
     groups: list[Sequence[SSAValue]] = [op.operands]
     if (sizes := _numbers(op, "operandSegmentSizes")) is not None:
         groups = _split(op.operands, sizes)[1:]
@@ -85,19 +86,19 @@ def _check_jump(op: Operation) -> None:
 
 
 def _numbers(op: Operation, name: str) -> tuple[int, ...] | None:
-    """The integers in a property; `None` for another one."""
+    """The integers in a property; `None` if it is not an array of integers."""
     found = op.properties.get(name)
     return tuple(found.get_values()) if is_attribute(found, DenseArrayBase[IntegerType]) else None
 
 
 def _split(values: Sequence[SSAValue], sizes: Sequence[int]) -> list[Sequence[SSAValue]]:
-    """Values in groups of these sizes."""
+    """Splits values into groups of these sizes."""
     ends = list(accumulate(sizes, initial=0))
     return [values[start:end] for start, end in pairwise(ends)]
 
 
 def _check_function(op: Operation) -> None:
-    """The attributes of arguments and results are as many as those."""
+    """Checks that there are as many attribute dictionaries as arguments and results."""
     type_ = op.properties["function_type"]
     if isinstance(type_, FunctionType):
         _check_count(op, "arg_attrs", len(type_.inputs))
@@ -117,25 +118,25 @@ def _check_llvm_function(op: Operation) -> None:
 
 
 def _check_address(op: Operation) -> None:
-    """There is an operand for each index that no number says."""
+    """Checks that each dynamic index has an operand."""
     count = (_numbers(op, "rawConstantIndices") or ()).count(_INDEX_OPERAND)
     if count != len(op.operands) - 1:
         raise VerifyException(f"{op.name}: {count} indices are operands, found {len(op.operands) - 1}")
 
 
 def _check_extract(op: Operation) -> None:
-    """The result has the type of the part that is read."""
+    """Checks that the result has the type of the extracted element."""
     _check_types(op, "its result", op.result_types, [_part_type(op)])
 
 
 def _check_insert(op: Operation) -> None:
-    """The value has the type of the part that is written, the result that of the whole."""
+    """Checks that the value has the type of the replaced element, and the result the type of the aggregate."""
     _check_types(op, "its value", op.operand_types[1:], [_part_type(op)])
     _check_types(op, "its result", op.result_types, op.operand_types[:1])
 
 
 def _part_type(op: Operation) -> Attribute:
-    """The type of the part of an aggregate that an op names."""
+    """The type of the element of an aggregate that an op refers to."""
     from xdsl.dialects.llvm import LLVMArrayType, LLVMStructType
 
     type_ = op.operands[0].type
@@ -185,4 +186,4 @@ _CHECKS: Final[Mapping[str, _Check]] = {
     "scf.index_switch": _check_branches,
     "scf.while": _check_while,
 }
-"""The check of an op by its name: the dialects are imported when a text first mentions them."""
+"""The check of each op by name; dialects are imported when a text first uses them."""

@@ -1,4 +1,4 @@
-"""The func dialect with `func.constant`, which xDSL lacks: a function as a value, to be handed to the thread pool."""
+"""The func dialect with `func.constant`, which xDSL lacks: a function as a value, for the thread pool."""
 
 from __future__ import annotations
 

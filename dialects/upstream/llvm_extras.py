@@ -1,6 +1,6 @@
-"""The llvm dialect with what xDSL lacks of it: loop annotations, `extractelement`, `poison`, vector compares and casts.
+"""The llvm dialect with additions to xDSL: loop annotations, `extractelement`, `poison`, vector compares and casts.
 
-Names and syntax are upstream's. `LLVM` is xDSL's dialect with these in it; intrinsics without an op of their own
+Names and syntax are upstream's. `LLVM` is xDSL's dialect with these additions. Intrinsics without an op of their own
 (masked loads and stores, `maximum`, integer reductions, `memcpy`, …) are `llvm.call_intrinsic` with the full name.
 """
 
@@ -64,9 +64,9 @@ _MONOTONIC = IntegerAttr(2, 64)
 
 @irdl_op_definition
 class FCmpOp(llvm.FCmpOp):
-    """Compares floats, or vectors of floats element by element.
+    """Compares floats, or vectors of floats elementwise.
 
-    C1: the result is `i1`, in a vector of the operands' shape where they are vectors.
+    C1: the result is `i1`, or a vector of `i1` of the operands' shape if they are vectors.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xf32>
@@ -101,14 +101,14 @@ class FCmpOp(llvm.FCmpOp):
         )
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         if self.res.type != with_element(self.lhs.type, i1):
             raise VerifyException(f"[llvm.fcmp C1] {self.lhs.type} compares to {self.res.type}")
 
 
 @irdl_op_definition
 class SelectOp(llvm.SelectOp):
-    """Chooses between two values by an `i1`, or element by element by a vector of `i1`.
+    """Selects one of two values by an `i1`, or elementwise by a vector of `i1`.
 
     C1: a vector condition has the shape of the values.
 
@@ -129,14 +129,14 @@ class SelectOp(llvm.SelectOp):
     assembly_format = None  # the inherited `parse` and `print` follow xDSL's
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         if isinstance(self.cond.type, VectorType) and self.cond.type != with_element(self.res.type, i1):
             raise VerifyException(f"[llvm.select C1] {self.cond.type} cannot choose between {self.res.type}")
 
 
 @irdl_op_definition
 class ExtractElementOp(IRDLOperation):
-    """One element of a vector; poison where the index is out of range.
+    """Extracts one element of a vector; poison if the index is out of range.
 
     ```mlir
     %v, %i = "test.op"() : () -> (vector<8xf32>, i64)
@@ -163,7 +163,7 @@ class ExtractElementOp(IRDLOperation):
 
 @irdl_op_definition
 class PoisonOp(IRDLOperation):
-    """A poison value: whatever depends on it is undefined.
+    """A poison value: any value that depends on it is undefined.
 
     ```mlir
     %0 = llvm.mlir.poison : vector<8xf32>
@@ -183,7 +183,7 @@ class PoisonOp(IRDLOperation):
 
 @irdl_op_definition
 class MaskedLoadOp(IRDLOperation):
-    """Loads the lanes that `mask` has on; the others are those of `pass_thru` and touch no memory.
+    """Loads the lanes that are set in `mask`; the other lanes have the values of `pass_thru` and access no memory.
 
     ```mlir
     %p, %m, %v = "test.op"() : () -> (!llvm.ptr, vector<8xi1>, vector<8xi8>)
@@ -214,7 +214,7 @@ class MaskedLoadOp(IRDLOperation):
 
 @irdl_op_definition
 class MaskedStoreOp(IRDLOperation):
-    """Stores the lanes that `mask` has on; the others touch no memory.
+    """Stores the lanes that are set in `mask`; the other lanes access no memory.
 
     ```mlir
     %p, %m, %v = "test.op"() : () -> (!llvm.ptr, vector<8xi1>, vector<8xi32>)
@@ -238,7 +238,7 @@ class MaskedStoreOp(IRDLOperation):
 
 @irdl_op_definition
 class CmpXchgOp(IRDLOperation):
-    """Atomically: `*ptr == cmp ? (*ptr = val)`; gives the old value and whether it was stored. Monotonic ordering.
+    """Atomically `*ptr == cmp ? (*ptr = val)`; returns the old value and whether it stored. Monotonic ordering.
 
     C1: both orderings are monotonic, number 2. C2: the result is a struct of the value's type and `i1`.
 
@@ -266,7 +266,7 @@ class CmpXchgOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         for ordering in (self.success_ordering, self.failure_ordering):
             if ordering != _MONOTONIC:
                 raise VerifyException(f"[llvm.cmpxchg C1] the ordering must be {_MONOTONIC}, found {ordering}")
@@ -276,7 +276,7 @@ class CmpXchgOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> CmpXchgOp:
-        """Parse `%ptr, %cmp, %val monotonic monotonic : type, type`."""
+        """Parses `%ptr, %cmp, %val monotonic monotonic : type, type`."""
         position = parser.pos
         names = [parser.parse_unresolved_operand()]
         for _ in range(2):
@@ -294,7 +294,7 @@ class CmpXchgOp(IRDLOperation):
         return op
 
     def print(self, printer: Printer) -> None:
-        """Print `%ptr, %cmp, %val monotonic monotonic : type, type`."""
+        """Prints `%ptr, %cmp, %val monotonic monotonic : type, type`."""
         printer.print_string(" ")
         printer.print_list(self.operands, printer.print_ssa_value)
         printer.print_string(" monotonic monotonic")
@@ -313,7 +313,7 @@ class _Cast(IRDLOperation):
 
 @irdl_op_definition
 class FPToSIOp(_Cast):
-    """Rounds floats toward zero to signed integers; poison where they do not fit.
+    """Rounds floats toward zero to signed integers; out of range values are poison.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xf32>
@@ -328,7 +328,7 @@ class FPToSIOp(_Cast):
 
 @irdl_op_definition
 class FPToUIOp(_Cast):
-    """Rounds floats toward zero to unsigned integers; poison where they do not fit.
+    """Rounds floats toward zero to unsigned integers; out of range values are poison.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xf32>
@@ -343,7 +343,7 @@ class FPToUIOp(_Cast):
 
 @irdl_op_definition
 class UIToFPOp(_Cast):
-    """Unsigned integers as floats, rounded to nearest.
+    """Converts unsigned integers to floats, rounded to nearest.
 
     ```mlir
     %a = "test.op"() : () -> vector<8xi32>
@@ -358,7 +358,7 @@ class UIToFPOp(_Cast):
 
 @irdl_op_definition
 class ZeroOp(IRDLOperation):
-    """The zero of any type of the dialect: null, an aggregate of zeros, zero.
+    """The zero of any type of the dialect: null, an aggregate of zeros, or zero.
 
     ```mlir
     %0 = llvm.mlir.zero : !llvm.ptr

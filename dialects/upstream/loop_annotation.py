@@ -1,4 +1,4 @@
-"""`#llvm.loop_annotation`, which tells the optimiser of LLVM what to do with one loop; part of `llvm_extras`."""
+"""`#llvm.loop_annotation`, which controls LLVM's optimisation of one loop; part of `llvm_extras`."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ LOOP_OPTIONS: dict[str, bool | dict[str, bool]] = {
     "mustProgress": _FLAG,
     "isVectorized": _FLAG,
 }
-"""The options of a loop annotation that are supported, by group, and whether each is a flag (else a count)."""
+"""The supported options of a loop annotation, by group, each with whether it is a flag or a count."""
 
 
 @irdl_attr_definition
 class LoopAnnotationAttr(ParametrizedAttribute):
-    """What the optimiser of LLVM is told about one loop.
+    """Options of LLVM's optimisations for one loop.
 
     C1: options are those of `LOOP_OPTIONS`. C2: flags are `true` or `false`, counts are integers.
 
@@ -46,21 +46,21 @@ class LoopAnnotationAttr(ParametrizedAttribute):
 
     @classmethod
     def of(cls, options: LoopOptions) -> LoopAnnotationAttr:
-        """The annotation with these options, as in `of({"unroll": {"count": 4}})`."""
+        """The annotation with these options, for example `of({"unroll": {"count": 4}})`."""
         return cls(DictionaryAttr({key: _option_attribute(value) for key, value in options.items()}))
 
     @classmethod
     def unroll_full(cls) -> LoopAnnotationAttr:
-        """Unroll completely."""
+        """The annotation for full unrolling."""
         return cls.of({"unroll": {"full": True}})
 
     @classmethod
     def unroll_disable(cls) -> LoopAnnotationAttr:
-        """Leave the loop rolled."""
+        """The annotation that disables unrolling."""
         return cls.of({"unroll": {"disable": True}})
 
     def verify(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         for key, value in self.options.data.items():
             known = LOOP_OPTIONS.get(key)
             if known is None:
@@ -71,12 +71,12 @@ class LoopAnnotationAttr(ParametrizedAttribute):
                 _check_option(key, value, known)
 
     def print_parameters(self, printer: Printer) -> None:
-        """Print `<group = <option = value, …>, …>`."""
+        """Prints `<group = <option = value, …>, …>`."""
         _print_options(printer, self.options)
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> list[Attribute]:
-        """Parse `<group = <option = value, …>, …>`."""
+        """Parses `<group = <option = value, …>, …>`."""
         return [_parse_options(parser)]
 
 

@@ -1,4 +1,4 @@
-"""Standing in for parts of xDSL's dialects where those say less than upstream MLIR."""
+"""Replaces ops and attributes of xDSL's dialects by versions closer to upstream MLIR."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from xdsl.ir import Attribute, Dialect, Operation
 def replace_ops(
     dialect: Dialect, operations: Sequence[type[Operation]], attributes: Sequence[type[Attribute]] = ()
 ) -> Dialect:
-    """`dialect` with `operations` and `attributes` added, in the place of those of the same name."""
+    """`dialect` with `operations` and `attributes`, which replace those of the same name."""
     new_ops, new_attrs = {op.name for op in operations}, {attr.name for attr in attributes}
     return Dialect(
         dialect.name,

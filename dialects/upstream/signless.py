@@ -1,9 +1,9 @@
-"""Signless integers: how arith computes, and MLIR with it.
+"""Signless integers, which arith and MLIR compute with.
 
-Relay's unsigned tensors keep their type as tensors and buffers down to the loop level, since interfaces and
-interpreters must know what the bits mean. A scalar that is read from one is signless, and ops say themselves how they
-take it (`arith.divui`, `arith.extui`): at the topi and loop levels, `read` and `load` give the signless type of an
-element, and `yield` and `store` take it. Below, from scf on, buffers are signless too.
+Relay's unsigned tensors keep their type as tensors and buffers down to the loop level, because interfaces and
+interpreters need the signedness. A scalar that is read from such a tensor is signless, and ops specify the signedness
+(`arith.divui`, `arith.extui`): at the topi and loop levels, `read` and `load` return the signless type of an element,
+and `yield` and `store` take it. From scf on, buffers are signless too.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ Number: TypeAlias = FloatAttr[AnyFloat] | IntegerAttr[IntegerType | IndexType]
 
 
 def signless(type_: Attribute) -> Attribute:
-    """The type of a scalar of an element type: that of integers without their sign, any other itself."""
+    """The type of a scalar of an element type: signless for integers, any other type unchanged."""
     if isinstance(type_, IntegerType) and type_.signedness.data != Signedness.SIGNLESS:
         return IntegerType(type_.width.data)
     return type_
 
 
 def signless_number(number: Number) -> Number:
-    """A number with its type made signless, the bits kept; one of another type itself."""
+    """An integer as a signless integer with the same bits; other numbers unchanged."""
     if isinstance(number.type, IntegerType) and number.type.signedness.data != Signedness.SIGNLESS:
         value = number.value.data
         return IntegerAttr(int(value), IntegerType(number.type.width.data), truncate_bits=True)
@@ -48,9 +48,9 @@ def signless_number(number: Number) -> Number:
 
 
 def make_scalars_signless(top: Operation) -> None:
-    """Give every scalar in `top` its signless type, constants and arguments of blocks included.
+    """Makes the types of all scalars in `top` signless, including constants and block arguments.
 
-    A bitcast that only changed the sign goes.
+    Bitcasts that only changed the signedness are erased.
     """
     for op in all_ops(top):
         if isinstance(op, arith.ConstantOp) and isa(op.value, IntegerAttr):
@@ -64,7 +64,7 @@ def make_scalars_signless(top: Operation) -> None:
 
 
 def make_buffers_signless(function: FuncOp) -> None:
-    """Give every buffer of a function its signless type, those in its signature included."""
+    """Makes the types of all buffers of a function signless, including those in its signature."""
     for op in all_ops(function):
         for value in defined_values(op):
             if type(value.type) is MemRefType:

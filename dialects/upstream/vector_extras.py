@@ -1,4 +1,4 @@
-"""The ops of upstream's vector dialect on vectors of several dimensions that xDSL lacks and dot products need."""
+"""Ops of upstream's vector dialect on multi-dimensional vectors that xDSL lacks and dot products need."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.dialects.upstream.replacing import replace_ops
 class ShapeCastOp(IRDLOperation):
     """The same elements, in row-major order, as a vector of another shape.
 
-    C1: both vectors have one element type and as many elements.
+    C1: both vectors have the same element type and number of elements.
 
     ```mlir
     %a = "test.op"() : () -> vector<64xi8>
@@ -42,7 +42,7 @@ class ShapeCastOp(IRDLOperation):
         super().__init__(operands=[source], result_types=[result_type])
 
     def verify_(self) -> None:
-        """Check C1."""
+        """Checks C1."""
         source, result = vector_type(self.source), vector_type(self.result)
         if source.element_type != result.element_type or prod(source.get_shape()) != prod(result.get_shape()):
             raise VerifyException(f"[{self.name} C1] {source} and {result} hold different elements")
@@ -50,10 +50,10 @@ class ShapeCastOp(IRDLOperation):
 
 @irdl_op_definition
 class MultiReductionOp(IRDLOperation):
-    """Combines the elements of a vector along some of its dimensions, and those with an accumulator.
+    """Combines the elements of a vector along some of its dimensions, and the results with an accumulator.
 
     C1: the accumulator has the vector's shape without these dimensions, and its element type. C2: the dimensions are
-    distinct ones of the vector.
+    distinct dimensions of the vector.
 
     ```mlir
     %a, %acc = "test.op"() : () -> (vector<16x4xi32>, vector<16xi32>)
@@ -83,7 +83,7 @@ class MultiReductionOp(IRDLOperation):
 
     @property
     def dims(self) -> tuple[int, ...]:
-        """The dimensions along which elements are combined."""
+        """The reduced dimensions."""
         return tuple(self.reduction_dims.get_values())
 
     @override
@@ -116,7 +116,7 @@ class MultiReductionOp(IRDLOperation):
         )
 
     def verify_(self) -> None:
-        """Check C1 and C2."""
+        """Checks C1 and C2."""
         source = vector_type(self.source)
         if len(set(self.dims)) < len(self.dims) or not set(self.dims) <= set(range(source.get_num_dims())):
             raise VerifyException(f"[{self.name} C2] {list(self.dims)} are not distinct dimensions of {source}")
