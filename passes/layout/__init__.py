@@ -1,1 +1,1 @@
-"""Layout passes: they choose the layouts of operators and place layout transforms."""
+"""Layout passes: choose the layouts of operators and insert layout transforms."""

@@ -1,10 +1,10 @@
-"""`relay-alter-op-layout`: gives operators the layouts of the target, and the graph around them follows.
+"""`relay-alter-op-layout`: gives operators the layouts of the target and propagates them through the graph.
 
-What: a hook of the target (`passes/layout/layout_hooks.py`) chooses blocked layouts for a convolution, so that one
-vector holds one block of channels. The new result is then available in that layout, and every op behind it says by
-`propagate_layouts` whether it can take it as it comes. Where one insists on the layout the text says, a
-`relay.layout_transform` brings the value back, once. Why on the whole graph at once: a transform between two
-convolutions costs as much as an elementwise op on the same tensor; most cancel before they are made.
+A hook of the target (`passes/layout/layout_hooks.py`) chooses blocked layouts for a convolution, so that one vector
+holds one block of channels. The new result is then available in this layout, and each following op decides by
+`propagate_layouts` whether it can take it. If an op needs the layout of the text, a `relay.layout_transform` converts
+the value back, once. The pass works on the whole graph at once because a transform between two convolutions costs as
+much as an elementwise op on the same tensor; most transforms cancel before they are made.
 
 Before:
 
@@ -21,12 +21,12 @@ After:
     %B = relay.nn.conv2d(%R, %V) {…}
     %b = relay.layout_transform(%B) {src_layout = "NCHW16c", dst_layout = "NCHW"}
 
-Operands of lower rank that broadcast against a blocked value get the missing axes in front first; a `nn.bias_add` or
-`nn.batch_norm` along an axis that is split becomes an addition, or a multiplication and an addition. A composite op
-that insists becomes its parts where all of them follow, as `nn.prelu` along a split axis does. In the end transforms in
-a row are made one, and ops between transforms change their layout where less is moved so (`layout_savings.py`). The
-pass changes no value; the order in which a convolution or a reduction sums may change. What each op does is in
-docs/layouts.md; refusals of hooks and of `propagate_layouts` are remarks.
+Operands of lower rank that broadcast against a blocked value first get the missing leading axes. A `nn.bias_add` or
+`nn.batch_norm` along a split axis becomes an addition, or a multiplication and an addition. A composite op that cannot
+follow is expanded if all of its parts can follow, for example `nn.prelu` along a split axis. Finally successive
+transforms are merged, and ops between transforms change their layout if this moves less data (`layout_savings.py`). The
+pass changes no value, but may change the order in which a convolution or a reduction sums. docs/layouts.md lists the
+behaviour of each op; refusals of hooks and of `propagate_layouts` are remarks.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ DEFAULT_LANES = 16
 
 @dataclass(frozen=True)
 class RelayAlterOpLayoutPass(ModulePass):
-    """Give convolutions blocked layouts and propagate them; see the module's docstring."""
+    """Gives convolutions blocked layouts and propagates them; see the module's docstring."""
 
     name = "relay-alter-op-layout"
 
@@ -83,7 +83,7 @@ class RelayAlterOpLayoutPass(ModulePass):
     target: str = field(default="cpu", metadata={"help": "whose hooks choose the layouts"})
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Alter the module in place; `PassError` for a number of lanes that is not positive."""
+        """Alters the module in place; raises `PassError` for a number of lanes that is not positive."""
         report(alter_layouts(op, vector_lanes=self.vector_lanes, target=self.target))
 
 
@@ -94,9 +94,10 @@ def alter_layouts(
     target: str = "cpu",
     hooks: LayoutHooks | None = None,
 ) -> list[Remark]:
-    """Alter every function of `module` that is not a kernel; `hooks` go before those of `target`.
+    """Alters every function of `module` that is not a kernel; `hooks` take precedence over those of `target`.
 
-    Says which ops changed, and which insisted on their layout and why. `PassError` where `vector_lanes` is less than 1.
+    Returns remarks on the ops that changed, and on those that kept their layout, with the reason. Raises `PassError` if
+    `vector_lanes` is less than 1.
     """
     if vector_lanes < 1:
         raise PassError(f"relay-alter-op-layout: vector-lanes is {vector_lanes}, it must be at least 1")
@@ -111,10 +112,10 @@ def alter_layouts(
 
 
 SIMPLER: dict[type[RelayOp], RewritePattern] = {BiasAddOp: AddInsteadOfBiasAdd(), BatchNormOp: SimplifyBatchNorm()}
-"""Ops along one axis → what makes them elementwise, so that they also work where the axis is split."""
+"""Maps ops along one axis to patterns that make them elementwise, so that they work along a split axis."""
 
 EXPAND = ExpandComposite(lambda _: True)
-"""Makes a composite op its parts."""
+"""Expands a composite op."""
 
 
 class _Alterer:
@@ -125,10 +126,10 @@ class _Alterer:
         self.versions = LayoutVersions()
         self.replaced: list[Operation] = []
         self.computed: list[Operation] = []
-        """What gave operands axes in front, or what hooks compute of them; some serve an op that refused in the end."""
+        """Ops made for operands, by added axes or by hooks; some are unused because their op refused."""
 
     def run(self, blocks: Sequence[Block]) -> None:
-        """Alter blocks, outer ones first, then erase what was replaced."""
+        """Alters blocks, outer blocks first, then erases replaced ops."""
         for block in blocks:
             for op in list(block.ops):
                 self._visit(op)
@@ -145,7 +146,7 @@ class _Alterer:
             self._insist(op)
 
     def _alter(self, op: RelayOp) -> bool:
-        """Build `op` in other layouts, if it is asked for and agrees; whether it was."""
+        """Rebuilds `op` in other layouts if a hook or an operand requires it and it can; returns whether it did."""
         hook = self.hooks.get(type(op))
         if hook is None and not any(self.versions.has(operand) for operand in op.operands):
             return False
@@ -167,7 +168,7 @@ class _Alterer:
         return done
 
     def _follow(self, op: RelayOp, hook: LayoutHook | None, layouts: list[Layout | None]) -> bool:
-        """Do as the hook, or the op itself, says; whether `op` is replaced. `LayoutError` where it cannot be done."""
+        """Applies the decision of the hook or of the op; returns whether it replaced `op`. May raise `LayoutError`."""
         answer: LayoutAnswer | None = self._ask(hook, op, layouts) if hook is not None else None
         asked = hook if answer is not None else None
         if answer is None:
@@ -194,7 +195,7 @@ class _Alterer:
         return True
 
     def _ask(self, hook: LayoutHook, op: RelayOp, layouts: list[Layout | None]) -> LayoutAnswer | None:
-        """The answer of a hook. What it computes in front of `op` follows its operands, and asks no hook."""
+        """The decision of a hook. Ops that it inserts before `op` follow their operands, without hooks."""
         before = op.prev_op
         answer = ask_hook(hook, op, layouts, self.lanes)
         made: list[Operation] = []
@@ -211,7 +212,7 @@ class _Alterer:
         return answer
 
     def _rebuild(self, op: RelayOp, hook: LayoutHook | None, decision: LayoutDecision) -> None:
-        """Put the op that `decision` describes behind `op`, and let it stand for `op`."""
+        """Inserts the op that `decision` describes after `op`, as its replacement."""
         operands = [
             self.versions.version(operand, wanted)
             for operand, wanted in zip(op.operands, decision.operands, strict=True)
@@ -229,7 +230,7 @@ class _Alterer:
         self.versions.set(op.results[0], new.results[0], decision.result)
 
     def _through_tuple(self, op: TupleOp | TupleGetItemOp) -> bool:
-        """A tuple's fields keep their layouts; a field of a tuple made here is what was put in. Whether it is so."""
+        """Keeps the layouts of a tuple's fields, and replaces a field of a tuple made here; returns whether it did."""
         versions = self.versions
         if isinstance(op, TupleOp):
             layouts = tuple(
@@ -238,7 +239,7 @@ class _Alterer:
             versions.set(op.result, op.result, layouts)
             self.replaced.append(op)
             return True
-        # A tuple that was a field itself stands for the one that was put in.
+        # A tuple that is itself a field was replaced by the tuple that was put in.
         index, owner = op.index.value.data, versions.of(op.data).value.owner
         layout = versions.field_layout(op.data, index)
         if isinstance(owner, TupleOp):
@@ -252,7 +253,7 @@ class _Alterer:
         return True
 
     def _simpler_form(self, op: RelayOp, layout: Layout | None) -> RewritePattern | None:
-        """What replaces `op`, which refuses, by ops that follow; `None` where there are none such."""
+        """The pattern that replaces `op`, which refuses, by ops that follow; `None` if there is no such pattern."""
         if _splits_axis(op, layout):
             return SIMPLER[type(op)]
         if isinstance(op, CompositeOp) and not is_implemented(type(op)) and self._parts_follow(op):
@@ -261,9 +262,9 @@ class _Alterer:
         return None
 
     def _parts_follow(self, op: CompositeOp) -> bool:
-        """Whether all parts of `op` take their operands as they come: they are altered in a block aside.
+        """Whether all parts of `op` can follow their operands, which is tried in a separate block.
 
-        A part that insists says so in a remark. The parts of `op` itself are not in the program yet.
+        A part that cannot follow adds a remark. The parts are not inserted into the program.
         """
         trial = _Alterer(self.hooks, self.lanes, Remarks("relay-alter-op-layout"))
         block = Block(arg_types=op.operand_types)
@@ -277,7 +278,7 @@ class _Alterer:
         return trial.versions.layout(result) is not None and all(remark.applied for remark in trial.remarks.all)
 
     def _simplify(self, op: RelayOp, simpler: RewritePattern) -> None:
-        """Replace `op` by what `simpler` makes of it, and visit that."""
+        """Replaces `op` by the ops of `simpler`, and visits them."""
         before, block, last = op.prev_op, op.parent, op.next_op
         simpler.match_and_rewrite(op, PatternRewriter(op))
         current = before.next_op if before is not None else block.first_op if block is not None else None
@@ -287,20 +288,20 @@ class _Alterer:
             current = following
 
     def _insist(self, op: Operation) -> None:
-        """Give `op` its operands in the layouts that the text says."""
+        """Gives `op` its operands in the layouts of the text."""
         if any(self.versions.has(operand) for operand in op.operands):
             op.operands = [self.versions.plain(operand) for operand in op.operands]
 
 
 def _splits_axis(op: RelayOp, layout: Layout | None) -> bool:
-    """Whether `op` refuses only as `layout` splits the axis along which it works, and has a simpler form."""
+    """Whether `op` refuses only because `layout` splits the axis along which it works, and has a simpler form."""
     if not isinstance(op, BiasAddOp | BatchNormOp) or layout is None:
         return False
     return layout.factor(letter_of_axis(layout, op.axis.value.data)) is not None
 
 
 def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutDecision) -> None:
-    """Whether `new` has the type of `op`'s result, in the layout that the hook says."""
+    """Checks that `new` has the type of `op`'s result in the layout of the hook's decision."""
     old, found, layout = op.results[0].type, new.results[0].type, decision.result
     if not is_complete(old) or isinstance(old, TupleType):
         return
@@ -317,7 +318,7 @@ def _check_result(hook: LayoutHook, op: RelayOp, new: RelayOp, decision: LayoutD
 
 
 def _give_equal_ranks(op: BinaryBroadcastOp) -> list[ExpandDimsOp]:
-    """Put axes of extent 1 in front of the operand of lower rank, unless it has one element; gives what does.
+    """Adds leading axes of extent 1 to the operand of lower rank, unless it has one element; returns the new ops.
 
     Before:
 

@@ -1,17 +1,19 @@
-"""`relay-convert-layout`: gives operators the layouts that the user asks for, and the graph around them follows.
+"""`relay-convert-layout`: gives operators the layouts that the user requests and propagates them through the graph.
 
-What: `desired-layouts` names operators with the layout of their data and, for a convolution, of their kernel:
-`"nn.conv2d:NHWC:HWIO"`, `"nn.max_pool2d:NHWC"`. Such an operator is rewritten to work so, whatever layout the text
-gives it (NCHW, NHWC, NCHW16c); what stands behind it follows by `propagate_layouts` where it can, and where it cannot a
-`relay.layout_transform` brings the value back, once. The kernel's layout may be left out or called `default`: HWIO for
-NHWC, OIHW for NCHW, OIHW16i16o for NCHW16c, with 1i for a depthwise convolution, which is blocked alike. Pools and
-convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), the convolutions of them without blocks,
-and so has `qnn.conv2d`, behind which quantised operators follow. So do transposed convolutions, without blocks,
-`nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. An operator without a layout of its own
-that follows, such as `nn.batch_norm`, may be named, and follows. `skip-layers`, or a `LayoutConfig`
-around the pass, keeps single convolutions as they are.
-Why beside `relay-alter-op-layout`: there the target chooses, here the user does, for a library that wants one layout or
-to undo what an exporter did.
+`desired-layouts` lists operators with the layout of their data and, for a convolution, of their kernel:
+`"nn.conv2d:NHWC:HWIO"`, `"nn.max_pool2d:NHWC"`. Such an operator is rewritten to this layout from any layout of the
+text (NCHW, NHWC, NCHW16c). Ops after it follow by `propagate_layouts` if they can; otherwise a `relay.layout_transform`
+converts the value back, once. The kernel's layout may be omitted or `default`: HWIO for NHWC, OIHW for NCHW, OIHW16i16o
+for NCHW16c, with 1i for a depthwise convolution, which is blocked alike.
+
+Pools and convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), these convolutions without
+blocks. So has `qnn.conv2d`, whose layout quantised operators follow, and, without blocks, transposed convolutions;
+further `nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. An operator that only follows,
+such as `nn.batch_norm`, may be listed without effect. `skip-layers`, or a `LayoutConfig` around the pass, exempts
+single convolutions.
+
+In `relay-alter-op-layout` the target chooses the layouts; here the user does, for a library that needs one layout or to
+undo the choice of an exporter.
 
 Before, with `desired-layouts="nn.conv2d:NHWC"`:
 
@@ -26,10 +28,10 @@ After:
     %R = relay.nn.relu(%A)
     %r = relay.layout_transform(%R) {src_layout = "NHWC", dst_layout = "NCHW"}
 
-Refuses with a remark, and leaves the op as it is: blocks that do not divide the channels, or those of a group; ops that
-docs/layouts.md names. `PassError` with the place in the option for an operator that does not exist, has no layout and
-follows none, or is named twice, for too many layouts, and for a layout that is ill-formed or has other axes. No value
-changes; the order in which a convolution or a reduction sums may.
+Blocks that do not divide the channels, or those of a group, and ops listed in docs/layouts.md are refused with a remark
+and stay unchanged. Raises `PassError` with the position in the option for an operator that is unknown, has no layout
+and does not follow one, or is listed twice, for too many layouts, and for a layout that is ill-formed or has other
+axes. No value changes, but the order in which a convolution or a reduction sums may.
 """
 
 from __future__ import annotations
@@ -52,7 +54,7 @@ from xrelay.passes.layout.layout_config import LayoutConfig
 
 @dataclass(frozen=True)
 class RelayConvertLayoutPass(ModulePass):
-    """Bring operators to the layouts that the user names; see the module's docstring. Sums may be reordered."""
+    """Converts operators to the layouts that the user lists; see the module's docstring. Sums may be reordered."""
 
     name = NAME
 
@@ -68,7 +70,7 @@ class RelayConvertLayoutPass(ModulePass):
     )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Convert in place."""
+        """Converts the module in place."""
         wanted: dict[str, list[str]] = {}
         for index, entry in enumerate(self.desired_layouts):
             operator, *layouts = entry.split(":")
@@ -81,10 +83,11 @@ class RelayConvertLayoutPass(ModulePass):
 def convert_layouts(
     module: ModuleOp, desired: Mapping[str, Sequence[str]], *, skip_layers: Sequence[int] = ()
 ) -> list[Remark]:
-    """Convert the operators named in `desired` (operator → data layout, kernel layout) in every function but kernels.
+    """Converts the operators in `desired` (operator → data layout, kernel layout) in every function but kernels.
 
-    Convolutions whose numbers are in `skip_layers` stay; without any, those that an entered `LayoutConfig` names. Says
-    which ops changed, and which kept their layout and why. `PassError` for what `desired` names wrongly.
+    Convolutions whose numbers are in `skip_layers` stay unchanged; without `skip_layers`, those of an entered
+    `LayoutConfig`. Returns remarks on the ops that changed, and on those that kept their layout, with the reason.
+    Raises `PassError` for invalid entries of `desired`.
     """
     hooks = hooks_for(desired)
     with LayoutConfig(skip_layers) if skip_layers else nullcontext():

@@ -29,15 +29,15 @@ COMPUTED = "the weight is computed from other values, so that packing it pays fo
 
 @alters_layout(Conv2DOp, target="cpu")
 def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Channels in blocks, so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
+    """Blocks channels so that one vector holds one block of out-channels: NCHW[i]c, OIHW[i]i[o]o, NCHW[o]c.
 
-    The out-channels' block is the vector, or half or a quarter of it where that does not divide them. The in-channels
-    come in the blocks they already have, else in the largest that divides them: an image of 3 channels is one block.
-    Bytes have their filters as OIHW[o]o4i.
+    The out-channels' block is the vector, or half or a quarter of it if that does not divide them. The in-channels keep
+    their blocks, or else get the largest block that divides them: an image of 3 channels is one block. Filters of bytes
+    are OIHW[o]o4i.
 
-    Where only a quarter of a vector divides the out-channels, and the stride is 1, plain images are the better choice.
-    The text may have the axes in any order (NHWC and HWIO as well); where blocks do not fit, it is NCHW and OIHW then,
-    for which there are schedules. What is in blocks already stays.
+    If only a quarter of a vector divides the out-channels and the stride is 1, plain images are the better choice. The
+    text may have the axes in any order (also NHWC and HWIO); if blocks do not fit, NCHW and OIHW are chosen, which have
+    schedules. Convolutions in blocks stay unchanged.
     """
     layouts = op.layouts
     if any(len(layout.axes) > 4 for layout in layouts):
@@ -62,7 +62,7 @@ def conv2d_in_blocks(op: Conv2DOp, available: Sequence[Layout | None], lanes: in
 
 
 def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Every channel by itself: data and result have the same blocks, the weight's in-channels are one."""
+    """Depthwise convolutions: data and result have the same blocks, and the weight has one in-channel."""
     block = come_in if come_in is not None else vector_block(channels, lanes)
     if block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {channels} channels")
@@ -72,7 +72,7 @@ def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> 
 def _in_blocks(
     op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
-    """`out_channels` and `depth` are those of one group, which consists of whole blocks."""
+    """Ordinary convolutions; `out_channels` and `depth` are those of one group, which consists of whole blocks."""
     out_block = vector_block(out_channels, lanes)
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
@@ -90,7 +90,7 @@ def _in_blocks(
 def _in_blocks_of_terms(
     op: Conv2DOp, depth: int, come_in: int | None, out_block: int, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
-    """Bytes: four in-channels of a filter lie behind the block of filters, so that one instruction adds up four."""
+    """Products of bytes: four in-channels follow the block of filters, so that one instruction sums four products."""
     if depth % DOT_TERMS:
         return LayoutRefusal(f"blocks of {DOT_TERMS} do not divide the {depth} in-channels of a group")
     keeps = come_in is not None and depth % come_in == 0 and come_in % DOT_TERMS == 0
@@ -99,7 +99,7 @@ def _in_blocks_of_terms(
 
 
 def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
-    """To work with data, kernel and result in the layouts `texts`."""
+    """The decision for data, kernel and result in the layouts `texts`."""
     data, kernel, out = (
         LayoutPermutation.of(Layout.parse(text), before) for text, before in zip(texts, op.layouts, strict=True)
     )
@@ -108,7 +108,7 @@ def _decision(op: Conv2DOp, *texts: str) -> LayoutDecision | LayoutRefusal:
 
 @alters_layout(DenseOp, target="cpu")
 def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """`nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
+    """Uses `nn.contrib_dense_pack`, so that one vector holds neighbouring results."""
     if not _is_weight(op.weight):
         return LayoutRefusal(COMPUTED)
     return _packed(op, "NC", shape_of(op.weight.type)[0], lanes)
@@ -116,7 +116,7 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
 
 @alters_layout(MatmulOp, target="cpu")
 def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """As a dense layer, for a constant alone: one matrix of the run is read as it is, or copied as it is used."""
+    """Like a dense layer, but only for constants: a matrix computed in the run is used as it is, or copied then."""
     flip_a, flip_b = op.transposed
     owner = op.tensor_b.owner
     if isinstance(owner, Block) or not is_constant(owner):
@@ -127,7 +127,7 @@ def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) 
 
 
 def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> LayoutDecision | LayoutRefusal:
-    """The product with a weight that the text has as `axes`, with N its units, in blocks of these."""
+    """The product with a weight of layout `axes`, in which N are the units, packed in blocks of units."""
     lanes_of_type = _lanes_of_product(op, lanes)
     if lanes_of_type is None:
         return LayoutRefusal(f"there is no packed matrix product of {element_type_of(op.operands[0].type)}")
@@ -144,13 +144,13 @@ def _packed(op: DenseOp | MatmulOp, axes: str, units: Dim, lanes: int) -> Layout
 
 
 def _is_weight(value: SSAValue) -> bool:
-    """Whether `value` is a constant, packed when compiling, or a parameter of the function, packed in every run."""
+    """Whether `value` is a constant, packed at compile time, or a parameter of the function, packed in every run."""
     owner = value.owner
     return isinstance(owner.parent_op(), FuncOp) if isinstance(owner, Block) else is_constant(owner)
 
 
 def vector_block(extent: int, lanes: int) -> int | None:
-    """`lanes`, or half or a quarter of it, whichever first divides `extent`; `None` where none does."""
+    """The first of `lanes`, half and a quarter of it that divides `extent`, or `None`."""
     candidates = (lanes, lanes // 2, lanes // 4)
     return next((block for block in candidates if block > 1 and extent % block == 0), None)
 
@@ -161,17 +161,17 @@ def largest_divisor(extent: int, limit: int) -> int:
 
 
 def _multiplies_bytes(op: RelayOp) -> bool:
-    """Whether an op multiplies ui8 by i8, whose products are added up by fours."""
+    """Whether an op multiplies ui8 by i8, whose products are summed in groups of four."""
     return element_type_of(op.operands[0].type) != element_type_of(op.operands[1].type)
 
 
 def _lanes_of_product(op: RelayOp, f32_lanes: int) -> int | None:
-    """How many results a vector holds; `None` for element types that are not computed in blocks."""
+    """The number of results in a vector; `None` for element types without blocked implementations."""
     return f32_lanes if _multiplies_bytes(op) else _lanes(element_type_of(op.operands[0].type), f32_lanes)
 
 
 def _lanes(element: Attribute, f32_lanes: int) -> int | None:
-    """How many elements of this type a vector holds; `None` for types that are not computed in blocks."""
+    """The number of elements of a type in a vector; `None` for types without blocked implementations."""
     if isinstance(element, Float32Type) or element == i32:
         return f32_lanes
     return max(1, f32_lanes // 2) if isinstance(element, Float64Type) else None

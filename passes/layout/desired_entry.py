@@ -13,26 +13,26 @@ DEFAULT = "default"
 
 
 def place_of(index: int, operator: str, layouts: Sequence[str]) -> str:
-    """The place of an entry, for messages."""
+    """The position of an entry, for messages."""
     return f"{NAME}: desired-layouts[{index}] {':'.join([operator, *layouts])!r}"
 
 
 @dataclass(frozen=True)
 class DesiredEntry:
-    """The layouts that are asked for, in the order of the operator's operands."""
+    """The requested layouts, in the order of the operator's operands."""
 
     place: str
-    """Where the entry stands, for messages."""
+    """The position of the entry, for messages."""
     layouts: list[str]
 
     def at_most(self, most: int) -> None:
-        """`PassError` unless there are 1 to `most` layouts."""
+        """Raises `PassError` unless there are 1 to `most` layouts."""
         if not 1 <= len(self.layouts) <= most:
             what = "1 layout" if most == 1 else f"1 to {most} layouts"
             raise PassError(f"{self.place}: it takes {what}, found {len(self.layouts)}")
 
     def layout(self, index: int, axes: str, split: str = "") -> Layout:
-        """Layout number `index`; `PassError` where it is none, of other axes, or splits others than `split`."""
+        """Layout number `index`; raises `PassError` if it is invalid, has other axes, or splits axes not in `split`."""
         text = self.layouts[index]
         try:
             layout = Layout.parse(text)
@@ -47,12 +47,12 @@ class DesiredEntry:
         return layout
 
     def optional(self, index: int, axes: str, split: str = "") -> Layout | None:
-        """As `layout`; `None` where it is left out or called `default`."""
+        """Like `layout`, but `None` if the layout is omitted or `default`."""
         given = self.layouts[index] if index < len(self.layouts) else DEFAULT
         return None if given == DEFAULT else self.layout(index, axes, split)
 
     def one_of(self, index: int, layouts: Sequence[str]) -> Layout:
-        """Layout number `index`, which must be one of `layouts`; `PassError` for another."""
+        """Layout number `index`, which must be one of `layouts`; raises `PassError` for other layouts."""
         text = self.layouts[index]
         if text not in layouts:
             raise PassError(f"{self.place}: the layout {text} is not {' or '.join(layouts)}")

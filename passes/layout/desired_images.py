@@ -1,4 +1,4 @@
-"""Hooks of `relay-convert-layout` for operators on images that are neither convolutions nor pools."""
+"""Hooks of `relay-convert-layout` for operators on images other than convolutions and pools."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from xrelay.passes.layout.layout_config import LayoutConfig
 from xrelay.passes.layout.layout_hooks import LayoutHook
 
 ORDERS = ("NCHW", "NHWC")
-"""The layouts of operators that know two."""
+"""The layouts of operators that support two."""
 
 
 def is_skipped() -> LayoutRefusal | None:
-    """The refusal of a convolution that the innermost `LayoutConfig` skips; counts it there."""
+    """The refusal if the innermost `LayoutConfig` skips the current convolution; counts the convolution."""
     config = LayoutConfig.innermost()
     return LayoutRefusal("its number is among skip_layers") if config is not None and config.check_skip() else None
 
 
 def blocks_refusal(data: Layout, shape_layout: Layout, type: Attribute) -> LayoutRefusal | None:
-    """Why the channels of a value of `type` do not come in the blocks of `data`; `None` where they do."""
+    """The refusal if the channels of a value of `type` cannot be split into the blocks of `data`, or `None`."""
     channels, factor = shape_layout.primal_extents(shape_of(type))["C"], data.factor("C")
     if factor is None or (isinstance(channels, int) and channels % factor == 0):
         return None
@@ -40,7 +40,7 @@ def blocks_refusal(data: Layout, shape_layout: Layout, type: Attribute) -> Layou
 
 
 def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that makes transposed convolutions of the class `kind` work in the layouts of `entry`: data, kernel."""
+    """A hook that converts transposed convolutions of the class `kind` to the layouts of `entry`: data, kernel."""
     entry.at_most(2)
     data = entry.layout(0, f"NC{kind.AXES}")
     last = Layout.parse(f"{kind.AXES}IO" if data.primal.endswith("C") else f"IO{kind.AXES}")
@@ -53,7 +53,7 @@ def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutH
             return LayoutRefusal(f"it works in {wanted[0]} and {wanted[1]} already")
         images, weight, result = (LayoutPermutation.of(new, old) for new, old in zip(wanted, before, strict=True))
         properties = _filter_properties(wanted[0], wanted[1])
-        # A quantised one has numbers behind data and weight.
+        # A quantised convolution has further operands after data and weight.
         others = (None,) * (len(op.operands) - 2)
         return LayoutDecision((images, weight, *others), result, properties)
 
@@ -61,7 +61,7 @@ def transposed_hook(kind: type[ConvTransposeOp], entry: DesiredEntry) -> LayoutH
 
 
 def deformable_hook(entry: DesiredEntry) -> LayoutHook:
-    """A hook that makes deformable convolutions work in a layout; the one of the kernel goes with that of the data."""
+    """A hook that converts deformable convolutions to a layout; the data's layout determines the kernel's."""
     entry.at_most(2)
     data = entry.one_of(0, ORDERS)
     kernel = Layout.parse("OIHW" if str(data) == ORDERS[0] else "HWIO")
@@ -85,7 +85,7 @@ def deformable_hook(entry: DesiredEntry) -> LayoutHook:
 
 
 def resize_hook(kind: type[ResizeOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that makes resizes of the class `kind` work in a layout."""
+    """A hook that converts resizes of the class `kind` to a layout."""
     entry.at_most(1)
     wanted = entry.layout(0, f"NC{kind.AXES}", "C")
 
@@ -103,7 +103,7 @@ def resize_hook(kind: type[ResizeOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def region_hook(kind: type[RoiAlignOp | RoiPoolOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that makes ops of the class `kind` read images of a layout that it has; regions stay as they are."""
+    """A hook that converts the images of ops of the class `kind` to a supported layout; regions stay unchanged."""
     entry.at_most(2)
     known = kind.CONSTRAINTS["C5"]
     wanted = entry.one_of(0, known.words if isinstance(known, OneOf) else ORDERS)
@@ -123,6 +123,6 @@ def region_hook(kind: type[RoiAlignOp | RoiPoolOp], entry: DesiredEntry) -> Layo
 
 
 def _filter_properties(data: Layout, kernel: Layout) -> dict[str, Attribute]:
-    """The properties of an op that has data and result in one layout and a kernel in another."""
+    """The properties of an op with data and result in one layout and a kernel in another."""
     texts = {"data_layout": str(data), "kernel_layout": str(kernel), "out_layout": ""}
     return {name: string_attribute(text) for name, text in texts.items()}

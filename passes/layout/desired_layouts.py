@@ -57,11 +57,11 @@ CONVERTIBLE: dict[str, type[RelayOp]] = {op.relay_name(): op for op in (*CONVOLU
 
 
 def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], LayoutHook]:
-    """Hooks that bring the operators named in `desired` (operator → data layout, kernel layout) to their layouts.
+    """Hooks that convert the operators in `desired` (operator → data layout, kernel layout) to their layouts.
 
-    A convolution that is not named keeps its layout, whatever comes in. An operator that goes with the layout of its
-    operands, such as `nn.batch_norm`, may be named, as in Relay, and does so anyway. `PassError` for what is named
-    wrongly.
+    A convolution that is not listed keeps its layout, whatever the layouts of its operands. An operator that follows
+    the layout of its operands, such as `nn.batch_norm`, may be listed, as in Relay, without effect. Raises `PassError`
+    for invalid entries.
     """
     hooks: dict[type[RelayOp], LayoutHook] = {Conv2DOp: _keep_conv}
     for index, (operator, given) in enumerate(desired.items()):
@@ -75,7 +75,7 @@ def hooks_for(desired: Mapping[str, Sequence[str]]) -> dict[type[RelayOp], Layou
 
 
 def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
-    """The hook that brings ops of the class `op` to the layouts of `entry`."""
+    """The hook that converts ops of the class `op` to the layouts of `entry`."""
     if issubclass(op, ConvOp):
         return _conv_hook(op, entry)
     if issubclass(op, ConvTransposeOp):
@@ -88,7 +88,7 @@ def _hook_for(op: type[RelayOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def _operator(place: str, name: str) -> type[RelayOp] | None:
-    """The class of an operator that has a layout; `None` for one that goes with the layout of its operands."""
+    """The class of an operator that has a layout; `None` for an operator that follows its operands."""
     try:
         op = get_relay_op(name)
     except UnknownOpError as error:
@@ -102,7 +102,7 @@ def _operator(place: str, name: str) -> type[RelayOp] | None:
 
 
 def _conv_hook(kind: type[ConvOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that makes convolutions of the class `kind` work in the layouts of `entry`: data, kernel."""
+    """A hook that converts convolutions of the class `kind` to the layouts of `entry`: data, kernel."""
     entry.at_most(2)
     # Only kernels of images have blocks.
     split = ("C", "OI") if len(kind.AXES) == 2 else ("", "")
@@ -127,7 +127,7 @@ def _conv_hook(kind: type[ConvOp], entry: DesiredEntry) -> LayoutHook:
 
 
 def _default_kernel(op: ConvOp, data: Layout) -> Layout:
-    """The kernel's layout that goes with the data's, as Relay has it: channels last with channels last, say."""
+    """The kernel's default layout for the data's, as in Relay: for example channels last for channels last."""
     block = data.factor("C")
     if block is not None:
         return op.blocked_kernel(block)
@@ -137,7 +137,7 @@ def _default_kernel(op: ConvOp, data: Layout) -> Layout:
 
 
 def _for_groups(op: ConvOp, kernel: Layout) -> Layout:
-    """`kernel`, whose one in-channel is a block of 1 in a depthwise convolution."""
+    """`kernel`, with the one in-channel of a depthwise convolution as a block of 1."""
     if not op.is_depthwise or kernel.factor("I") is None:
         return kernel
     one = LayoutAxis("I", 1)
@@ -145,12 +145,12 @@ def _for_groups(op: ConvOp, kernel: Layout) -> Layout:
 
 
 def _keep_conv(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutRefusal:
-    """A convolution that is not to be converted stays, whatever comes in."""
+    """Keeps the layout of convolutions that are not listed."""
     return LayoutRefusal("no layout is asked for")
 
 
 def _pool_hook(kind: type[PoolOp], entry: DesiredEntry) -> LayoutHook:
-    """A hook that makes pools of the class `kind` work in a layout."""
+    """A hook that converts pools of the class `kind` to a layout."""
     entry.at_most(1)
     wanted = entry.layout(0, f"NC{kind.AXES}", "C")
 

@@ -1,10 +1,10 @@
-"""`LayoutConfig`, which keeps `relay-convert-layout` from single convolutions.
+"""`LayoutConfig`, which exempts single convolutions from `relay-convert-layout`.
 
     with transform.LayoutConfig(skip_layers=[0]):
         module = transform.ConvertLayout({"nn.conv2d": ["NHWC", "default"]})(module)
 
-The first and the last layers of a network are often better off in the layout that they have. Convolutions that the pass
-is asked for are numbered from 0 in the order of the program, deformable ones among them.
+The first and the last layers of a network are often faster in the layout that they have. The convolutions that the pass
+would convert are numbered from 0 in program order, including deformable convolutions.
 """
 
 from __future__ import annotations
@@ -18,9 +18,10 @@ _ENTERED: ContextVar[tuple[LayoutConfig, ...]] = ContextVar("layout configs", de
 
 
 class LayoutConfig:
-    """The convolutions that keep their layout while a `with` block lasts; this thread alone sees it.
+    """The convolutions that keep their layout inside a `with` block, in this thread only.
 
-    `skip_layers` are their numbers, `skip_counter` how many there were so far. Blocks nest: the innermost counts.
+    `skip_layers` are their numbers, `skip_counter` is the number of convolutions so far. Blocks nest: the innermost is
+    used.
     """
 
     def __init__(self, skip_layers: Sequence[int] | None = None):
@@ -29,26 +30,26 @@ class LayoutConfig:
 
     @staticmethod
     def innermost() -> LayoutConfig | None:
-        """The one that was entered last; `None` outside of all."""
+        """The innermost entered config, or `None`."""
         return next(reversed(_ENTERED.get()), None)
 
     def check_skip(self) -> bool:
-        """Whether the next convolution is to be skipped; counts it."""
+        """Returns whether to skip the next convolution, and counts it."""
         skip = self.skip_counter in self.skip_layers
         self.skip_counter += 1
         return skip
 
     def reset(self) -> None:
-        """Begin at 0 again, and skip nothing."""
+        """Resets the counter and skips no convolutions."""
         self.skip_counter, self.skip_layers = 0, []
 
     def __enter__(self) -> Self:
-        """Enter it."""
+        """Enters the config."""
         _ENTERED.set((*_ENTERED.get(), self))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Leave it."""
+        """Leaves the config."""
         _ENTERED.set(_ENTERED.get()[:-1])

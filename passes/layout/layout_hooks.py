@@ -1,18 +1,18 @@
-"""The registry of layout hooks by target and op, from which `relay-alter-op-layout` takes its layouts.
+"""The registry of layout hooks by target and op, which `relay-alter-op-layout` calls.
 
     @alters_layout("nn.conv2d", target="cpu")
     def hook(op: Conv2DOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal | None: …
 
-`available` holds, for each operand, the layout in which it already comes besides the one that the text says; using it
-costs nothing. `lanes` is how many f32 a vector of the target holds. A hook answers with
+`available` contains, for each operand, the layout in which it is available besides that of the text; using it is free.
+`lanes` is the number of f32 in a vector of the target. A hook returns
 
-- a `LayoutDecision`: so it shall be; with `op` in it, another op does it;
-- a `LayoutRefusal`, or the op itself: it stays as the text says;
-- `None`: as if there were no hook, so that the op follows its operands where it can.
+- a `LayoutDecision`: the op is rebuilt so, or replaced by the decision's `op`;
+- a `LayoutRefusal`, or the op itself: the op keeps the layouts of the text;
+- `None`: as without a hook, the op follows its operands if it can.
 
-Other packages register hooks for their own ops and targets the same way. `layout_hook_scope` has hooks that end with a
-`with` block, and a caller of `alter_layouts` may pass hooks that go before all registered ones. Those of the CPU are in
-`cpu_layout_hooks.py`.
+Other packages register hooks for their own ops and targets in the same way. `layout_hook_scope` registers hooks for the
+duration of a `with` block, and a caller of `alter_layouts` may pass hooks that take precedence over all registered
+ones. The hooks of the CPU are in `cpu_layout_hooks.py`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from xrelay.registrations import note_registration, registration_scope
 from xrelay.target.device import device_kind
 
 LayoutHook: TypeAlias = Callable[..., object]
-"""`hook(op, available, lanes)`; see the module's docstring for what it returns, `ask_hook` for what is checked."""
+"""`hook(op, available, lanes)`; the module's docstring lists the results, `ask_hook` checks them."""
 
 LayoutHooks: TypeAlias = Mapping[type[RelayOp], LayoutHook]
 
@@ -53,7 +53,7 @@ _SCOPED: ContextVar[Mapping[tuple[str, type[RelayOp]], LayoutHook]] = ContextVar
 def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], HookT]:
     """Decorator: the function chooses the layouts of `op`, a class or Relay's name, on `target`.
 
-    It replaces an earlier one, for good. `UnknownOpError` for a name of no op.
+    It replaces an earlier registration. Raises `UnknownOpError` for an unknown name.
     """
     kind = _class_of(op)
 
@@ -66,20 +66,20 @@ def alters_layout(op: type[RelayOp] | str, *, target: str) -> Callable[[HookT], 
 
 
 def registered_layout_hook(op: type[RelayOp], *, target: str) -> LayoutHook | None:
-    """The hook that is registered for good for an op; `None` for none."""
+    """The permanently registered hook of an op, or `None`."""
     return _HOOKS.get((device_kind(target), op))
 
 
 def forget_layout_hook(op: type[RelayOp], *, target: str) -> None:
-    """Take back what is registered for good, ours too."""
+    """Removes the permanent registration of an op, including built-in ones."""
     _HOOKS.pop((device_kind(target), op), None)
 
 
 @contextmanager
 def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target: str = "cpu") -> Generator[None]:
-    """Hooks for `target` that go before the registered ones, until the `with` block ends; this thread alone sees them.
+    """Registers hooks for `target` that take precedence inside the `with` block, in this thread only.
 
-    Scopes nest: the inner one goes before the outer. `UnknownOpError` for a name of no op.
+    Scopes nest: the inner scope takes precedence. Raises `UnknownOpError` for an unknown name.
     """
     own = {(device_kind(target), _class_of(op)): hook for op, hook in hooks.items()}
     token = _SCOPED.set({**_SCOPED.get(), **own})
@@ -91,7 +91,7 @@ def layout_hook_scope(hooks: Mapping[type[RelayOp] | str, LayoutHook], *, target
 
 
 def layout_hooks(target: str) -> LayoutHooks:
-    """The hooks of a target; none for a target without registered hooks."""
+    """The hooks of a target; empty for a target without hooks."""
     load_plugins("targets")
     registered, kind = {**_HOOKS, **_SCOPED.get()}, device_kind(target)
     return {op: hook for (name, op), hook in registered.items() if name == kind}
@@ -100,7 +100,7 @@ def layout_hooks(target: str) -> LayoutHooks:
 def ask_hook(
     hook: LayoutHook, op: RelayOp, available: list[Layout | None], lanes: int
 ) -> LayoutDecision | LayoutRefusal | None:
-    """What `hook` answers for `op`; `PassError`, naming both, where it raises or its answer does not fit the op."""
+    """The result of `hook` for `op`; raises `PassError` if the hook raises or its result does not fit the op."""
     try:
         answer = hook(op, available, lanes)
     except Exception as error:
@@ -119,7 +119,7 @@ def ask_hook(
 
 
 def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None = None) -> PassError:
-    """An error in what `hook` says about `op`."""
+    """An error in the result of `hook` for `op`."""
     name = getattr(hook, "__qualname__", type(hook).__name__)
     return PassError(
         f"relay-alter-op-layout: the layout hook {name} of {op.relay_name()} {message}",
@@ -129,7 +129,7 @@ def hook_error(hook: LayoutHook, op: RelayOp, message: str, *, help: str | None 
 
 
 def _check_decision(hook: LayoutHook, op: RelayOp, decision: LayoutDecision) -> None:
-    """Whether a decision has a layout for each operand, and properties that the op knows."""
+    """Checks that a decision has a layout for each operand, and only properties of the op."""
     if len(decision.operands) != len(op.operands):
         raise hook_error(hook, op, f"gives {len(decision.operands)} layouts for {len(op.operands)} operands")
     strange = [layout for layout in decision.operands if not _is_layout(layout)]

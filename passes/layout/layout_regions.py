@@ -1,10 +1,10 @@
-"""Moves regions of ops that take any layout to the layout in which least is transformed.
+"""Moves regions of ops that support any layout to the layout with the fewest transformed elements.
 
-A region starts at a `relay.layout_transform` between the layouts S and T, one of a constant aside: the ops behind it
-may go to S, those before it to T. It grows to whatever shares a value with it and follows (`propagate_layouts`); a
-convolution, or an op that insists, is its border. What is transformed at its borders is counted in elements, before and
-after; the region moves where that is less. Each op is asked once for each layout that comes near it, so a function of n
-ops costs n times the number of layouts.
+A region starts at a `relay.layout_transform` between the layouts S and T, unless it transforms a constant: the ops
+after it may move to S, those before it to T. The region grows to all ops that share a value with it and can follow
+(`propagate_layouts`); it ends at convolutions and at ops that cannot follow. The elements transformed at its borders
+are counted before and after, and the region moves if the number decreases. Each op is tried once for each layout that
+reaches it, so the cost for a function of n ops is n times the number of layouts.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from xrelay.passes.layout.rebuild_op import rebuild_op
 
 @dataclass
 class _Region:
-    """Ops that follow one another, each with its decision, and the layouts of the values that they share."""
+    """Connected ops that can follow, each with its decision, and the layouts of the values that they share."""
 
     layouts: dict[SSAValue, Layout | None] = field(default_factory=dict[SSAValue, Layout | None])
-    """`None`: as the text says."""
+    """`None`: the layout of the text."""
     decisions: dict[RelayOp, LayoutDecision] = field(default_factory=dict[RelayOp, LayoutDecision])
     has_siblings: bool = False
-    """Whether it ends at a value that has other users than the region."""
+    """Whether a value at the border has users outside of the region."""
 
 
 class RegionMover:
@@ -52,14 +52,14 @@ class RegionMover:
         self.transforms = transforms_of(block)
         self.constant = _constant_values(block)
         self.known = {(op.data, op.src_layout.data, op.dst_layout.data): op for op in self.transforms}
-        """(value, its layout, another) → the transform that makes the value in that one."""
+        """Maps (value, its layout, another layout) to the transform between these layouts."""
         self.asked: set[tuple[RelayOp, Layout, bool]] = set()
         self.moved = False
 
     def run(self) -> bool:
-        """Move what is worth it; whether anything moved."""
+        """Moves regions with a gain; returns whether any moved."""
         for op in self.transforms:
-            # Nothing is gained where a constant is transformed, and a network transforms every weight.
+            # Transforms of constants are free, and a network transforms every weight.
             if op.data in self.constant:
                 continue
             if op.parent is not None:
@@ -77,7 +77,7 @@ class RegionMover:
         self._try(op.data, LayoutPermutation.of(target, source))
 
     def _try(self, seed: SSAValue, layout: Layout) -> None:
-        """Move the region around `seed`, its other users aside or included, if one of the two is worth it."""
+        """Moves the region around `seed`, without or with its other users, if there is a gain."""
         for with_siblings in (False, True):
             region = self._grow(seed, layout, with_siblings)
             if region.decisions and self._gain(region) > 0:
@@ -90,13 +90,13 @@ class RegionMover:
     # --- growing ----------------------------------------------------------------------------------------------------
 
     def _grow(self, seed: SSAValue, layout: Layout, with_siblings: bool) -> _Region:
-        """The ops around `seed` that follow it to `layout`; `with_siblings` also through values that others make."""
+        """The ops around `seed` that follow it to `layout`; `with_siblings` adds users of values from outside."""
         region = _Region({seed: layout})
         pending, seen = [seed], set[tuple[SSAValue, bool]]()
         while pending:
             value = pending.pop()
             at = region.layouts[value]
-            # Of a value that is made elsewhere, the other users are siblings.
+            # The other users of a value from outside are siblings.
             around = with_siblings or value is seed or value.owner in region.decisions
             if at is None or (value, around) in seen:
                 continue
@@ -108,7 +108,7 @@ class RegionMover:
         return region
 
     def _follows(self, region: _Region, op: RelayOp, layout: Layout, with_siblings: bool) -> bool:
-        """Whether `op` can join the region by way of a value in `layout`; if so, it has."""
+        """Adds `op` to the region if it can follow a value in `layout`; returns whether it did."""
         stays = op.CHOOSES_LAYOUT or type(op) in self.fixed or isinstance(op, LayoutTransformOp)
         if stays or op not in self.order or op.results[0] in self.constant:
             return False
@@ -123,7 +123,7 @@ class RegionMover:
         return True
 
     def _decide(self, region: _Region, op: RelayOp, layout: Layout) -> LayoutDecision | None:
-        """What `op` does where its operands come as the region has them, the others in `layout`; `None`: not that."""
+        """The decision of `op` for operands in the region's layouts, others in `layout`; `None` if they do not fit."""
         given = [region.layouts.get(operand, self._assumed(operand, layout)) for operand in op.operands]
         try:
             answer = _answer(op, given)
@@ -139,11 +139,11 @@ class RegionMover:
         return answer
 
     def _assumed(self, operand: SSAValue, layout: Layout) -> Layout | None:
-        """`layout` for an operand that the region has not come to; not where it is a result's of other rank."""
+        """`layout` for an operand that is not in the region yet; `None` for constants and values of another rank."""
         return None if operand in self.constant or not _has_rank(operand.type, layout) else layout
 
     def _shared(self, op: RelayOp) -> Iterator[SSAValue]:
-        """The values through which the region may grow on from `op`."""
+        """The values through which the region may grow from `op`."""
         for value in (*op.operands, op.results[0]):
             if value not in self.constant and not isinstance(value.owner, LayoutTransformOp):
                 yield value
@@ -151,7 +151,7 @@ class RegionMover:
     # --- counting ---------------------------------------------------------------------------------------------------
 
     def _gain(self, region: _Region) -> int:
-        """How many elements fewer are transformed if the region moves; negative where it cannot."""
+        """The decrease of transformed elements if the region moves; negative if it cannot move."""
         gain = 0
         for value, layout in region.layouts.items():
             owner = value.owner
@@ -185,12 +185,12 @@ class _Mover:
         self.order, self.region = mover.order, region
         self.new: dict[SSAValue, SSAValue] = {}
         self.made: dict[SSAValue, SSAValue] = {}
-        """Values from outside → those in the layout of the region."""
+        """Maps values from outside to their versions in the layout of the region."""
         self.results = Replacements()
         self.transforms: list[Operation] = []
 
     def move(self) -> None:
-        """Build every op anew behind the old one, and let the new ones stand for the old."""
+        """Rebuilds every op after the old op, and replaces the old ops."""
         ops = sorted(self.region.decisions, key=lambda op: self.order[op])
         for op in ops:
             decision = self.region.decisions[op]
@@ -211,12 +211,12 @@ class _Mover:
             self.transforms.append(owner)
             return transform(owner.data, owner.layouts[0], layout)
         if value not in self.made:
-            # Another transform may make the same, further down: the two are joined later.
+            # An equal transform may exist further down; equal transforms are merged later.
             self.made[value] = transform(value, layout.text, layout)
         return self.made[value]
 
     def _hand_over(self, old: SSAValue) -> None:
-        """Let users outside the region have the new value, transformed."""
+        """Gives users outside of the region the new value, transformed."""
         new, layout, back = self.new[old], self.region.layouts[old], False
         if layout is None:
             return
@@ -237,7 +237,7 @@ def transforms_of(block: Block) -> list[LayoutTransformOp]:
 
 
 def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
-    """What `op` makes of its operands in `layouts`; tuples have all fields in one."""
+    """The decision of `op` for operands in `layouts`; all fields of a tuple get the same layout."""
     if isinstance(op, TupleOp):
         layout = next((one for one in layouts if one is not None), None)
         return LayoutDecision((layout,) * len(layouts), layout)
@@ -247,7 +247,7 @@ def _answer(op: RelayOp, layouts: list[Layout | None]) -> object:
 
 
 def _has_rank(type: Attribute, layout: Layout | None) -> bool:
-    """Whether a value, every field of a tuple, has an axis for each letter of the layout: fields may differ in rank."""
+    """Whether a value, or every field of a tuple, has an axis for each letter of the layout; ranks may differ."""
     if layout is None:
         return True
     rank = len(layout.text.axes)
@@ -257,7 +257,7 @@ def _has_rank(type: Attribute, layout: Layout | None) -> bool:
 
 
 def _constant_values(block: Block) -> set[SSAValue]:
-    """Values known when compiling: constants and what is made of them alone. Transforming them costs nothing."""
+    """Values known at compile time: constants and values computed only from them. Their transforms are free."""
     found: set[SSAValue] = set()
     for op in block.ops:
         operands = op.operands
@@ -267,7 +267,7 @@ def _constant_values(block: Block) -> set[SSAValue]:
 
 
 def _neighbours(value: SSAValue, *, users: bool) -> Iterator[RelayOp]:
-    """The op that makes `value`, and those that use it if `users` says so."""
+    """Yields the op that defines `value` and, if `users` is set, the ops that use it."""
     around = [value.owner, *([use.operation for use in value.uses] if users else [])]
     return (op for op in around if isinstance(op, RelayOp))
 
@@ -281,16 +281,16 @@ def _gain_of_result(region: _Region, value: SSAValue, layout: Layout) -> int:
 
 
 def _gain_of_transformed(region: _Region, owner: LayoutTransformOp, layout: Layout) -> int:
-    """What is gained where the region reads past a transform."""
+    """The gain of reading the operand of a transform instead of its result."""
     needed = str(owner.layouts[0]) != str(layout)
     goes = all(use.operation in region.decisions for use in owner.result.uses)
     return _size(owner.result) * (goes - needed)
 
 
 def _same_letters(text: Layout, layout: Layout) -> bool:
-    """Whether a transform, of or to `text`, calls the axes of its value as the region does, where it is in `layout`.
+    """Whether a transform from or to `text` names the axes of its value as the region does for `layout`.
 
-    Elsewhere the axes may have other letters, as after a convolution in NHWC and before one in HWCN.
+    Otherwise the axes may have other letters, for example after a convolution in NHWC and before one in HWCN.
     """
     return str(text) == str(layout.text)
 

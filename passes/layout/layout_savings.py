@@ -1,8 +1,8 @@
-"""Removes layout transforms: those in a row are made one, and ops between transforms change their layout.
+"""Removes layout transforms: merges successive transforms, and changes the layout of ops between transforms.
 
-Two `relay.layout_transform`s in a row become one, or none where the second undoes the first; equal ones are made once.
-Then ops that take any layout (elementwise ops, pools, concatenations, …) go to another one together where that moves
-less, as a transform costs what it moves (`layout_regions.py`).
+Two successive `relay.layout_transform`s become one, or none if the second inverts the first; equal transforms are
+merged. Then ops that support any layout (elementwise ops, pools, concatenations, …) move to another layout together if
+this moves less data, since the cost of a transform is the data that it moves (`layout_regions.py`).
 
 Before:
 
@@ -32,9 +32,9 @@ from xrelay.passes.layout.layout_versions import erase_unused
 
 
 def save_transforms(blocks: Sequence[Block], *, fixed: frozenset[type[RelayOp]] = frozenset()) -> None:
-    """Leave out the transforms of these blocks that need not be; ops of the classes `fixed` keep their layouts.
+    """Removes unnecessary transforms from these blocks; ops of the classes `fixed` keep their layouts.
 
-    Exact, but for the order in which reductions sum.
+    Values are unchanged, except that reductions may sum in another order.
     """
     for block in blocks:
         join_transforms(block)
@@ -44,7 +44,7 @@ def save_transforms(blocks: Sequence[Block], *, fixed: frozenset[type[RelayOp]] 
 
 
 def join_transforms(block: Block) -> None:
-    """Make one of two transforms in a row, none of two that undo one another, and one of two equal ones."""
+    """Merges successive transforms, removes pairs that cancel, and merges equal transforms."""
     transforms = transforms_of(block)
     known: dict[tuple[SSAValue, str, str], SSAValue] = {}
     results = Replacements()
@@ -60,7 +60,7 @@ def join_transforms(block: Block) -> None:
 
 
 def _read_through(op: LayoutTransformOp, data: SSAValue) -> None:
-    """Let `op` transform what the transform that made its operand `data` transforms, where that gives the same."""
+    """Makes `op` transform the operand of the transform that defines `data`, if the result is the same."""
     before = data.owner
     op.operands = [data]
     if not isinstance(before, LayoutTransformOp) or str(before.layouts[1]) != str(op.layouts[0]):
@@ -70,7 +70,7 @@ def _read_through(op: LayoutTransformOp, data: SSAValue) -> None:
         shape = transform_shape(shape_of(before.data.type), source, target)
     except LayoutError:
         return
-    # Not equal where the first fills up blocks and the second keeps what was filled in.
+    # The shapes differ if the first transform pads blocks and the second keeps the padding.
     if shape == shape_of(op.result.type):
         op.operands = [before.data]
         op.properties["src_layout"] = string_attribute(str(source))

@@ -1,4 +1,4 @@
-"""Keeps the layouts in which each value is available, and makes each `relay.layout_transform` once."""
+"""Records the layouts in which each value is available, and creates each `relay.layout_transform` once."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from xrelay.passes.graph.replacements import erase_op
 
 @dataclass(frozen=True)
 class Available:
-    """A value that stands for another in a layout of its own; of a tuple, one for each field.
+    """A value that replaces another in a layout of its own; for a tuple, a layout for each field.
 
-    Of a `relay.tuple` it is the old one, as long as no op needs the new one as a whole.
+    For a `relay.tuple` it is the old value, as long as no op needs the new tuple as a whole.
     """
 
     value: SSAValue
@@ -32,28 +32,28 @@ class Available:
 
 
 class LayoutVersions:
-    """What stands for the values of the text: in the layout in which each is made, and in those asked for since."""
+    """The replacements of the values of the text: in the layout of their definition, and in layouts requested later."""
 
     def __init__(self) -> None:
         self._available: dict[SSAValue, Available] = {}
         self._versions: dict[tuple[SSAValue, ResultLayout], SSAValue] = {}
 
     def set(self, value: SSAValue, new: SSAValue, layout: ResultLayout) -> None:
-        """Let `new`, in `layout`, stand for `value`."""
+        """Records that `new`, in `layout`, replaces `value`."""
         if isinstance(layout, Layout) and isinstance(value.type, TupleType):
             layout = (layout,) * len(value.type.types)
         self._available[value] = Available(new, layout)
 
     def has(self, value: SSAValue) -> bool:
-        """Whether something stands for `value`."""
+        """Whether `value` has a replacement."""
         return value in self._available
 
     def of(self, value: SSAValue) -> Available:
-        """What stands for `value`; itself where nothing does."""
+        """The replacement of `value`, or `value` itself."""
         return self._available.get(value) or Available(value, None)
 
     def layout(self, value: SSAValue) -> Layout | None:
-        """The layout in which `value` comes; of a tuple, that of most elements of it."""
+        """The layout in which `value` is available; for a tuple, that of most of its elements."""
         layout = self.of(value).layout
         if not isinstance(layout, tuple) or not isinstance(value.type, TupleType):
             return layout if isinstance(layout, Layout) else None
@@ -69,7 +69,7 @@ class LayoutVersions:
         return layout[index] if isinstance(layout, tuple) else None
 
     def plain(self, value: SSAValue) -> SSAValue:
-        """`value` in the layout that the text says."""
+        """`value` in the layout of the text."""
         known = self.of(value)
         if isinstance(known.layout, tuple):
             return self._tuple(value, (None,) * len(known.layout))
@@ -81,9 +81,9 @@ class LayoutVersions:
         return self._versions[key]
 
     def version(self, value: SSAValue, layout: Layout | None) -> SSAValue:
-        """`value` in `layout`; `None` is the layout that the text says.
+        """`value` in `layout`; `None` is the layout of the text.
 
-        `LayoutError` where the last block would not be full: what reads it would take the padding for elements.
+        Raises `LayoutError` if the last block would not be full: readers would take the padding for elements.
         """
         if layout is None:
             return self.plain(value)
@@ -105,7 +105,7 @@ class LayoutVersions:
         source = known.layout
         if isinstance(source, Layout) and str(source.text) == str(layout.text):
             return transform(known.value, source, layout)
-        # Who made the value and who reads it call its axes by other letters.
+        # The op that defines the value and the op that reads it name its axes by different letters.
         return transform(self.plain(value), layout.text, layout)
 
     def _tuple(self, value: SSAValue, wanted: tuple[Layout | None, ...]) -> SSAValue:
@@ -126,7 +126,7 @@ class LayoutVersions:
         return self._versions[key]
 
     def _rebuilt_tuple(self, known: Available, wanted: tuple[Layout | None, ...]) -> SSAValue:
-        """The tuple `known`, taken apart and made again with its fields in layouts `wanted`."""
+        """The tuple `known`, rebuilt from its fields in the layouts `wanted`."""
         fields, behind = list[SSAValue](), known.value
         for index, layout in enumerate(wanted):
             behind = insert_behind(TupleGetItemOp.call(known.value, index=index), behind)
@@ -140,13 +140,13 @@ class LayoutVersions:
         return insert_behind(TupleOp.call(*fields), behind)
 
     def erase_unused(self) -> None:
-        """Erase the versions without a use, and what was made for them alone."""
+        """Erases the unused versions, and ops that only they use."""
         for value in self._versions.values():
             erase_unused(value.owner)
 
 
 def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
-    """`value` from `source` to `target`, right behind where it is made, so that every block inside sees it."""
+    """`value` transformed from `source` to `target`, right after its definition, so that all nested blocks see it."""
     if source.axes == target.axes:
         return value
     layouts = {"src_layout": string_attribute(str(source)), "dst_layout": string_attribute(str(target))}
@@ -154,7 +154,7 @@ def transform(value: SSAValue, source: Layout, target: Layout) -> SSAValue:
 
 
 def insert_behind(op: RelayOp, value: SSAValue) -> SSAValue:
-    """Insert `op` behind the definition of `value`, with its name and location; gives its result."""
+    """Inserts `op` after the definition of `value`, with its name and location; returns the result."""
     op.location = _location_of(value)
     op.results[0].name_hint = value.name_hint
     owner = value.owner
@@ -164,7 +164,7 @@ def insert_behind(op: RelayOp, value: SSAValue) -> SSAValue:
 
 
 def divisible(type: Attribute, layout: Layout) -> bool:
-    """Whether a tensor of the text's `type` consists of whole blocks of `layout`."""
+    """Whether a tensor of `type`, in the layout of the text, consists of whole blocks of `layout`."""
     try:
         extents = layout.text.primal_extents(shape_of(type))
     except (ValueError, LayoutError):
@@ -174,7 +174,7 @@ def divisible(type: Attribute, layout: Layout) -> bool:
 
 
 def erase_unused(*ops: Operation | Block) -> None:
-    """Erase those of `ops` that have no use, and what was made for them alone."""
+    """Erases those of `ops` that are unused, and ops that only they use."""
     pending: list[Operation | Block] = list(ops)
     while pending:
         current = pending.pop()

@@ -1,4 +1,4 @@
-"""Builds an op again, in the layouts of a layout decision."""
+"""Rebuilds an op in the layouts of a layout decision."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.errors import PassError
 
 
 def decided_class(op: RelayOp, decision: LayoutDecision) -> type[RelayOp]:
-    """The class of op that does the work of `op`; `PassError` for one that is no `RelayOp`."""
+    """The class of the op that replaces `op`; raises `PassError` for a class that is not a `RelayOp`."""
     kind = type(op) if decision.op is None else decision.op
     if not issubclass(kind, RelayOp):
         raise PassError(f"a layout decision for {op.name} names {kind.name}, which is no RelayOp")
@@ -20,7 +20,7 @@ def decided_class(op: RelayOp, decision: LayoutDecision) -> type[RelayOp]:
 
 
 def rebuild_op(op: RelayOp, decision: LayoutDecision, operands: Sequence[SSAValue]) -> RelayOp:
-    """`op` as `decision` has it, on `operands`; not inserted yet. `ConstraintError` where it is not well-formed."""
+    """Builds `op` with `decision` on `operands`, not inserted; raises `ConstraintError` if it is not well-formed."""
     kind = decided_class(op, decision)
     given = dict(decision.properties)
     properties = kind.properties_from(given) if decision.op is not None else op.properties | given

@@ -1,4 +1,4 @@
-"""`topi-add-versions`: versions of kernels for certain sizes that make them much simpler."""
+"""`topi-add-versions`: adds versions of kernels for certain sizes that make them much simpler."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from xrelay.index_algebra.dims import Dim, evaluate, names_of
 from xrelay.passes.infra.verify import walk_ops
 
 MAX_ROWS = 64
-"""Of how many rows of a product on the tiles of a version and those of the kernel itself take the same time."""
+"""For products of more rows, tiles of a version and tiles of the kernel itself take the same time."""
 
 
 @dataclass(frozen=True)
 class TopiAddVersionsPass(ModulePass):
-    """Adds, beside a matrix product of rows that only a run tells, the same kernel for so many rows as are usual, or 1.
+    """Adds versions of matrix products with a dynamic number of rows, for the typical number of rows or for 1 row.
 
     ```
     func.func private @k(%x: tensor<?x64xf32,        →    func.func private @k(…) …
@@ -39,17 +39,17 @@ class TopiAddVersionsPass(ModulePass):
                                                               attributes {loop.version = {of = @k, sizes = {n = 1}, …}}
     ```
 
-    `scf-select-versions` lets the kernel choose when it is called. There is a version for the usual sizes, which
-    `relay.sizes` says, where names that number rows, and of which nothing is said, are 1; and one for 1 of the names
-    that number rows, unless the promise is that they are more. All other names stay open in it: how many products there
-    are, how deep and how wide: one query against 512 keys of 64 in 12 heads takes 58 us with names left open, and took
-    203. That is where a version pays: a tile of rows holds a product's sums, and one row, or fewer rows than a tile
-    has, take the time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is none for more than 64
-    rows, nor for sizes that the demands of the kernel's ops rule out. Where nothing is said of several names that
-    number rows together there is none either: all of them 1 at once is rare, and a kernel takes its time to compile. A
-    convolution, a softmax or a broadcast of extents that are told their usual size runs as fast as a static one.
-    Equality of extents has none: it makes no extent a number, and products of 64 to 384 rows by as many columns take
-    the same time, within 4 %, whether kernels know it or not.
+    `scf-select-versions` lets the kernel select a version when it is called. One version is for the typical sizes in
+    `relay.sizes`; names in the number of rows without a typical size are 1. Another is for 1 for all names in the
+    number of rows, unless they are declared to be greater. All other names stay open: the number of products, their
+    depth and width. One query against 512 keys of 64 in 12 heads takes 58 us with names left open, and took 203. A
+    version pays off because a tile of rows holds a product's sums, and one row, or fewer rows than a tile has, take the
+    time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is no version for more than 64 rows, nor
+    for sizes that the requirements of the kernel's ops exclude. There is also none for several names in the number of
+    rows without any size hint: all of them 1 at once is rare, and compiling a kernel takes time. A convolution, a
+    softmax or a broadcast with typical sizes runs as fast as a static one. Equal extents have no versions: they make no
+    extent a number, and products of 64 to 384 rows by as many columns take the same time, within 4 %, with or without
+    this knowledge.
     """
 
     name = "topi-add-versions"
@@ -75,7 +75,7 @@ class TopiAddVersionsPass(ModulePass):
 def _versions(
     kernel: FuncOp, call: Operation, hints: Mapping[str, SizeHint], functions: Mapping[str, FuncOp]
 ) -> list[FuncOp]:
-    """The versions of a kernel that pay, of which `call` is a call."""
+    """The useful versions of a kernel; `call` is a call of it."""
     rows = [rows for op in kernel.body.block.ops if (rows := _rows(op))]
     names = names_in(kernel.function_type.inputs)
     found: list[FuncOp] = []
@@ -98,7 +98,7 @@ def _versions(
 
 
 def _is_demanded_otherwise(call: Operation, sizes: Mapping[str, int]) -> bool:
-    """Whether a call demands what does not hold at these sizes: its kernel never runs at them."""
+    """Whether the requirements of a call exclude these sizes, so that its kernel never runs with them."""
     told = (each for demand in demands_of(call) for each in demand.requirements)
     return any(each.names <= sizes.keys() and not each.holds(sizes) for each in told)
 
@@ -106,7 +106,7 @@ def _is_demanded_otherwise(call: Operation, sizes: Mapping[str, int]) -> bool:
 def _candidates(
     names: Sequence[str], rows: Sequence[Sequence[Dim]], hints: Mapping[str, SizeHint]
 ) -> Iterator[tuple[dict[str, int], str]]:
-    """The sizes for which a kernel of these names may have a version, and where they come from."""
+    """Yields the sizes for which a kernel of these names may have a version, with the reason."""
     counting = {name for dims in rows for dim in dims for name in names_of(dim)}
     single = {name: 1 for name in names if name in counting}
     if hints.keys().isdisjoint(names):
@@ -121,7 +121,7 @@ def _candidates(
 
 
 def _rows(op: object) -> list[Dim]:
-    """The extents of a matrix product that number its rows, where one of them has a name; else none."""
+    """The extents that are the number of rows of a matrix product, if one has a name; else empty."""
     source = op.attributes.get(EXPANDED_FROM) if isinstance(op, ComputeOp) else None
     if not isinstance(op, ComputeOp) or not isinstance(source, StringAttr) or not op.reduction:
         return []

@@ -1,4 +1,4 @@
-"""`topi-expand-named`: named operations as the computes they stand for."""
+"""`topi-expand-named`: replaces named operations by computes."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class TopiExpandNamedPass(ModulePass):
     %r = topi.matmul(%x, %w) : (…) -> T    →    %r = topi.compute "matmul" [%i : 4, %j : 32] reduce [%k : 8] … {…}
     ```
 
-    The computes carry `topi.expanded_from = "topi.matmul"`, so that a schedule still recognises them, and the location
-    of the op. What an op expands to is its own business (`NamedOp.expand`), so ops of other packages expand here too.
+    The computes get the attribute `topi.expanded_from = "topi.matmul"`, so that schedules can recognise them, and the
+    location of the op. The expansion is defined by the op (`NamedOp.expand`), so ops of other packages are expanded
+    too.
     """
 
     name = "topi-expand-named"
@@ -37,7 +38,7 @@ class TopiExpandNamedPass(ModulePass):
 
 
 def expand(op: NamedOp) -> list[NamedOp]:
-    """Replaces one named op by its expansion; gives the named ops in that expansion."""
+    """Replaces one named op by its expansion; returns the named ops in the expansion."""
     expansion = op.expand()
     block = op.parent_block()
     if block is None:

@@ -25,15 +25,15 @@ from xrelay.index_algebra.dims import Dim, DimExpr, Shape, evaluate, product
 from xrelay.index_algebra.value_map import Space, ValueMap
 
 USUAL_SIZE = 64
-"""What a named dimension is taken to be where costs are compared."""
+"""The size that cost comparisons assume for a named dimension."""
 
 MAX_INDEX_SIZE = 400
-"""How many numbers, variables and operations an index expression may have."""
+"""The largest number of constants, variables and operations in an index expression."""
 
 _NO_POINTS: Dim = 0
 
 FREE, CHEAP, BRANCH, COSTLY = 0, 1, 4, 16
-"""Costs of one evaluation: data movement, one instruction, a condition or a gather of lanes, a long sequence."""
+"""Estimated costs of an op: data movement, one instruction, a condition or a gather of lanes, a long sequence."""
 
 _FREE_OPS = {"topi.read", "topi.index", "topi.yield", "arith.constant", "arith.index_cast"}
 _COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.remsi", "arith.remui"}
@@ -41,7 +41,7 @@ _COSTLY_OPS = {"arith.divf", "arith.divsi", "arith.divui", "arith.remf", "arith.
 
 @dataclass(frozen=True)
 class TopiInlineInjectivePass(ModulePass):
-    """Inlines every compute without reduction into all its readers, its index expressions composed with theirs.
+    """Inlines every compute without reduction into all its readers and composes the index expressions.
 
     Before → after:
 
@@ -58,24 +58,24 @@ class TopiInlineInjectivePass(ModulePass):
     }
     ```
 
-    A read inside of `topi.guard` takes the body into the guard, so it is evaluated only where the condition holds.
-    Quotients and remainders that a change of layout brings in are resolved where the extents allow it.
+    The body of a compute that is read inside a `topi.guard` moves into the guard, so it is evaluated only if the
+    condition holds. Quotients and remainders from changes of layout are simplified if the extents allow it.
 
-    It refuses when
+    A compute is not inlined if
 
-    - the value is a result of the function, or something else than `topi.read` uses it (a named op: expand it before);
-    - computing again costs too much: the points at which the readers evaluate the body, divided by the points of its
-      own index space, minus one, times the cost of the body exceeds `max_recompute`. An op costs 1, a guard 4, a
-      division, a function of `math` or a condition on the innermost index 16; indices and constants are free, and
-      reads too, but for 4 if the index of the last axis is read from a tensor;
-      So a change of layout is always inlined, a relu into a pooling window too, but not an exponential that two
+    - the value is a result of the function, or is used by an op other than `topi.read` (expand named ops before);
+    - recomputation costs too much: the points at which the readers evaluate the body, divided by the points of its own
+      index space, minus one, times the cost of the body exceeds `max_recompute`. An op costs 1, a guard 4, a division,
+      a function of `math` or a condition on the innermost index 16. Indices and constants are free, and so are reads,
+      which cost 4 if the index of the last axis is read from a tensor. Therefore
+      changes of layout are always inlined, and so is a relu into a pooling window, but not an exponential that two
       computes read, nor padding into the reduction of a convolution;
-    - it checks an index, and no reader surely reads every element: a check that fails would not be made;
-    - an index expression would have more than `MAX_INDEX_SIZE` parts, as after a long chain of reshapes and
-      transposes in which no quotient is resolved: each step names the one before several times.
+    - it checks an index, and no reader is proven to read every element: a failing check could be skipped;
+    - an index expression would have more than `MAX_INDEX_SIZE` parts, as after a long chain of reshapes and transposes
+      in which no quotient is simplified: each step uses the previous expression several times.
 
-    Consumers come first, so that each body is copied once for each read, however long the chain. Equal reads of one
-    body are merged before.
+    Consumers are visited first, so that each body is copied once for each read, however long the chain. Equal reads of
+    one body are merged before.
     """
 
     name = "topi-inline-injective"
@@ -92,32 +92,32 @@ class TopiInlineInjectivePass(ModulePass):
 
 
 def inline_injective(block: Block, max_recompute: int) -> None:
-    """Inlines what may be inlined among the computes of one block."""
+    """Inlines the computes of one block that may be inlined."""
     _inline_those(block, lambda op: why_not_inlined(op, max_recompute) is None)
 
 
 def inline_computes(block: Block, computes: Collection[ComputeOp]) -> None:
-    """Inlines these computes, which have no reduction and are read by other computes alone, whatever it costs."""
+    """Inlines these computes, which have no reduction and are read only by other computes, at any cost."""
     chosen = set(computes)
     _inline_those(block, chosen.__contains__)
 
 
 def _inline_those(block: Block, is_chosen: Callable[[ComputeOp], bool]) -> None:
-    """Inlines the computes that are chosen, consumers first."""
+    """Inlines the chosen computes, consumers first."""
     origins: dict[BodyOp, list[LocationAttr]] = {}
     for op in reversed(list(block.ops)):
         if isinstance(op, ComputeOp) and is_chosen(op):
             for reader in _inline(op):
                 origins.setdefault(reader, [reader.location]).append(op.location)
-    # Once for each reader, at the end: a chain of hundreds becomes one reader, which fusing step by step would take in
-    # quadratic time.
+    # Once for each reader, at the end: a chain of hundreds becomes one reader, and fusing locations step by step would
+    # take quadratic time.
     for reader, locations in origins.items():
         reader.location = fuse_locations(locations)
         _merge_reads(reader.body.block)
 
 
 def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
-    """The reason why a compute is not inlined into its readers; None where it is."""
+    """The reason why a compute is not inlined into its readers, or None."""
     if op.reduction:
         return "it has a reduction"
     uses = [use for result in op.results for use in result.uses]
@@ -142,7 +142,7 @@ def why_not_inlined(op: ComputeOp, max_recompute: int) -> str | None:
 
 
 def _inlined_index_size(read: ReadOp, producer: ComputeOp) -> int:
-    """The size of the longest index expression of `producer` at the index of `read`, before it is simplified."""
+    """The size of the longest index expression of `producer` at the index of `read`, before simplification."""
     index = read.index
     sizes: dict[Place, int] = {variable: index[axis].size() for axis, variable in enumerate(producer.spatial_vars)}
     accesses = (op.index for op in producer.body.walk() if isinstance(op, ReadOp | IndexOp | InBoundsOp))
@@ -150,7 +150,7 @@ def _inlined_index_size(read: ReadOp, producer: ComputeOp) -> int:
 
 
 def _times_more(evaluations: Dim, points: Dim) -> float:
-    """How much larger the first is than the second, relatively; named dimensions are taken to be of a usual size."""
+    """The relative increase from `points` to `evaluations`; named dimensions have an assumed size."""
     if evaluations == points:
         return 0
     several, once = (dim if isinstance(dim, int) else _usual(dim) for dim in (evaluations, points))
@@ -165,12 +165,12 @@ def _usual(dim: DimExpr) -> int:
 
 
 def _may_fail(op: ComputeOp) -> bool:
-    """Whether the values that a compute reads may make it fail."""
+    """Whether values that a compute reads may make it fail."""
     return any(isinstance(inner, CheckedIndexOp) for inner in op.body.walk())
 
 
 def _reads_all(read: ReadOp, shape: Shape) -> bool:
-    """Whether a read surely visits every element: each index is a variable of its own, and nothing is guarded."""
+    """Whether a read is proven to visit every element: each index is a separate variable, and nothing is guarded."""
     reader = read.parent_op()
     if not isinstance(reader, BodyOp) or 0 in (*reader.spatial, *reader.reduction):
         return False
@@ -186,14 +186,14 @@ def _reads_all(read: ReadOp, shape: Shape) -> bool:
         if expr.exprs != (AffineDimExpr(0),) or not isinstance(place, SSAValue) or extent_of(place) != extent:
             return False
         used.add(place)
-    # A reader that may have no points for other reasons than the elements does not surely read them.
+    # A reader whose other variables may be empty is not proven to read the elements.
     variables = zip((*reader.spatial_vars, *reader.reduce_vars), (*reader.spatial, *reader.reduction), strict=True)
     others = [extent for variable, extent in variables if variable not in used]
     return len(used) == sum(extent != 1 for extent in shape) and all(map(is_positive, others))
 
 
 def body_cost(block: Block) -> int:
-    """What one evaluation of a body is taken to cost; a condition on the innermost index leaves no lanes."""
+    """The estimated cost of one evaluation of a body; a condition on the innermost index prevents vectorization."""
     total = 0
     for op in block.walk():
         if isinstance(op, GuardOp | CheckedIndexOp) or _gathers_lanes(op):
@@ -225,17 +225,17 @@ def _points_of(read: ReadOp) -> Dim:
 
 
 def _distinct(reads: Sequence[ReadOp]) -> list[ReadOp]:
-    """One read for each place and index; the others are taken to be merged with it."""
+    """One read for each block and index; equal reads will be merged."""
     return list({(read.parent, *_place_of(read)): read for read in reads}.values())
 
 
 def _place_of(read: ReadOp) -> tuple[object, ...]:
-    """Equal for reads of the same element."""
+    """A key that is equal for reads of the same element."""
     return read.access, read.symbols, tuple(read.operands)
 
 
 def _inline(op: ComputeOp) -> list[BodyOp]:
-    """Puts a compute into its readers, and returns these."""
+    """Inlines a compute into its readers, and returns the readers."""
     readers: dict[BodyOp, None] = {}
     reads = [use.operation for result in op.results for use in result.uses]
     for read in _merged([read for read in reads if isinstance(read, ReadOp)]):
@@ -249,7 +249,7 @@ def _inline(op: ComputeOp) -> list[BodyOp]:
 
 
 def _merge_reads(block: Block) -> None:
-    """Lets the first of equal reads of a body stand for all: the producers may have read the same."""
+    """Replaces equal reads of a body by the first of them; the inlined producers may have equal reads."""
     known: dict[object, ReadOp] = {}
     for op in list(block.ops):
         if isinstance(op, ReadOp):
@@ -280,7 +280,7 @@ def _merged(reads: Sequence[ReadOp]) -> list[ReadOp]:
 
 
 def _replace_by_body(read: ReadOp, producer: ComputeOp) -> None:
-    """The body of `producer` at the index of `read`, in place of `read`."""
+    """Replaces `read` by a copy of the body of `producer` at the index of `read`."""
     block = read.parent
     if block is None:
         return
@@ -295,7 +295,7 @@ def _replace_by_body(read: ReadOp, producer: ComputeOp) -> None:
                 _rebase(inner, at)
     yielded = producer.yielded[[result is read.tensor for result in producer.results].index(True)]
     value = _index_value(at[yielded], read) if yielded in at else values.get(yielded, yielded)
-    # The name of the read stays with the value where the body gave none.
+    # The value gets the name of the read if the body has no name for it.
     if value.name_hint is None:
         value.name_hint = read.element.name_hint
     read.element.replace_all_uses_with(value)
@@ -327,7 +327,7 @@ def _substituted(index: IndexMap, at: Mapping[Place, IndexMap]) -> IndexMap:
 
 
 def _index_value(index: IndexMap, user: Operation) -> SSAValue:
-    """An index expression as a value, in front of its user."""
+    """An index expression as a value, defined before its user."""
     op = IndexOp(index.exprs, index.operands)
     block = user.parent
     if block is not None:
