@@ -77,8 +77,8 @@ class ListEmptyOp(IRDLOperation):
 class ListInsertOp(IRDLOperation):
     """Inserts a value into a list before position `at`: a copy of a buffer, or a list.
 
-    `at` is between 0 and the length of the list, which appends. The extents are the dynamic extents of the buffer's
-    type.
+    `at` is between 0 and the length of the list; the length appends. The extents are those that the buffer's
+    type leaves dynamic.
 
     - C1: the value is a buffer of the list's elements, or a list that the list holds.
     - C2: as many extents as the value's type has dynamic extents.

@@ -42,7 +42,7 @@ class RelayDefuseOpsPass(ModulePass):
     name = "relay-defuse-ops"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        """Defuse the module in place."""
+        """Defuses the module in place."""
         defuse(*[inner for inner in walk_ops(op) if isinstance(inner, FusedOp) and _is_typed(inner)])
 
 

@@ -127,7 +127,7 @@ def _explain_block(fusion: FunctionFusion) -> ExplainedBlock:
 
 
 def _is_shown(op: Operation) -> bool:
-    """Whether explanations list `op`: all ops except constants that are no scalars of a kernel."""
+    """Whether explanations list `op`: of the constants, only those that are copied into kernels."""
     return not isinstance(op, ConstantOp) or is_fusable_scalar(op)
 
 

@@ -2,7 +2,7 @@
 
     %l = relay.nn.conv2d(%x, %v)
     %r = relay.nn.conv2d(%x, %w) {relay.fuse_with = "add"}
-    %y = relay.add(%l, %r)                                  goes with %r now, not with %l
+    %y = relay.add(%l, %r)                                  fused with %r, not with %l
 
 Within each phase of the partition, hinted ops are visited before all others, in post-DFS order. If several producers
 may fuse into one consumer and the operand order would choose another of them, the hinted producer is chosen. A hint

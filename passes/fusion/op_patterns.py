@@ -1,6 +1,6 @@
 """Builds the forward graph of a function's body.
 
-The graph follows Relay's order of an expression. It contains the ops that the results need, in post-DFS order from the
+The body is read as a Relay expression. The graph contains the ops that the results need, in post-DFS order from the
 terminator, operands first to last; Relay decides about nodes in this order. The position of an op in the text has no
 influence: an op used only in one branch belongs to that branch. Bindings (`relay.let`) come first in their block.
 Results of branches and closures are used outside, like those of the function. Unused pure ops and unused calls of pure

@@ -184,7 +184,7 @@ class _Outliner:
             )
 
     def _hand_on(self, op: Operation) -> None:
-        """Replaces an op by the value that it forwards; where the result type adds extents, by the checked value."""
+        """Replaces an op by the value that it forwards; if the result type adds extents, by the checked value."""
         leaves, types = self.leaves.of(op.results[0]), leaf_types(op.result_types)
         if len(leaves) != len(types):
             raise PassError(

@@ -4,7 +4,7 @@ Nodes are visited in post-DFS order. For each node the algorithm decides whether
 its post-dominator may join the post-dominator's group. The pattern of the node's own group selects the rule
 (`PATH_RULES`):
 
-- a heavy op (phase 0) is followed by elementwise and broadcasting ops of its own shape;
+- a heavy op (phase 0) joins elementwise and broadcasting ops of its own shape;
 - an elementwise or broadcasting op (phases 0 and 1) joins injective ops, a reduction, or a heavy op's tail;
 - an injective op or a tuple (phase 1, after all heavy ops) joins injective ops;
 - in phase 2 an injective op joins a tuple that phase 1 fused into its injective consumer.

@@ -72,7 +72,7 @@ def _depthwise(op: Conv2DOp, channels: int, come_in: int | None, lanes: int) -> 
 def _in_blocks(
     op: Conv2DOp, out_channels: int, depth: int, come_in: int | None, lanes: int
 ) -> LayoutDecision | LayoutRefusal:
-    """Ordinary convolutions; `out_channels` and `depth` are those of one group, which consists of whole blocks."""
+    """Not depthwise; `out_channels` and `depth` are those of one group, which consists of whole blocks."""
     out_block = vector_block(out_channels, lanes)
     if out_block is None:
         return LayoutRefusal(f"vectors of {lanes} do not divide the {out_channels} out-channels of a group")
@@ -116,7 +116,7 @@ def dense_packed(op: DenseOp, available: Sequence[Layout | None], lanes: int) ->
 
 @alters_layout(MatmulOp, target="cpu")
 def matmul_packed(op: MatmulOp, available: Sequence[Layout | None], lanes: int) -> LayoutDecision | LayoutRefusal:
-    """Like a dense layer, but only for constants: a matrix computed in the run is used as it is, or copied then."""
+    """Like a dense layer, but only for constants: other matrices are read in place or copied at their use."""
     flip_a, flip_b = op.transposed
     owner = op.tensor_b.owner
     if isinstance(owner, Block) or not is_constant(owner):

@@ -65,7 +65,7 @@ def hoist_scratch(
 
 
 def give_scratch(kernel: func.FuncOp) -> None:
-    """Turns the allocations at the top of a kernel of another module into arguments without aliases."""
+    """Turns the allocations of a kernel whose callers are in another module into `llvm.noalias` arguments."""
     del kernel.attributes[TAKES_SCRATCH]
     scratch = _take_scratch(kernel)
     if scratch is not None:

@@ -53,7 +53,7 @@ class IndexArith:
         self._add, self._constant, self._range_of = add, constant, range_of
 
     def value(self, value: ValueMap) -> SSAValue:
-        """Computes the one expression of `value`; `LoweringError` if it divides by a constant that is not positive.
+        """Computes the one expression of `value`; raises `LoweringError` if it divides by a constant below 1.
 
         A divisor that is not a constant must be positive wherever the result is used.
         """

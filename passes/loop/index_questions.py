@@ -43,7 +43,7 @@ def limits_of(test: CmpiOp) -> Limits | None:
 
 
 def positive_where(test: arith.CmpiOp, *, holds: bool) -> Limits:
-    """Returns expressions that are positive if a comparison of indices holds, or without `holds` if it fails."""
+    """Returns expressions that are positive if a comparison of indices holds, or, with `holds=False`, if it fails."""
     if not isinstance(test.lhs.type, IndexType):
         return ()
     predicate = test.predicate.value.data if holds else _NEGATED.get(test.predicate.value.data, _NE)
@@ -73,7 +73,7 @@ def _positive(predicate: int, left: ValueMap, right: ValueMap) -> Limits | None:
 
 
 def affine(value: SSAValue) -> ValueMap:
-    """An index as an expression of the values that it is computed from, quotients of indices of loops included."""
+    """An index as an expression of the values that it is computed from, including quotients of loop indices."""
     found = expression_of(value)
     while True:
         quotients = {each: quotient for each in found.operands if (quotient := _quotient(each)) is not None}

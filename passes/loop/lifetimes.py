@@ -94,7 +94,7 @@ def lifetimes_in(block: Block) -> Lifetimes:
 
 
 def _ops_in(block: Block) -> Iterator[Operation]:
-    """The ops of a block and of the regions in it, in the order of the text."""
+    """The ops of a block and of the regions in it, in text order."""
     return (inner for op in block.ops for inner in walk_ops(op))
 
 
@@ -110,7 +110,7 @@ def _loop_spans(ops: Sequence[Operation]) -> dict[Operation, tuple[int, int]]:
 
 
 def _needed(root: Buffer, op: Operation, step: int, spans: dict[Operation, tuple[int, int]]) -> tuple[int, int]:
-    """From when to when `op` needs a buffer: for all iterations of loops that the buffer was not made in."""
+    """The steps for which `op` needs a buffer, extended to whole loops that use but do not define it."""
     owner = root.owner if isinstance(root, SSAValue) else None
     made_in = owner.parent if isinstance(owner, Operation) else owner
     found, block = (step, step), op.parent

@@ -227,7 +227,7 @@ def domain_conditions(block: BlockOp, index: SSAValue | None = None) -> list[tup
 
 
 def stays_in(value: ValueMap, extent: ValueMap) -> tuple[bool, bool]:
-    """Whether the one expression of `value` is surely 0 or more, and whether it is surely less than `extent`."""
+    """Whether the one expression of `value` is proven to be 0 or more, and to be less than `extent`."""
     interval, number = range_of(value), extent.exprs[0]
     if isinstance(number, AffineConstantExpr) and interval is not None and interval[1] < MAX_EXTENT - 1:
         return interval[0] >= 0, interval[1] < number.value

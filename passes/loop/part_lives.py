@@ -131,7 +131,7 @@ class PartLives:
     # --- what it takes
 
     def affordable(self, parts: Sequence[SSAValue], whole: SSAValue) -> set[SSAValue]:
-        """The `parts` that can be stored in `whole` without a much higher peak of memory.
+        """The `parts`, without some of the earliest, that can be stored in `whole` at about the same peak memory.
 
         A part that is written early extends the lifetime of the whole.
         """

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, BlockArgument
 def insert_arguments(
     function: func.FuncOp, index: int, types: Sequence[Attribute], names: Sequence[str | None]
 ) -> list[BlockArgument]:
-    """Inserts arguments of these types before argument `index`; the number of arguments appends.
+    """Inserts arguments of these types before argument `index`, or at the end if `index` is their number.
 
     `names` are the name hints, one for each type. Calls of the function are left for the caller to update.
     """
