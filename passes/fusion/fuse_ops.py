@@ -23,7 +23,7 @@ Values from outside become parameters of the group, each once, in order of first
 into every group that uses them; other constants are parameters unless `link-params` is set.
 `relay.annotation.stop_fusion` separates groups and is replaced by its operand. Existing `relay.fused` ops, kernels
 (`relay.primitive`) and functions of several blocks are left unchanged, so the pass is idempotent. Unused ops are erased
-unless they have side effects; a call of a function without a body counts as having some.
+unless they have side effects, which a call of a function without a body may have.
 """
 
 from __future__ import annotations

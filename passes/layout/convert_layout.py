@@ -7,10 +7,10 @@ converts the value back, once. The kernel's layout may be omitted or `default`: 
 for NCHW16c, with 1i for a depthwise convolution, which is blocked alike.
 
 Pools and convolutions over one and three axes have such layouts too (`"nn.conv1d:NWC"`), these convolutions without
-blocks. So has `qnn.conv2d`, whose layout quantised operators follow, and, without blocks, transposed convolutions;
-further `nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. An operator that only follows,
-such as `nn.batch_norm`, may be listed without effect. `skip-layers`, or a `LayoutConfig` around the pass, exempts
-single convolutions.
+blocks. So do `qnn.conv2d`, whose layout quantised operators follow, transposed convolutions (without blocks),
+`nn.deformable_conv2d` (NCHW and NHWC), `image.resize2d` and `vision.roi_align`. An operator that only follows, such as
+`nn.batch_norm`, may be listed without effect. `skip-layers`, or a `LayoutConfig` around the pass, exempts single
+convolutions.
 
 In `relay-alter-op-layout` the target chooses the layouts; here the user does, for a library that needs one layout or to
 undo the choice of an exporter.

@@ -3,8 +3,8 @@
 The method is a sweep over time with a best-fit free list, like a memory allocator that has all requests in advance. At
 each step the buffers that start there are placed, largest first, into the smallest free range that holds them; the
 ranges of buffers that end there are freed afterwards and merged with their neighbours. If no range fits, the arena
-grows; a free range at its end is used and counts towards the growth. With n buffers this takes O(n log n) comparisons.
-The offsets are not minimal (that problem is NP-hard), but the arena is never larger than the sum of the buffers.
+grows; a free range at its end is extended. With n buffers this takes O(n log n) comparisons. The offsets are not
+minimal (that problem is NP-hard), but the arena is never larger than the sum of the buffers.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ _SAFE: Final = 1 << 62
 
 @dataclass(frozen=True)
 class Check:
-    """`holds` is an `i1`, `text` describes the condition, and `requirement` relates two dimensions, if it does."""
+    """`holds` is an `i1`, `text` describes the condition, `requirement` is set if it relates two dimensions."""
 
     holds: SSAValue
     text: str
@@ -62,7 +62,7 @@ class Place:
 
     @property
     def checks(self) -> list[Check]:
-        """The conditions on the values emitted here, each once, before the checks that use it."""
+        """The checks of the values emitted here, without duplicates; a check precedes those that use it."""
         return list(self.checks_by_text.values())
 
 

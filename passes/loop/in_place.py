@@ -1,4 +1,4 @@
-"""Finds outputs of a kernel that may share the buffer of an input, because each element is read only by its own point.
+"""Finds outputs of a kernel that may share an input's buffer: an element is read only at the point that overwrites it.
 
 This is proven from the accesses. One block stores the output, each of its points stores another element, and no other
 op uses the output; the input is read in this block alone, at the index of the store. Each point of the block runs once,

@@ -23,7 +23,7 @@ HEADER: Final = 64
 
 
 class HeapPart(NamedTuple):
-    """`bytes` times the values of some `index` arguments, given by number; `None` if the size is not such a product."""
+    """`bytes` times the values of some `index` arguments, given by number; `None` for other sizes."""
 
     bytes: int
     extents: tuple[int, ...] | None

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 LITTLE: Final = 1 << 20
 """Bytes that a function may always need."""
 SHARE: Final = 8
-"""The allowed increase is this fraction, an eighth, of the initial maximum."""
+"""The maximum may grow by this fraction, an eighth, of its initial value."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ func.func @main_plan(%sizes: memref<6xi64>, %n: index {xrelay.dim = "n"})
 writes to `%sizes` the bytes of the arena, then the dynamic extents of the outputs, in order, then upper bounds of the
 bytes that a run needs in addition to the arena, as far as they are known (`memory_needs.py`): for dynamic buffers, for
 kernels, and for kernels per thread; bounds are capped at 2^61. It makes the same assertions about names as `@main`, so
-that a caller that requests the sizes first need not enter `@main` with invalid names.
+a caller that calls it first detects invalid names without calling `@main`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ from xrelay.passes.loop.primitives.rewrites import rewrites
 
 @rewrites(Split)
 def split(kernel: func.FuncOp, step: Split) -> None:
-    """Splits `step.loop` into `<loop>_o` around `<loop>_i` (or `step.names`) with `step.factor` iterations.
+    """Splits `step.loop` into `<loop>_o` around `<loop>_i` of `step.factor` iterations, or names them `step.names`.
 
     ```
     loop.for "w" %w to 57 {

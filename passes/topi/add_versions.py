@@ -40,16 +40,16 @@ class TopiAddVersionsPass(ModulePass):
     ```
 
     `scf-select-versions` lets the kernel select a version when it is called. One version is for the typical sizes in
-    `relay.sizes`; names in the number of rows without a typical size are 1. Another is for 1 for all names in the
-    number of rows, unless they are declared to be greater. All other names stay open: the number of products, their
-    depth and width. One query against 512 keys of 64 in 12 heads takes 58 us with names left open, and took 203. A
-    version pays off because a tile of rows holds a product's sums, and one row, or fewer rows than a tile has, take the
-    time of a tile (1.7 to 2.9 times that of a kernel for one row). So there is no version for more than 64 rows, nor
-    for sizes that the requirements of the kernel's ops exclude. There is also none for several names in the number of
-    rows without any size hint: all of them 1 at once is rare, and compiling a kernel takes time. A convolution, a
-    softmax or a broadcast with typical sizes runs as fast as a static one. Equal extents have no versions: they make no
-    extent a number, and products of 64 to 384 rows by as many columns take the same time, within 4 %, with or without
-    this knowledge.
+    `relay.sizes`; names in the number of rows without a typical size are 1. Another version has 1 for all names in the
+    number of rows, unless these are declared to be greater. All other names stay open: the number of products, their
+    depth and width. One query against 512 keys of 64 in 12 heads takes 58 us with these names open, and took 203
+    before. A version pays off because a kernel computes rows in tiles: fewer rows than a tile has take the time of a
+    whole tile (1.7 to 2.9 times that of a kernel for one row). So there is no version for more than 64 rows, nor for
+    sizes that the requirements of the kernel's ops exclude. There is also none for several names in the number of rows
+    without any size hint: all of them 1 at once is rare, and compiling a kernel takes time. A convolution, a softmax or
+    a broadcast with typical sizes runs as fast as a static one. Equal extents have no versions: they make no extent a
+    number, and products of 64 to 384 rows by as many columns take the same time, within 4 %, with or without this
+    knowledge.
     """
 
     name = "topi-add-versions"
