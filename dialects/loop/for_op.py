@@ -54,7 +54,7 @@ class ForOp(CheckedOp):
     - C3: the body has one block with one `index` argument
     - C4: names of loops, and names of blocks, are unique within their function
     - C5: values are defined before they are used
-    - C6: a vectorized loop has at most 1024 iterations, and so has the product of nested unrolled loops
+    - C6: a vectorized loop has at most 1024 iterations, and nested unrolled loops have at most 1024 in total
     - C7: `loop.extents` of a function's argument has one of its `index` arguments for each `?` of its type
 
     ```mlir

@@ -1,8 +1,8 @@
 """Lists: the loop level's form of `relay`'s sequences, optionals and closures in functions between kernels.
 
 `!loop.list<f32>` is the type of a value with any number of buffers of f32, each with its own rank and extents;
-`!loop.list<!loop.list<f32>>` is a list of such lists. `!loop.list<none>` holds values of any of these types, for
-readers that know the type of each element, such as closures. Lists are immutable: an op that changes a list returns a
+`!loop.list<!loop.list<f32>>` is a list of such lists. `!loop.list<none>`, the type of closures, holds values of any of
+these types; its readers expect a certain type of each element. Lists are immutable: an op that changes a list returns a
 new list. Buffers are copied into a list and out of it, so a list never aliases a buffer. An optional is a list of at
 most one value.
 """

@@ -304,7 +304,7 @@ def _text(value: Value) -> str:
 
 
 def _quoted(name: str) -> str:
-    """A name as a string literal; quotes, backslashes and control characters are escaped by number."""
+    """A name as a string literal; quotes, backslashes and control characters are escaped."""
     escaped = {'"': r"\22", "\\": r"\\", "\x7f": r"\7F"}
     shown = (f"\\{ord(char):02X}" if char < " " else escaped.get(char, char) for char in name)
     return f'"{"".join(shown)}"'
