@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs reference bench format clean
+.PHONY: help demo test test-all test-lowest conformance check lint types imports unit lit fuzz stubs reference bench sizes format clean
 
 help: ## Print this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | while IFS="$$(printf '\t')" read -r name text; do \
@@ -67,6 +67,9 @@ bench: $(VENV)/.installed-test ## Kernels against hand-written ones, ops, quanti
 	@$(BIN)/python benchmarks/bench_compile.py
 	@$(BIN)/python benchmarks/bench_pipeline.py
 	@$(BIN)/python benchmarks/bench_passes.py
+
+sizes: $(VENV)/.installed-test ## Python tokens and files of each folder; BASE=main: beside those of a commit
+	@cd tests && $(abspath $(BIN))/python -m meta.size_report $(if $(BASE),--base $(BASE))
 
 format: $(VENV)/.installed-test ## Bring the code into the project's format
 	@$(BIN)/ruff format .
