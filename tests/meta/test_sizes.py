@@ -1,11 +1,14 @@
-"""Files and functions stay small enough to read. The allow-list may only shrink: an entry that is no longer needed
-fails the test, and so does one that grows.
+"""Files, functions and chains of base classes stay small enough to read.
+
+The lists of exceptions may only shrink: an entry fails that grows, or that is no longer needed.
 """
 
 from __future__ import annotations
 
 import ast
+from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -21,26 +24,45 @@ FOLDERS = (
     "tools",
     "src/xrelay",
 )
-FILE_LIMIT = 400
-FUNCTION_LIMIT = 40
+FILE_LIMIT = 600
+FUNCTION_LIMIT = 60
+ANCESTOR_LIMIT = 4
 
 LONG_FILES: dict[str, int] = {}
-"""Path → lines: files that are longer and must not grow."""
+"""Path → lines of the files that are longer and must not grow."""
 
 LONG_FUNCTIONS: dict[str, int] = {}
-"""Path::function → lines: functions that are longer and must not grow."""
+"""Path::function → lines of the functions that are longer and must not grow."""
+
+DEEP_CHAINS: dict[str, tuple[int, int]] = {
+    "xrelay.dialects.relay.ops.sliding_window.ImageOp": (43, 10),
+    "xrelay.dialects.relay.ops.qnn_op.QnnOp": (12, 5),
+    "xrelay.lowering.topi_to_loop.function_lowering.FunctionLowering": (7, 11),
+    "xrelay.passes.relay_api.passes.Pass": (1, 5),
+}
+"""The base class of a chain → how many of its subclasses have more ancestors than the limit, and the most that one has.
+
+A class counts for the first chain that it belongs to.
+"""
 
 
-def sources() -> Iterator[Path]:
-    for folder in FOLDERS:
-        for path in sorted((ROOT / folder).rglob("*.py")):
-            if not any(parent.is_symlink() for parent in path.parents if parent != ROOT):
-                yield path
+@cache
+def sources() -> dict[str, ast.Module]:
+    """The paths and syntax trees of the source files."""
+    paths = [path for folder in FOLDERS for path in sorted((ROOT / folder).rglob("*.py"))]
+    own = [path for path in paths if not any(parent.is_symlink() for parent in path.parents if parent != ROOT)]
+    return {str(path.relative_to(ROOT)): ast.parse(path.read_text(encoding="utf-8")) for path in own}
 
 
-def functions(path: Path) -> Iterator[tuple[str, int]]:
-    """The functions of a file with their lines of code, docstring not counted."""
-    for node in ast.walk(ast.parse(path.read_text())):
+@cache
+def texts() -> dict[str, str]:
+    """The paths of the source files and their texts."""
+    return {path: (ROOT / path).read_text(encoding="utf-8") for path in sources()}
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, int]]:
+    """The functions of a file with their lines of code, without docstrings."""
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0]
             documented = isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant)
@@ -48,37 +70,67 @@ def functions(path: Path) -> Iterator[tuple[str, int]]:
             yield node.name, (node.end_lineno or 0) - node.lineno + 1 - doc
 
 
+def module_of(path: str) -> str:
+    """The name of the module that is imported from `path`."""
+    name = path.removeprefix("src/xrelay/").removesuffix(".py").replace("/", ".").removesuffix("__init__").strip(".")
+    return f"xrelay.{name}" if name else "xrelay"
+
+
+@cache
+def bases() -> dict[str, list[str]]:
+    """The full names of the classes of the sources, and of their bases."""
+    return {name: found for path, tree in sources().items() for name, found in classes(module_of(path), tree)}
+
+
+def classes(module: str, tree: ast.Module) -> Iterator[tuple[str, list[str]]]:
+    """The classes at the top of a module with the full names of their bases."""
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    names = {each.asname or each.name: f"{node.module}.{each.name}" for node in imports for each in node.names}
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            names[node.name] = f"{module}.{node.name}"
+            unparsed = [ast.unparse(base).partition("[")[0] for base in node.bases]
+            parts = [base.partition(".") for base in unparsed]
+            yield names[node.name], [names.get(first, first) + dot + rest for first, dot, rest in parts]
+
+
+def ancestors(name: str) -> set[str]:
+    """The classes of the sources that a class is derived from."""
+    own = [base for base in bases()[name] if base in bases()]
+    return set(own).union(*map(ancestors, own))
+
+
 def too_long(found: dict[str, int], limit: int, allowed: dict[str, int]) -> list[str]:
     problems = [f"{key}: {size} > {limit}" for key, size in found.items() if size > allowed.get(key, limit)]
-    problems += [f"{key}: take it off the list" for key in allowed if found.get(key, 0) <= limit]
+    problems += [f"{key}: remove it from the list" for key in allowed if found.get(key, 0) <= limit]
     return problems
 
 
 def test_files() -> None:
-    found = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in sources()}
-    assert too_long(found, FILE_LIMIT, LONG_FILES) == []
+    assert too_long({path: text.count("\n") for path, text in texts().items()}, FILE_LIMIT, LONG_FILES) == []
 
 
 def test_functions() -> None:
-    found = {f"{path.relative_to(ROOT)}::{name}": size for path in sources() for name, size in functions(path)}
+    found = {f"{path}::{name}": size for path, tree in sources().items() for name, size in functions(tree)}
     assert too_long(found, FUNCTION_LIMIT, LONG_FUNCTIONS) == []
 
 
-def has_docstring(text: str) -> bool:
-    """Whether a file begins with one, which is parsed where the first characters do not show it."""
-    return text.startswith('"""') or ast.get_docstring(ast.parse(text)) is not None
+def test_chains_of_base_classes() -> None:
+    found: defaultdict[str, list[int]] = defaultdict(list)
+    for name in bases():
+        above = ancestors(name)
+        if len(above) > ANCESTOR_LIMIT:
+            chain = next((base for base in DEEP_CHAINS if base in above), name)
+            found[chain].append(len(above))
+    deep = {chain: (len(counts), max(counts)) for chain, counts in found.items()}
+    assert deep == DEEP_CHAINS, "shorten the new chain, or lower the numbers of a chain that has become shorter"
 
 
-def test_files_say_what_they_are() -> None:
-    silent = [
-        str(path.relative_to(ROOT))
-        for path in sources()
-        if (text := path.read_text()).strip() and not has_docstring(text)
-    ]
+def test_files_have_docstrings() -> None:
+    silent = [path for path, tree in sources().items() if texts()[path].strip() and ast.get_docstring(tree) is None]
     assert silent == []
 
 
 def test_nothing_is_left_to_do_or_silenced() -> None:
     marks = ("TO" + "DO", "FIX" + "ME", "X" * 3 + " ", "type: " + "ignore", "pyright: " + "ignore")
-    found = [f"{path.relative_to(ROOT)}: {mark}" for path in sources() for mark in marks if mark in path.read_text()]
-    assert found == []
+    assert [f"{path}: {mark}" for path, text in texts().items() for mark in marks if mark in text] == []
