@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from support.frames import frames_left
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, FileLineColLoc, FusedLoc, IntAttr, ModuleOp, StringAttr, TensorType, f32
 from xdsl.dialects.func import Func, FuncOp, ReturnOp
@@ -262,8 +263,10 @@ def test_levels_include_one_another():
 # --- depth
 
 
-DEEP = 2_000
-"""Ops of a chain, twice as many as the frames that Python allows."""
+FRAMES = 400
+"""Frames that a pass may use."""
+DEEP = 2 * FRAMES
+"""Ops of a chain."""
 
 
 @pytest.mark.parametrize("name", [name for name in ALL_PASSES if name.startswith("relay-") and "check" not in name])
@@ -278,6 +281,8 @@ def test_a_deep_chain_is_no_recursion(name: str):
     block.add_op(ReturnOp(value))
     module = ModuleOp([FuncOp("main", ([type], [type]), Region(block))])
     required = ["relay-to-a-normal-form"] if name == "relay-annotate-used-memory" else []
-    for each in [*required, name]:
-        load_pass(each)().apply(Context(), module)
+    passes = [load_pass(each)() for each in [*required, name]]
+    with frames_left(FRAMES):
+        for each in passes:
+            each.apply(Context(), module)
     module.verify()
