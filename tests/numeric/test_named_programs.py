@@ -13,8 +13,8 @@ from support.choices import Drawn, Seeded
 from support.examples import FACTOR, examples
 from support.named_programs import check_program
 
-PROGRAMS = examples(12, more=4)
-"""In each of two parts, which run side by side: 24 programs in `make test`, 960 in `make test-all`."""
+PROGRAMS = examples(8, more=6)
+"""In each of two parts, which run side by side: 16 programs in `make test`, 960 in `make test-all`."""
 STEPS = 1 if FACTOR <= 1 else 5
 """How many steps a program has at most; one may be a loop with a recursion in it."""
 

@@ -40,6 +40,7 @@ def distance(x: relay.Expr, zero_point: relay.Expr | int | None) -> relay.Expr:
     return wide - (relay.const(zero_point, "int32") if isinstance(zero_point, int) else zero_point)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize(
     ("channels", "filters", "groups", "stride", "padding", "zero_point"),
@@ -101,6 +102,7 @@ def test_products(rows: int, depth: int, units: int, dtype: str) -> None:
     agree(relay.nn.dense(distance(x, 9), relay.const(weight)), random((rows, depth), dtype))
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("weight_dtype", ["int8", "int16", "int32"])
 @pytest.mark.parametrize("dtype", ["uint8", "int8"])
 @pytest.mark.parametrize("depth", [64, 7])

@@ -46,7 +46,7 @@ class Case:
 def cases() -> list[Case]:
     """Each network in both styles, with open and with known sizes; each fourth case is one of these of each network.
 
-    `make test` runs the interpreter on one of each, and native code of every second network, in all styles in turn.
+    `make test` runs the interpreter on one of each, and native code of every fourth network, in all styles in turn.
     """
     kinds = [(style, is_open) for is_open in (True, False) for style in Style]
     turns = [kinds[number % 4 :] + kinds[: number % 4] for number in range(len(NETWORKS))]
@@ -81,7 +81,7 @@ def test_the_interpreter_equals_onnxruntime(case: Case) -> None:
     compare(case, proto, lambda inputs: run_relay(module, list(inputs.values())))
 
 
-@pytest.mark.grid(9)
+@pytest.mark.grid(17)
 @pytest.mark.parametrize("case", cases(), ids=lambda case: case.id)
 def test_native_code_equals_onnxruntime(case: Case) -> None:
     proto = case.proto()

@@ -36,7 +36,7 @@ from xrelay.interpreters.relay import run_relay
 
 PARTS = range(4)
 """The programs of a property are shared out among as many tests, which run side by side."""
-MANY = settings(max_examples=examples(25, more=2), deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=examples(14, more=4), deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @st.composite

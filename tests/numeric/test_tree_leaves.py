@@ -42,4 +42,5 @@ def test_walks(dtype: str, rows: int, trees: int, depth: int) -> None:
     (found,) = outputs(module, tables)
     np.testing.assert_array_equal(found, walked(x, *tables[1:], trees, depth))
     check_native(module, tables, rtol=0)
-    check_levels(module, tables, rtol=0)
+    if rows * trees < 1000:  # the interpreters of the levels take a second for more
+        check_levels(module, tables, rtol=0)

@@ -48,7 +48,7 @@ def weighted(
     return weights_of(kind, leaves, own, [float(value) for value in rng.uniform(least, 1, len(own)).round(3)])
 
 
-@pytest.mark.parametrize("seed", range(examples(12)))
+@pytest.mark.parametrize("seed", range(examples(6, more=2)))
 def test_random_regressors(seed: int) -> None:
     rng = np.random.default_rng(seed)
     grown = RandomTrees(rng, int(rng.integers(1, 6)), modes=MODES if seed % 3 else MODES[:1], tracks=seed % 4 > 0)
@@ -61,7 +61,7 @@ def test_random_regressors(seed: int) -> None:
     check("TreeEnsembleRegressor", [grown.data(11, dtype)], **(WORDS | grown.attributes() | words))
 
 
-@pytest.mark.parametrize("seed", range(examples(8)))
+@pytest.mark.parametrize("seed", range(examples(4, more=2)))
 def test_random_ensembles(seed: int) -> None:
     rng = np.random.default_rng(100 + seed)
     dtype, targets = ["float32", "float64"][seed % 2], int(rng.integers(1, 4))
@@ -72,7 +72,7 @@ def test_random_ensembles(seed: int) -> None:
     check("TreeEnsemble", [grown.data(9, dtype)], domain=DOMAIN, domain_opset=5, **words)
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("transform", ["NONE", "LOGISTIC", "SOFTMAX", "SOFTMAX_ZERO"])
 @pytest.mark.parametrize("form", [ONE_EACH, ALL_EACH])
 @pytest.mark.parametrize("base", [[], [0.5, -0.25, 0.125]])
@@ -85,7 +85,7 @@ def test_three_classes(form: str, transform: str, base: list[float], dtype: str)
     check("TreeEnsembleClassifier", [grown.data(8, dtype)], outputs=("y", "z"), **(WORDS | words))
 
 
-@pytest.mark.grid(2)
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("transform", ["NONE", "LOGISTIC", "SOFTMAX"])
 @pytest.mark.parametrize("least", [0.0, -1.0])
 @pytest.mark.parametrize(("target", "base"), [(0, []), (0, [0.25]), (1, [])])

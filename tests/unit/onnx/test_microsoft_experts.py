@@ -32,6 +32,7 @@ def plain(*, twice: int = 1, shape: Sequence[int] = (TOKENS, HIDDEN)) -> list[Ar
     return [normal(*shape), normal(TOKENS, EXPERTS), *layers]
 
 
+@pytest.mark.grid(3)
 @pytest.mark.parametrize("activation", ["relu", "gelu", "silu", "identity"])
 @pytest.mark.parametrize(("k", "normalized"), [(1, 0), (2, 1), (3, 0)])
 def test_a_mixture(activation: str, k: int, normalized: int) -> None:
@@ -117,6 +118,7 @@ def packed(rows: int, columns: int, bits: int, block: int, *, points: bool) -> t
     return weights, scales if block else scales[:, :, 0], zero
 
 
+@pytest.mark.grid(4)
 @pytest.mark.parametrize("bits", [2, 4, 8])
 @pytest.mark.parametrize("block", [0, 16])
 @pytest.mark.parametrize("points", [False, True])

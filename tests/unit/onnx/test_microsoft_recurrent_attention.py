@@ -19,6 +19,7 @@ def normal(*shape: int) -> Array:
     return RNG.normal(size=shape).astype(np.float32) / 2
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("rule", ["linear", "gated", "delta", "gated_delta"])
 @pytest.mark.parametrize("places", [1, 4])
 def test_linear_attention(rule: str, places: int) -> None:

@@ -65,6 +65,7 @@ def test_dense_weights_that_stay():
         convert(func, {"w": params["w"]}, (8, 1), 1.1)
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("layout", ["NHWC", "NCHW"])
 @pytest.mark.parametrize(("size", "block"), [(1, (8, 1)), (1, (4, 2)), (3, (4, 1))])
 def test_conv2d_weights_with_enough_zeros(layout: str, size: int, block: tuple[int, int]):

@@ -28,6 +28,7 @@ def module_of(result: relay.Expr, *parameters: relay.Var) -> relay.IRModule:
     return relay.IRModule.from_expr(relay.Function(list(parameters), result))
 
 
+@pytest.mark.grid(2)
 @pytest.mark.parametrize("layout", ["NCHW", "NHWC"])
 @pytest.mark.parametrize(
     "words",
