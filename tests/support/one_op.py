@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from numpy.typing import NDArray
@@ -18,13 +18,23 @@ Array = NDArray[Any]
 
 def check(module: relay.Module, inputs: Sequence[Array], *, rtol: float = 0.0, atol: float = 0.0) -> list[Array]:
     """Native code's results, which it has at `OPT_LEVELS` and which the interpreter has too."""
-    expected = found = run_relay(module, list(inputs))
-    names = [f"y{k}" for k, _ in enumerate(expected)]
-    for opt_level in OPT_LEVELS:
-        found = xrelay.compile(module, opt_level=opt_level, cache=False, threads=1).run(list(inputs))
-        answer = compare_outputs(names, found, expected, levels=("native", "relay"), rtol=rtol, atol=atol)
-        assert answer, f"level {opt_level}: {answer}"
-    return list(found)
+    return checked(module, rtol=rtol, atol=atol)(inputs)
+
+
+def checked(module: relay.Module, *, rtol: float = 0.0, atol: float = 0.0) -> Callable[[Sequence[Array]], list[Array]]:
+    """`check` for one module on several inputs; the module is compiled once for each level."""
+    models = [(level, xrelay.compile(module, opt_level=level, cache=False, threads=1)) for level in OPT_LEVELS]
+
+    def run(inputs: Sequence[Array]) -> list[Array]:
+        expected = found = run_relay(module, list(inputs))
+        names = [f"y{k}" for k, _ in enumerate(expected)]
+        for level, model in models:
+            found = model.run(list(inputs))
+            answer = compare_outputs(names, found, expected, levels=("native", "relay"), rtol=rtol, atol=atol)
+            assert answer, f"level {level}: {answer}"
+        return list(found)
+
+    return run
 
 
 def program(op: str, *arrays: Array, **attributes: Any) -> relay.Module:

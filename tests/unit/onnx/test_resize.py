@@ -109,9 +109,9 @@ def test_places_about_the_centre_are_exact(rounding: str, constant: bool) -> Non
 def test_axes_of_scale_one_are_not_moved(mode: str, constant: bool) -> None:
     words = {"coordinate_transformation_mode": "tf_half_pixel_for_nn", "mode": mode, "nearest_mode": "ceil"}
     proto, feeds = resized((1, 3, 4, 5), opset=11, roi=[], scales=[1, 1, 1, 2], constant=constant, **words)
-    alone = [resized((5,), opset=11, roi=[], scales=[2], constant=constant, **words)[0]] * 12
-    rows = [compile(each).run({**feeds, "x": row, **({} if constant else {"scales": np.float32([2])})})[0]
-            for each, row in zip(alone, feeds["x"].reshape(12, 5), strict=True)]  # fmt: skip
+    alone = compile(resized((5,), opset=11, roi=[], scales=[2], constant=constant, **words)[0])
+    given = {**feeds, **({} if constant else {"scales": np.float32([2])})}
+    rows = [alone.run({**given, "x": row})[0] for row in feeds["x"].reshape(12, 5)]
     for found in (run_relay(import_onnx(proto), [*feeds.values()]), compile(proto).run(feeds)):
         np.testing.assert_allclose(found[0].reshape(12, 10), rows, rtol=1e-6)
 

@@ -64,10 +64,11 @@ def test_a_dataset_is_gone_through_once() -> None:
     assert names(found).count("qnn.dense") == 3
 
 
-@pytest.mark.parametrize("chunk", [1, 2, 3, 100])
-def test_chunks_give_the_same_program(chunk: int) -> None:
+def test_chunks_give_the_same_program() -> None:
     module, dataset = residual_network(), batches(2, 3, 12, 12, count=2)
-    assert str(quantized(module, dataset, calibrate_chunk_by=chunk)) == str(quantized(module, dataset))
+    whole = str(quantized(module, dataset))
+    for chunk in (1, 2, 100):
+        assert str(quantized(module, dataset, calibrate_chunk_by=chunk)) == whole
 
 
 def test_the_global_scale_looks_at_no_data() -> None:
