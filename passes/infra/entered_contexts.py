@@ -6,11 +6,27 @@ A caller that only checks for an entered context does not need to import the pas
 from __future__ import annotations
 
 import threading
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from typing import TYPE_CHECKING
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from xrelay.passes.infra.pass_context import PassContext
+
+class EnteredContext(Protocol):
+    """The part of a `PassContext` that its readers outside of the passes use."""
+
+    opt_level: int
+    required_pass: frozenset[str]
+    disabled_pass: frozenset[str]
+
+    @property
+    def instruments(self) -> Sequence[object]:
+        """The instruments."""
+        ...
+
+    @property
+    def config(self) -> Mapping[str, object]:
+        """The values of config keys."""
+        ...
 
 
 class _Thread(threading.local):
@@ -21,21 +37,21 @@ class _Thread(threading.local):
 
 
 _THREAD = _Thread()
-_ENTERED: ContextVar[tuple[object, tuple[PassContext, ...]]] = ContextVar("entered pass contexts")
+_ENTERED: ContextVar[tuple[object, tuple[EnteredContext, ...]]] = ContextVar("entered pass contexts")
 """The identity of a thread, and the contexts entered there. Another thread may start with a copy, which it ignores."""
 
 
-def entered_contexts() -> tuple[PassContext, ...]:
+def entered_contexts() -> tuple[EnteredContext, ...]:
     """Returns the contexts that this thread, or the task in it, has entered, innermost last."""
     thread, contexts = _ENTERED.get((None, ()))
     return contexts if thread is _THREAD.mark else ()
 
 
-def innermost_context() -> PassContext | None:
+def innermost_context() -> EnteredContext | None:
     """Returns the innermost context that this thread has entered, or None."""
     return next(reversed(entered_contexts()), None)
 
 
-def set_entered(contexts: tuple[PassContext, ...]) -> None:
+def set_entered(contexts: tuple[EnteredContext, ...]) -> None:
     """Sets the contexts that this thread, or the task in it, has entered."""
     _ENTERED.set((_THREAD.mark, contexts))

@@ -83,7 +83,7 @@ class PassContext:
     @staticmethod
     def current() -> PassContext:
         """Returns the innermost context that this thread has entered, else the thread's default one."""
-        entered = innermost_context()
+        entered = PassContext.entered()
         if entered is not None:
             return entered
         if _THREAD.default is None:
@@ -93,7 +93,7 @@ class PassContext:
     @staticmethod
     def entered() -> PassContext | None:
         """Returns the innermost context that this thread has entered, or None."""
-        return innermost_context()
+        return cast("PassContext | None", innermost_context())
 
     @staticmethod
     def list_configs() -> dict[str, dict[str, str]]:

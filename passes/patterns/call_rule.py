@@ -7,20 +7,17 @@ As in Relay, `add` and `multiply` also match with swapped arguments. For product
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xrelay.dialects.relay.core.operator_value import Op
+from xrelay.passes.patterns.match_state import Answer, MatchState
 from xrelay.passes.patterns.nodes import CallPattern, DFPattern, ExprPattern
 from xrelay.passes.patterns.terms import CallTerm, NodeT, OperatorTerm, Term, Terms
-
-if TYPE_CHECKING:
-    from xrelay.passes.patterns.matcher import Answer, Matcher
 
 COMMUTATIVE = frozenset({"add", "multiply"})
 """The operators whose arguments may be swapped."""
 
 
-def call_rule(matcher: Matcher[NodeT], pattern: CallPattern, node: NodeT) -> Answer[NodeT]:
+def call_rule(matcher: MatchState[NodeT], pattern: CallPattern, node: NodeT) -> Answer[NodeT]:
     """Matches the callee, then the arguments; else an equivalent pattern."""
     term = matcher.terms.of(node)
     if not isinstance(term, CallTerm):
@@ -35,7 +32,7 @@ def call_rule(matcher: Matcher[NodeT], pattern: CallPattern, node: NodeT) -> Ans
     return False
 
 
-def _match_arguments(matcher: Matcher[NodeT], pattern: CallPattern, args: Sequence[NodeT]) -> Answer[NodeT]:
+def _match_arguments(matcher: MatchState[NodeT], pattern: CallPattern, args: Sequence[NodeT]) -> Answer[NodeT]:
     if pattern.args is None:
         return True
     if (yield from _match_all(matcher, pattern.args, args)):
@@ -45,7 +42,7 @@ def _match_arguments(matcher: Matcher[NodeT], pattern: CallPattern, args: Sequen
     return (yield from _match_all(matcher, pattern.args[::-1], args))
 
 
-def _match_all(matcher: Matcher[NodeT], patterns: Sequence[DFPattern], nodes: Sequence[NodeT]) -> Answer[NodeT]:
+def _match_all(matcher: MatchState[NodeT], patterns: Sequence[DFPattern], nodes: Sequence[NodeT]) -> Answer[NodeT]:
     if len(patterns) != len(nodes):
         return False
     mark = matcher.mark()

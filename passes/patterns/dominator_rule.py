@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Generic
+from typing import Generic
 
+from xrelay.passes.patterns.match_state import Answer, MatchState
 from xrelay.passes.patterns.nodes import DominatorPattern
 from xrelay.passes.patterns.terms import CallTerm, ConstantTerm, NodeT, VarTerm, operands
 
-if TYPE_CHECKING:
-    from xrelay.passes.patterns.matcher import Answer, Matcher
 
-
-def dominator_rule(matcher: Matcher[NodeT], pattern: DominatorPattern, node: NodeT) -> Answer[NodeT]:
+def dominator_rule(matcher: MatchState[NodeT], pattern: DominatorPattern, node: NodeT) -> Answer[NodeT]:
     """Matches the child, then all paths up to the parent. The child has to post-dominate the parent."""
     if not (yield pattern.child, node):
         return False
@@ -23,7 +21,7 @@ def dominator_rule(matcher: Matcher[NodeT], pattern: DominatorPattern, node: Nod
     return matcher.graph.dominates(node, matcher.found[pattern.parent][0])
 
 
-def _all_paths_reach(matcher: Matcher[NodeT], pattern: DominatorPattern, child: NodeT) -> Answer[NodeT]:
+def _all_paths_reach(matcher: MatchState[NodeT], pattern: DominatorPattern, child: NodeT) -> Answer[NodeT]:
     """Matches the operands of `child`, transitively, with the parent or the path; each operand is visited once.
 
     Variables and constants among the arguments of a call are not on paths. The parent is one node; the path pattern and
@@ -53,7 +51,7 @@ def _all_paths_reach(matcher: Matcher[NodeT], pattern: DominatorPattern, child: 
 class _Operands(Generic[NodeT]):
     """The stack of operands to visit, for a depth-first walk."""
 
-    def __init__(self, matcher: Matcher[NodeT], child: NodeT):
+    def __init__(self, matcher: MatchState[NodeT], child: NodeT):
         self._terms = matcher.terms
         self.pending: list[Iterator[NodeT]] = []
         self.any = self.enter(child)

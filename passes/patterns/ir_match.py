@@ -10,8 +10,7 @@ from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.passes.patterns.graph import NodeGraph
 from xrelay.passes.patterns.ir_terms import IrNode, IrTerms
 from xrelay.passes.patterns.matcher import Matcher
-from xrelay.passes.patterns.nodes import DFPattern
-from xrelay.passes.patterns.worlds import World, add_world
+from xrelay.passes.patterns.nodes import DFPattern, World, add_world
 
 
 def matches(pattern: DFPattern, node: object) -> bool:

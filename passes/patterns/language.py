@@ -26,8 +26,8 @@ from xrelay.passes.patterns.nodes import (
     VarPattern,
     WildcardPattern,
     operator,
+    world_of,
 )
-from xrelay.passes.patterns.worlds import world_of
 
 
 def wildcard() -> WildcardPattern:

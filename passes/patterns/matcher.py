@@ -10,29 +10,14 @@ them. So neither patterns redirected to themselves nor deep graphs cause recursi
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from typing import Generic, TypeAlias
-
-from xrelay.passes.patterns.graph import NodeGraph
+from xrelay.passes.patterns.match_state import Answer, MatchState
 from xrelay.passes.patterns.nodes import DFPattern
 from xrelay.passes.patterns.rules import rule
-from xrelay.passes.patterns.terms import NodeT, Terms
-
-Answer: TypeAlias = "Generator[tuple[DFPattern, NodeT], bool, bool]"
-"""Yields queries, receives their results, and returns its own result."""
+from xrelay.passes.patterns.terms import NodeT
 
 
-class Matcher(Generic[NodeT]):
-    """Matches patterns with nodes of `graph`."""
-
-    def __init__(self, graph: NodeGraph[NodeT]):
-        self.graph = graph
-        self.terms: Terms[NodeT] = graph.terms
-        self.found: dict[DFPattern, list[NodeT]] = {}
-        """The nodes that each pattern matched in the last match."""
-        self.binds_once = True
-        """Whether a pattern that has matched a node matches no other node."""
-        self._order: list[DFPattern] = []
+class Matcher(MatchState[NodeT]):
+    """Matches patterns with nodes of a graph."""
 
     def match(self, pattern: DFPattern, node: NodeT) -> bool:
         """Returns whether `pattern` matches `node`; `found` then has the nodes that its parts matched."""
@@ -50,16 +35,6 @@ class Matcher(Generic[NodeT]):
                 stack.append(self._answer(*question))
                 answer = None
         return bool(answer)
-
-    def mark(self) -> int:
-        """Returns the current state of matches, for `forget`."""
-        return len(self._order)
-
-    def forget(self, mark: int) -> None:
-        """Discards the matches since `mark`."""
-        for pattern in self._order[mark:]:
-            self.found.pop(pattern, None)
-        del self._order[mark:]
 
     def _answer(self, pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
         if self.binds_once and pattern in self.found:

@@ -7,11 +7,11 @@ A pattern is a graph: a pattern that occurs several times in another one has to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 from xrelay.dialects.relay.core.operator_value import Op
 from xrelay.dialects.relay.core.registry import get_relay_op
 from xrelay.errors import InputError, with_article
-from xrelay.passes.patterns.worlds import world_of
 
 
 def _everything(node: object) -> bool:
@@ -297,3 +297,29 @@ def checked(pattern: object) -> DFPattern:
         found = with_article(type(pattern).__name__)
         raise InputError(f"{found} is no pattern", help="is_expr(…) matches a given expression, wildcard() anything")
     return pattern
+
+
+@dataclass(frozen=True)
+class World:
+    """The operations on a pattern and a node of one kind."""
+
+    match: Callable[[DFPattern, object], bool]
+    """Returns whether the pattern matches the node."""
+    partition: Callable[[DFPattern, object, Mapping[str, object] | None, Callable[[object], object]], object] | None
+    """Returns the node with matches outlined to functions; None for nodes that cannot be replaced."""
+
+
+_WORLDS: dict[type[object], World] = {}
+
+
+def add_world(kind: type[object], world: World) -> None:
+    """Registers nodes of the class `kind` and its subclasses."""
+    _WORLDS[kind] = world
+
+
+def world_of(node: object) -> World:
+    """Returns the world of a node. Raises `InputError` if patterns cannot match nodes of its class."""
+    for kind in type(node).__mro__:
+        if kind in _WORLDS:
+            return _WORLDS[kind]
+    raise InputError(f"{with_article(type(node).__name__)} has no structure to match", help="give an expression")

@@ -6,10 +6,10 @@ A rule is a generator: it yields the queries (pattern, node) that it depends on,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from xrelay.passes.patterns.call_rule import call_rule
 from xrelay.passes.patterns.dominator_rule import dominator_rule
+from xrelay.passes.patterns.match_state import Answer, MatchState
 from xrelay.passes.patterns.nodes import (
     AltPattern,
     AttrPattern,
@@ -44,11 +44,8 @@ from xrelay.passes.patterns.terms import (
 )
 from xrelay.passes.patterns.wanted import has_dtype, has_shape, has_type, same_attribute
 
-if TYPE_CHECKING:
-    from xrelay.passes.patterns.matcher import Answer, Matcher
 
-
-def rule(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
+def rule(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
     """Returns whether `pattern` matches `node`, regardless of previous matches of the pattern."""
     match pattern:
         case CallPattern():
@@ -74,7 +71,7 @@ def rule(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[Nod
             return (yield from _parts_match(matcher, pattern, node))
 
 
-def _parts_match(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
+def _parts_match(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Answer[NodeT]:
     """Returns whether `node` has the kind of the pattern and its parts match, in order."""
     nodes = _parts(matcher, pattern, node)
     if nodes is None or len(nodes) != len(pattern.parts):
@@ -85,7 +82,7 @@ def _parts_match(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> An
     return True
 
 
-def _parts(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Sequence[NodeT] | None:
+def _parts(matcher: MatchState[NodeT], pattern: DFPattern, node: NodeT) -> Sequence[NodeT] | None:
     """Returns the nodes to match with the parts of `pattern`; None if `node` has another kind."""
     match pattern, matcher.terms.of(node):
         case TuplePattern(), TupleTerm(fields):
@@ -102,14 +99,14 @@ def _parts(matcher: Matcher[NodeT], pattern: DFPattern, node: NodeT) -> Sequence
             return None
 
 
-def _has_attributes(matcher: Matcher[NodeT], pattern: AttrPattern, node: NodeT) -> bool:
+def _has_attributes(matcher: MatchState[NodeT], pattern: AttrPattern, node: NodeT) -> bool:
     """Returns whether an operator, a call or a function has all attributes."""
     if not isinstance(matcher.terms.of(node), OperatorTerm | CallTerm | FunctionTerm):
         return False
     return all(same_attribute(value, matcher.terms.attribute(node, name)) for name, value in pattern.attrs.items())
 
 
-def _has_type(matcher: Matcher[NodeT], pattern: NarrowedPattern, node: NodeT) -> bool:
+def _has_type(matcher: MatchState[NodeT], pattern: NarrowedPattern, node: NodeT) -> bool:
     type = matcher.terms.type(node)
     match pattern:
         case TypePattern():

@@ -5,7 +5,6 @@ Analyses that run passes are imported on first use.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -14,12 +13,12 @@ from xdsl.ir import Attribute, Operation
 
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import did_you_mean
-from xrelay.relay.expr import Expr, Var, view
+from xrelay.relay.expr import Expr, Var
 from xrelay.relay.features import Feature, detect_feature
 from xrelay.relay.function import Function
-from xrelay.relay.graph import captured, free_variables, post_order
+from xrelay.relay.graph import captured, post_order
 from xrelay.relay.mac_count import products
-from xrelay.relay.nodes import Constant, Let, Tuple, parts
+from xrelay.relay.nodes import Constant, Let, Tuple, free_vars, parts, post_order_visit
 from xrelay.relay.normal_form import check_basic_block_normal_form
 
 if TYPE_CHECKING:
@@ -77,14 +76,6 @@ def __getattr__(name: str) -> Any:
     return getattr(import_module(f"xrelay.relay.{_LATE[name]}"), name)
 
 
-def free_vars(expr: Expr) -> list[Var]:
-    """Returns the free variables of `expr` in depth-first order."""
-    bound = set(expr.params) if isinstance(expr, Function) else set[Var]()
-    root = expr.body if isinstance(expr, Function) else expr
-    found = [view(value) for value in free_variables(root.ssa_value)]
-    return [var for var in found if isinstance(var, Var) and var not in bound]
-
-
 def all_vars(expr: Expr) -> list[Var]:
     """Returns the free and bound variables in `expr`, each once."""
     found: dict[Var, None] = {}
@@ -108,22 +99,6 @@ def bound_vars(expr: Expr) -> list[Var]:
             found.update(dict.fromkeys(node.params))
         stack.extend(reversed(parts(node)))
     return list(found)
-
-
-def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
-    """Calls `fvisit` once for each subexpression of `expr`, in post-order; iterative."""
-    done: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(expr, False)]
-    while stack:
-        node, ready = stack.pop()
-        if node in done:
-            continue
-        if ready:
-            done.add(node)
-            fvisit(node)
-        else:
-            stack.append((node, True))
-            stack.extend((part, False) for part in reversed(parts(node)))
 
 
 def get_total_mac_number(expr: Expr) -> int:

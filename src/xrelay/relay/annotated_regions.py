@@ -14,11 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xrelay.errors import InputError
-from xrelay.relay.analysis import post_order_visit
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.nodes import Call, parts
+from xrelay.relay.nodes import Call, parts, post_order_visit
 
 BEGIN, END = "annotation.compiler_begin", "annotation.compiler_end"
 

@@ -14,9 +14,9 @@ from xdsl.ir import Attribute
 from xrelay.api.arrays import arrays_by_name
 from xrelay.dialects.shared.dtypes import numpy_dtype
 from xrelay.errors import InputError, with_article
-from xrelay.relay.analysis import free_vars
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, const, view
 from xrelay.relay.function import Function
+from xrelay.relay.nodes import free_vars
 from xrelay.relay.visitor import ExprMutator
 
 

@@ -61,8 +61,9 @@ from xrelay.passes.patterns.nodes import (
     TypePattern,
     VarPattern,
     WildcardPattern,
+    World,
+    add_world,
 )
-from xrelay.passes.patterns.worlds import World, add_world
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function

@@ -6,12 +6,11 @@ from xdsl.dialects.func import FuncOp
 
 from xrelay.passes.infra.fresh_names import fresh_name
 from xrelay.passes.relay_api.named_passes import create_pass
-from xrelay.relay.analysis import free_vars
 from xrelay.relay.binding import bind
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import GlobalVar
+from xrelay.relay.nodes import GlobalVar, free_vars
 
 
 def fold_constant_expr(expr: Expr, mod: IRModule, fold_qnn: bool = False) -> Expr:

@@ -28,11 +28,10 @@ from xrelay.dialects.relay.structure.weights import Array, arrays_by_key, weight
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.errors import InputError, ParseError, with_article
 from xrelay.passes.infra.source import full_context, parse_module
-from xrelay.relay.analysis import free_vars
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import MAIN, IRModule
-from xrelay.relay.nodes import GlobalVar
+from xrelay.relay.nodes import GlobalVar, free_vars
 from xrelay.relay.type_views import TypeView, plain_type, type_view
 
 VERSION = 1

@@ -8,11 +8,10 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 
 from xrelay.errors import InputError
-from xrelay.relay.analysis import post_order_visit
 from xrelay.relay.attrs import Op
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
-from xrelay.relay.nodes import Call, parts
+from xrelay.relay.nodes import Call, parts, post_order_visit
 
 
 def count_layers(expr: Expr | ModuleOp, valid_ops: Collection[str]) -> int:

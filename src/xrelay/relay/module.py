@@ -24,10 +24,9 @@ from xrelay.dialects.relay.structure.tuples import TupleOp
 from xrelay.dialects.shared.types import IncompleteType, is_complete
 from xrelay.errors import InputError, did_you_mean, with_article
 from xrelay.passes.types.infer_type import infer_types
-from xrelay.relay.analysis import free_vars
 from xrelay.relay.expr import Expr, ExprLike, as_value, view
 from xrelay.relay.function import Function, attribute_of, with_value
-from xrelay.relay.nodes import GlobalVar
+from xrelay.relay.nodes import GlobalVar, free_vars
 
 MAIN = "main"
 """The name of the function that is compiled to a model."""

@@ -22,11 +22,10 @@ from xrelay.passes.infra.verify import walk_ops
 from xrelay.passes.relay.remove_unused_functions import remove_unused_functions
 from xrelay.passes.relay.simplify_inference import RelaySimplifyInferencePass
 from xrelay.passes.types.infer_type import RelayInferTypePass
-from xrelay.relay.analysis import post_order_visit
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import Call, GlobalVar, Tuple, TupleGetItem
+from xrelay.relay.nodes import Call, GlobalVar, Tuple, TupleGetItem, post_order_visit
 
 
 def list_op_freqs(mod: ModuleOp) -> dict[str, int]:

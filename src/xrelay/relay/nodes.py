@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -23,7 +23,7 @@ from xrelay.errors import InputError
 from xrelay.relay.attrs import Attrs, Op
 from xrelay.relay.expr import Expr, ExprLike, Var, as_value, call, const, tuple_of, view, views
 from xrelay.relay.function import Function, attribute_of, invoke
-from xrelay.relay.graph import LetScopeOp, set_name, yields
+from xrelay.relay.graph import LetScopeOp, free_variables, set_name, yields
 
 
 def op_of(expr: Expr) -> Operation:
@@ -336,3 +336,27 @@ class _TupleWrapperType(type):
 
 class TupleWrapper(metaclass=_TupleWrapperType):
     """Relay's wrapper of operators with several results. Here it is the call itself."""
+
+
+def post_order_visit(expr: Expr, fvisit: Callable[[Expr], object]) -> None:
+    """Calls `fvisit` once for each subexpression of `expr`, in post-order; iterative."""
+    done: set[Expr] = set()
+    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    while stack:
+        node, ready = stack.pop()
+        if node in done:
+            continue
+        if ready:
+            done.add(node)
+            fvisit(node)
+        else:
+            stack.append((node, True))
+            stack.extend((part, False) for part in reversed(parts(node)))
+
+
+def free_vars(expr: Expr) -> list[Var]:
+    """Returns the free variables of `expr` in depth-first order."""
+    bound = set(expr.params) if isinstance(expr, Function) else set[Var]()
+    root = expr.body if isinstance(expr, Function) else expr
+    found = [view(value) for value in free_variables(root.ssa_value)]
+    return [var for var in found if isinstance(var, Var) and var not in bound]

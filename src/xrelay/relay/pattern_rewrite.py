@@ -14,10 +14,10 @@ from xrelay.passes.patterns.groups import groups_of
 from xrelay.passes.patterns.nodes import DFPattern
 from xrelay.passes.patterns.same_program import is_made_as
 from xrelay.passes.types.infer_type import infer_types
-from xrelay.relay.analysis import free_vars
 from xrelay.relay.expr import Expr, ExprLike, as_value, view
 from xrelay.relay.function import Function
 from xrelay.relay.module import IRModule
+from xrelay.relay.nodes import free_vars
 from xrelay.relay.pattern_terms import ExprNode, ExprTerms
 
 MOST_REWRITES = 100

@@ -12,13 +12,12 @@ from xdsl.ir import Attribute
 
 from xrelay.dialects.shared.dtypes import element_type, numpy_dtype
 from xrelay.passes.relay_api.named_passes import create_pass
-from xrelay.relay.analysis import free_vars
 from xrelay.relay.binding import bind
 from xrelay.relay.expr import Expr
 from xrelay.relay.function import Function
 from xrelay.relay.layer_count import is_layer, layers_before
 from xrelay.relay.module import IRModule
-from xrelay.relay.nodes import Call, Tuple, TupleGetItem
+from xrelay.relay.nodes import Call, Tuple, TupleGetItem, free_vars
 from xrelay.relay.visitor import ExprMutator
 
 OUT_DTYPE = "out_dtype"
