@@ -48,18 +48,18 @@ LANGUAGE = (
     FusedOp,
     YieldOp,
 )
-"""What belongs to the language and is no operator."""
+"""The ops of the language itself, which are not operators."""
 
 
 class RelayDialect(Dialect):
-    """The dialect with the ops of other packages, which are imported when its ops are first asked for.
+    """The relay dialect, including the ops of other packages.
 
-    Not earlier: the modules of those packages import parts of this one.
+    Other packages are imported when the ops are first used, because their modules import parts of this one.
     """
 
     @property
     def operations(self) -> Iterator[type[Operation]]:
-        """Every op, those of other packages among them."""
+        """Every op, including those of other packages."""
         load_plugins("ops")
         return iter(DIALECT_OPS)
 

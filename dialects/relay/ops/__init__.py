@@ -1,1 +1,1 @@
-"""The operators, one file for each family."""
+"""The operators, with one file for each family."""

@@ -1,4 +1,4 @@
-"""`relay.searchsorted`: where elements belong in sorted rows."""
+"""`relay.searchsorted`: insertion points of elements in sorted rows."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class SearchsortedOp(RelayOp):
-    """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending.
+    """The index in an ascending row before which each of `values` can be inserted so that the row stays ascending.
 
-    Of several such places the first, with `right` the last. One row serves all values, or each row of the values has a
-    row of its own. A NaN belongs behind all numbers. The places are i32, or `dtype`.
+    This is the first such index, or the last with `right`. The sorted sequence is a single row for all values, or has
+    one row for each row of the values. NaN sorts after all numbers. The indices are i32, or `dtype`.
 
     Constraints:
-    - C3: the sorted sequence has one axis, or the axes of the values, equal but for the last.
+    - C3: the sorted sequence has one axis, or as many axes as the values with equal extents except for the last.
     - C4: `dtype` is i32 or i64.
 
     Example:
@@ -50,7 +50,7 @@ class SearchsortedOp(RelayOp):
     dtype = opt_prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A place for each value; C3 and C4."""
+        """Returns the type of one index for each value; checks C3 and C4."""
         sequence, values = facts.shape(0), facts.shape(1)
         if len(sequence) != 1:
             message = f"values of {facts[1]} have no rows in {facts[0]}"

@@ -1,4 +1,4 @@
-"""What is found among elements: `relay.argwhere`, `relay.unique`, and cutting to a length that the data decides."""
+"""Selections whose size depends on the data: `relay.argwhere`, `relay.unique` and `relay.dyn.strided_slice`."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ONE: Dim = 1
 @register_relay_op
 @irdl_op_definition
 class ArgwhereOp(RelayOp):
-    """The indices of the elements that are not zero, one row for each, in row-major order; a NaN is not zero.
+    """The indices of the nonzero elements in row-major order, one row for each. NaN is nonzero.
 
-    How many rows there are only the data says: at most as many as there are elements. A tensor without axes gives one
-    row without columns, or none.
+    The number of rows depends on the data and is at most the number of elements. For a scalar the result has no
+    columns, and one row if the scalar is nonzero.
 
     Example:
     ```mlir
@@ -46,11 +46,11 @@ class ArgwhereOp(RelayOp):
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The number of rows does."""
+        """The number of rows depends on the condition."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Rows of as many indices as the condition has axes."""
+        """Returns a matrix with one column for each axis of the condition."""
         shape, elements = facts.shape(0), ONE
         for extent in shape:
             elements = elements * extent
@@ -60,12 +60,13 @@ class ArgwhereOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class UniqueOp(RelayOp):
-    """The different elements of a list, and how the list is made of them.
+    """The distinct elements of a vector, with their indices and counts.
 
-    Gives the tuple of `unique` (ascending, or where `is_sorted` is false in the order in which they are met),
-    `indices` (where each is met first), `inverse_indices` (for each element of the list its place in `unique`),
-    `num_unique` and, with `return_counts`, `counts` (how often each is met). `unique`, `indices` and `counts` are as
-    long as the list; behind `num_unique` they are zero. 0.0 and -0.0 are equal, all NaN are one, the last when sorted.
+    The result is the tuple of `unique` (the distinct elements, ascending, or in order of first occurrence if
+    `is_sorted` is false), `indices` (the first occurrence of each), `inverse_indices` (for each element of the data,
+    its index in `unique`), `num_unique` and, with `return_counts`, `counts` (the number of occurrences of each).
+    `unique`, `indices` and `counts` are as long as the data and zero from `num_unique` on. 0.0 and -0.0 are equal. All
+    NaN are equal and sort last.
 
     Example:
     ```mlir
@@ -85,7 +86,7 @@ class UniqueOp(RelayOp):
     return_counts = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The lists and the number."""
+        """Returns the tuple type of the vectors and the number."""
         shape, element = facts.operand(0)
         places = tensor_type(shape, i32)
         fields = [tensor_type(shape, element), places, places, tensor_type((1,), i32)]
@@ -95,18 +96,18 @@ class UniqueOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class DynStridedSliceOp(RelayOp):
-    """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis.
+    """The elements of `data` from `begin` to before `end` in steps of `strides`, with one number for each axis.
 
-    Numbers below 0 count from the end of the axis; those that lie outside are brought to the nearest place, as in a
-    slice of numpy. Axes that the numbers leave out are kept whole.
+    Negative numbers count from the end of the axis, and numbers out of range are clamped, as in numpy. Axes without
+    numbers are kept whole.
 
-    With `slice_mode` "size" an element of `end` is the number of elements that are taken, and `begin` the place of the
-    first, or 0 where none is; `relay-name-extents` brings the op into this form.
+    With `slice_mode` "size", `end` holds the numbers of elements, and `begin` the first index, or 0 if no element is
+    taken. `relay-name-extents` converts the op to this form.
 
     Constraints:
-    - C1: begin, end and strides are lists of integers of one length, known and at most the rank of the data.
+    - C1: begin, end and strides are integer vectors of the same known length, at most the rank of the data.
     - C2: no stride is 0, unless `slice_mode` is "size".
-    - C3: with "size" all elements that are taken are there, so that no axis gives more than it has.
+    - C3: with "size", no axis is sliced to more elements than it has.
 
     Example:
     ```mlir
@@ -130,16 +131,16 @@ class DynStridedSliceOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """A stride that only the run tells may be 0."""
+        """A stride that is known only at run time may be 0."""
         return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The values of the last three operands decide."""
+        """The shape depends on the values of the last three operands."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """What is left of each axis that is cut, an open extent where that is not known; C1 and C2."""
+        """Returns the type with the extents of the slice, new ones if they are not known; checks C1 and C2."""
         shape, element = facts.operand(0)
         count = facts.shape(1)[0] if len(facts.shape(1)) == 1 else None
         for index, name in enumerate(("begin", "end", "strides"), start=1):
@@ -158,7 +159,7 @@ class DynStridedSliceOp(RelayOp):
 
 
 def _left(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Dim) -> Dim:
-    """How many elements of an axis a slice keeps; C2."""
+    """Returns the number of elements of an axis that the slice keeps; checks C2."""
     facts.require(stride != 0, "C2", "a stride is 0")
     if isinstance(extent, int) and isinstance(begin, int) and isinstance(end, int) and isinstance(stride, int):
         return len(range(*slice(begin, end, stride).indices(extent)))
@@ -167,7 +168,7 @@ def _left(facts: Facts, axis: int, extent: Dim, begin: Dim, end: Dim, stride: Di
 
 
 def _taken(facts: Facts, axis: int, extent: Dim, size: Dim) -> Dim:
-    """How many elements are taken of an axis; C3."""
+    """Returns the number of elements taken along an axis; checks C3."""
     if isinstance(size, AnyDim):
         return facts.new_extent("k", axis, at_most=extent)
     facts.require_at_least(size, 0, "C3", "elements taken of an axis")

@@ -1,4 +1,4 @@
-"""Slices of a tensor as a whole: which of them to keep, and their order. Relay has no such ops, ONNX needs them."""
+"""Selection and ordering of whole slices: `relay.compress` and `relay.rank_rows`, which ONNX needs and Relay lacks."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class CompressOp(RelayOp):
-    """The slices of `data` along `axis` for which the condition is true, in their order.
+    """The slices of `data` along `axis` for which the condition is true, in order.
 
-    The condition is a list and may be shorter than the axis: of the slices behind it none is kept. How many are kept
-    only the run says: at most as many as the list is long.
+    The condition is a vector. It may be shorter than the axis; the remaining slices are dropped. The number of slices
+    kept is known only at run time and is at most the length of the condition.
 
     Constraints:
     - C4: the condition is no longer than the axis.
@@ -48,11 +48,11 @@ class CompressOp(RelayOp):
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The condition decides."""
+        """The shape depends on the condition."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape, with an extent of its own along the axis; C4."""
+        """Returns the data's type with a new extent along the axis; checks C4."""
         (shape, element), (length,) = facts.operand(0), facts.shape(1)
         axis = self.axis.value.data % len(shape)
         extent = shape[axis]
@@ -65,9 +65,9 @@ class CompressOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class RankRowsOp(RelayOp):
-    """For each row of a matrix, how many rows come before it in lexicographic order; equal rows have the same number.
+    """The number of rows that precede each row of a matrix in lexicographic order; equal rows have the same number.
 
-    0.0 and -0.0 are equal, and so are all NaN, which come behind all numbers. Natively each row is compared with all
+    0.0 and -0.0 are equal. All NaN are equal and sort after all numbers. The native kernel compares each row with all
     others.
 
     Example:
@@ -85,5 +85,5 @@ class RankRowsOp(RelayOp):
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A number for each row."""
+        """Returns a vector with one number for each row."""
         return tensor_type(facts.shape(0)[:1], i32)

@@ -24,17 +24,17 @@ from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import ANY, Shape
 
 RET_TYPES = ("both", "values", "indices")
-"""What `topk` may give."""
+"""The values of `ret_type` of `topk`."""
 
 PLACE_TYPES = (i32, i64, f32, f64)
-"""What places may be numbers of."""
+"""The element types that indices may have."""
 
 
 class OrderOp(RelayOp):
-    """Base of the ops that put an axis in order.
+    """Base of the ops that sort along an axis.
 
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, and NaN is greater than all numbers.
-    (Relay leaves NaN and the order of equal elements open; numpy's sorts and onnxruntime's TopK do the same as here.)
+    Ascending and descending sorts are stable. 0.0 and -0.0 are equal, and NaN is greater than all numbers. (Relay does
+    not specify NaN and the order of equal elements; numpy's sorts and onnxruntime's TopK behave as here.)
     """
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf("axis")}
@@ -46,15 +46,15 @@ class OrderOp(RelayOp):
 
     @property
     def ascends(self) -> bool:
-        """Whether the least element comes first."""
+        """Whether the sort is ascending."""
         raise NotImplementedError(f"{self.name} says no direction")
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole; both fields of a tuple have its layout."""
+        """Follows the layout of the data if it does not split the axis; both fields of a tuple have it."""
         return follow_along_axis(self.name, self.axis.value.data, layouts)
 
     def index_type(self, facts: Facts, dtype: Attribute | None, constraint: str) -> Attribute:
-        """The element type of places along the axis, i32 unless `dtype` names another."""
+        """Returns the element type of indices along the axis: `dtype`, or i32 by default."""
         element = self.element_type_property(dtype, i32, constraint)
         message = f"places along an axis are i32, i64, f32 or f64, not {element}"
         facts.require(element in PLACE_TYPES, constraint, message)
@@ -64,9 +64,9 @@ class OrderOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class SortOp(OrderOp):
-    """The elements in order along `axis`; ascending unless `is_ascend` is false.
+    """The elements sorted along `axis`, ascending unless `is_ascend` is false.
 
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, NaN is the greatest.
+    The sort is stable, 0.0 and -0.0 are equal, and NaN is greater than all numbers.
 
     Example:
     ```mlir
@@ -77,26 +77,26 @@ class SortOp(OrderOp):
 
     name = "relay.sort"
 
-    # Declared again, so that it comes first, as in Relay.
+    # Redeclared to be first, as in Relay.
     axis = int_property(-1)
     is_ascend = bool_property(True)
 
     @property
     def ascends(self) -> bool:
-        """Whether the least element comes first."""
+        """Whether the sort is ascending."""
         return bool(self.is_ascend.value.data)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts.tensor(0)
 
 
 @register_relay_op
 @irdl_op_definition
 class ArgsortOp(OrderOp):
-    """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`.
+    """The indices that sort the data along `axis`, as i32 or `dtype`.
 
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, NaN is the greatest.
+    The sort is stable, 0.0 and -0.0 are equal, and NaN is greater than all numbers.
 
     Constraints:
     - C2: `dtype` is i32, i64, f32 or f64.
@@ -110,27 +110,27 @@ class ArgsortOp(OrderOp):
 
     name = "relay.argsort"
 
-    # Declared again, so that it comes first, as in Relay.
+    # Redeclared to be first, as in Relay.
     axis = int_property(-1)
     is_ascend = bool_property(True)
     dtype = opt_prop_def()
 
     @property
     def ascends(self) -> bool:
-        """Whether the least element comes first."""
+        """Whether the sort is ascending."""
         return bool(self.is_ascend.value.data)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the integer type; C2."""
+        """Returns the data's shape with the element type of indices; checks C2."""
         return tensor_type(facts.shape(0), self.index_type(facts, self.dtype, "C2"))
 
 
 class FirstOp(OrderOp):
-    """Base of the ops that keep the first elements along an axis in order; `ret_type` says what of them is given."""
+    """Base of the ops that sort along an axis and keep the first elements; `ret_type` selects the results."""
 
     CONSTRAINTS: ClassVar[Constraints] = {**OrderOp.CONSTRAINTS, "C3": OneOf("ret_type", RET_TYPES)}
 
-    # Declared again, so that it comes first, as in Relay.
+    # Redeclared to be first, as in Relay.
     axis = int_property(-1)
     ret_type = string_property("both")
     is_ascend = bool_property(False)
@@ -138,15 +138,15 @@ class FirstOp(OrderOp):
 
     @property
     def ascends(self) -> bool:
-        """Whether the least element comes first."""
+        """Whether the sort is ascending."""
         return bool(self.is_ascend.value.data)
 
     def kept_shape(self, facts: Facts) -> Shape:
-        """The data's shape with what is kept along the axis; C2."""
+        """Returns the data's shape with the number of elements kept along the axis; checks C2."""
         raise NotImplementedError(f"{self.name} says not how much it keeps")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The types of values and places; C2 and C4."""
+        """Returns the types of values and indices; checks C2 and C4."""
         shape, what = self.kept_shape(facts), self.ret_type.data
         values = tensor_type(shape, facts.element(0))
         indices = tensor_type(shape, self.index_type(facts, self.dtype, "C4"))
@@ -156,10 +156,10 @@ class FirstOp(OrderOp):
 @register_relay_op
 @irdl_op_definition
 class TopKOp(FirstOp):
-    """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places.
+    """The first `k` elements sorted along `axis`, descending unless `is_ascend` is true, and their indices.
 
-    A `k` below 1 keeps all. `ret_type` selects the result: "both" in a tuple, "values" or "indices".
-    In both directions equal elements keep their order, 0.0 and -0.0 are equal, NaN is the greatest.
+    A `k` less than 1 keeps all elements. `ret_type` selects the result: "both" in a tuple, "values" or "indices". The
+    sort is stable, 0.0 and -0.0 are equal, and NaN is greater than all numbers.
 
     Constraints:
     - C2: `k` is at most the extent of the axis.
@@ -174,7 +174,7 @@ class TopKOp(FirstOp):
 
     name = "relay.topk"
 
-    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     k = int_property(1)
     axis = int_property(-1)
     ret_type = string_property("both")
@@ -182,7 +182,7 @@ class TopKOp(FirstOp):
     dtype = opt_prop_def()
 
     def kept_shape(self, facts: Facts) -> Shape:
-        """The data's shape with what is kept along the axis; C2."""
+        """Returns the data's shape with the number of elements kept along the axis; checks C2."""
         shape, k = facts.shape(0), self.k.value.data
         axis = self.axis.value.data % len(shape)
         if k < 1:
@@ -196,7 +196,7 @@ class TopKOp(FirstOp):
 @register_relay_op
 @irdl_op_definition
 class DynTopKOp(FirstOp):
-    """`relay.topk` whose k is an operand, a number from 0 to the extent of the axis.
+    """`relay.topk` with `k` as an operand, from 0 to the extent of the axis.
 
     Constraints:
     - C2: `k` is one integer, not negative and at most the extent of the axis.
@@ -215,21 +215,21 @@ class DynTopKOp(FirstOp):
     k = operand_def()
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """The extent that it makes stands where the text has it."""
+        """Keeps the original layout, because the op introduces an extent."""
         return LayoutRefusal(f"{self.name} makes an extent")
 
     @property
     def may_fail(self) -> bool:
-        """A number that only the run tells may be too many."""
+        """A `k` that is known only at run time may exceed the extent."""
         return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The number decides."""
+        """The shape depends on `k`."""
         return True
 
     def kept_shape(self, facts: Facts) -> Shape:
-        """The data's shape with k along the axis, an extent of its own where k is not known; C2."""
+        """Returns the data's shape with k along the axis, a new extent if k is not known; checks C2."""
         shape, elements = facts.shape(0), facts.elements(1)
         one = facts.shape(1) in ((), (1,)) and isinstance(facts.element(1), IntegerType)
         facts.require(one, "C2", lambda: f"k must be one integer, found {facts[1]}")

@@ -1,6 +1,6 @@
-"""Ops that say something of a value and give it on: where fusion stops, and which code generator takes a region.
+"""Ops that return their operand and annotate it: boundaries of fusion and of regions for code generators.
 
-`relay.annotation.checkpoint` says what a gradient may compute again.
+`relay.annotation.checkpoint` marks values that a gradient may recompute.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from xrelay.dialects.shared.types import IncompleteType
 
 
 class WallOp(UnaryElementwiseOp):
-    """Base of the ops that give a tensor or a tuple on, and that nothing before them shares a kernel with behind."""
+    """Base of the ops that return a tensor or tuple and separate the kernels before them from those after them."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type."""
+        """Returns the operand's type."""
         return facts[0] if isinstance(facts[0], TupleType) else facts.tensor(0)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Any layout of a tensor goes through unchanged; the fields of a tuple stay as the text says."""
+        """Keeps any layout of a tensor; the fields of a tuple keep their original layouts."""
         if isinstance(self.data.type, TupleType):
             return LayoutDecision((None,), None)
         return super().propagate_layouts(layouts)
@@ -43,9 +43,9 @@ class WallOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class StopFusionOp(WallOp):
-    """The operand itself; `relay-fuse-ops` puts nothing before it and nothing after it into one group, and removes it.
+    """The operand. `relay-fuse-ops` never fuses ops before it with ops after it, and removes it.
 
-    The operand may be a tuple: then it keeps what makes each field from what uses the tuple.
+    For a tuple, the producer of each field is not fused with the uses of the tuple.
 
     Constraints:
     - C0: one operand, a tensor or a tuple; the result has its type.
@@ -63,10 +63,10 @@ class StopFusionOp(WallOp):
 @register_relay_op
 @irdl_op_definition
 class CheckpointOp(WallOp):
-    """The operand itself, a tensor or a tuple, whose parts a gradient may compute again rather than keep.
+    """The operand, a tensor or tuple, which a gradient may recompute instead of keeping.
 
-    The gradients that are made here keep them. As `annotation.stop_fusion` does, it keeps what stands before it and
-    behind it in kernels of their own, and `relay-fuse-ops` removes it.
+    The gradient passes keep it. Like `annotation.stop_fusion`, it separates the kernels before it from those after it,
+    and `relay-fuse-ops` removes it.
 
     Constraints:
     - C0: one operand, a tensor or a tuple; the result has its type.
@@ -82,7 +82,7 @@ class CheckpointOp(WallOp):
 
 
 class CompilerAnnotationOp(RelayOp):
-    """Base of the ops that mark the border of a region for a code generator; each gives its operand on."""
+    """Base of the ops that mark the boundary of a region for a code generator. They return their operand."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -93,20 +93,20 @@ class CompilerAnnotationOp(RelayOp):
     compiler = string_property()
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The operand's."""
+        """Returns the operand's elements."""
         return facts.elements(0)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type; C1."""
+        """Returns the operand's type; checks C1."""
         facts.require(bool(self.compiler.data), "C1", "the compiler must have a name, found an empty text")
         return facts[0]
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The result's type, where the operand's is not known."""
+        """Returns the result's type if the operand's is not known."""
         return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Any layout of a tensor goes through unchanged."""
+        """Keeps any layout of a tensor."""
         if isinstance(self.data.type, TupleType):
             return LayoutRefusal("an annotation of a tuple keeps the layouts of its fields")
         return LayoutDecision((layouts[0],), layouts[0])
@@ -115,7 +115,7 @@ class CompilerAnnotationOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class CompilerBeginOp(CompilerAnnotationOp):
-    """The operand itself, a tensor or a tuple, at the border where a region for `compiler` begins.
+    """The operand, a tensor or tuple, at the boundary where a region for `compiler` begins.
 
     Constraints:
     - C0: the result has the operand's type.
@@ -134,7 +134,7 @@ class CompilerBeginOp(CompilerAnnotationOp):
 @register_relay_op
 @irdl_op_definition
 class CompilerEndOp(CompilerAnnotationOp):
-    """The operand itself, a tensor or a tuple, at the border where a region for `compiler` ends.
+    """The operand, a tensor or tuple, at the boundary where a region for `compiler` ends.
 
     Constraints:
     - C0: the result has the operand's type.

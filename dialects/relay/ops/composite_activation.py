@@ -1,4 +1,4 @@
-"""The base of activations that other ops define, and `relay.nn.log_softmax`."""
+"""The base of elementwise composite ops, and `relay.nn.log_softmax`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 
 class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
-    """Base of the unary elementwise ops that others define: they fuse whole, as one elementwise op."""
+    """Base of unary elementwise composite ops, which fuse as one elementwise op."""
 
     CONSTRAINTS: ClassVar[Constraints] = FLOATS
 
@@ -26,7 +26,7 @@ class ElementwiseCompositeOp(UnaryElementwiseOp, CompositeOp):
 class LogSoftmaxOp(AlongAxisOp, CompositeOp):
     """`x - m - log(sum(exp(x - m)))` along `axis`, with m the greatest element along it.
 
-    Of large elements the difference keeps every digit, which the logarithm of `nn.softmax` does not.
+    This is more precise for large elements than the logarithm of `nn.softmax`.
 
     Example:
     ```mlir
@@ -39,7 +39,7 @@ class LogSoftmaxOp(AlongAxisOp, CompositeOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Two reductions, and what is between them."""
+        """Two reductions with elementwise ops between them."""
         (x,) = parts.operands
         axis = (self.axis.value.data,)
         shifted = parts.op("subtract", x, parts.op("max", x, axis=axis, keepdims=True))

@@ -1,4 +1,4 @@
-"""Logarithms to other bases, and quotients towards zero, which other ops define."""
+"""Composite arithmetic: logarithms to base 2 and 10, quotients and remainders truncated towards zero."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.dialects.shared.types import element_type_of
 @register_relay_op
 @irdl_op_definition
 class Log2Op(ElementwiseCompositeOp):
-    """The logarithm of x to base 2; not a number where x is negative, elementwise.
+    """The logarithm of x to base 2, elementwise; NaN if x is negative.
 
     Example:
     ```mlir
@@ -39,7 +39,7 @@ class Log2Op(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class Log10Op(ElementwiseCompositeOp):
-    """The logarithm of x to base 10; not a number where x is negative, elementwise.
+    """The logarithm of x to base 10, elementwise; NaN if x is negative.
 
     Example:
     ```mlir
@@ -71,7 +71,7 @@ class TruncDivideOp(DivisionOp, CompositeOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The quotient, of floats without its fraction."""
+        """The quotient, truncated if it is a float."""
         quotient = parts.op("divide", *parts.operands)
         return quotient if isinstance(element_type_of(quotient.type), IntegerType) else parts.op("trunc", quotient)
 
@@ -79,7 +79,7 @@ class TruncDivideOp(DivisionOp, CompositeOp):
 @register_relay_op
 @irdl_op_definition
 class TruncModOp(DivisionOp, CompositeOp):
-    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
+    """The remainder of truncated division, with the sign of `lhs`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -92,5 +92,5 @@ class TruncModOp(DivisionOp, CompositeOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """`mod`, which divides towards zero."""
+        """`mod`, which truncates towards zero."""
         return parts.op("mod", *parts.operands)

@@ -1,4 +1,4 @@
-"""Reductions that other ops define."""
+"""Composite reductions: `relay.logsumexp` and `relay.std`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.dialects.shared.types import element_type_of
 @register_relay_op
 @irdl_op_definition
 class LogsumexpOp(ReduceOp, CompositeOp):
-    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m alone where that is infinite.
+    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m if that is infinite.
 
     Example:
     ```mlir
@@ -35,11 +35,11 @@ class LogsumexpOp(ReduceOp, CompositeOp):
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The greatest element, and a sum of what is left of the others."""
+        """The greatest element, and the logarithm of a sum of differences to it."""
         (x,) = parts.operands
         axes = self.reduced_axes(parts.rank(x))
         largest = parts.op("max", x, axis=axes, keepdims=True)
-        # Of infinite elements the difference would be no number; the greatest float stands for infinity here.
+        # Infinity minus infinity is NaN, so m is clipped to the greatest float.
         most = float(np.finfo(numpy_dtype(element_type_of(x.type))).max)
         bounded = parts.op("clip", largest, a_min=-most, a_max=most)
         total = parts.op("sum", parts.op("exp", parts.op("subtract", x, bounded)), axis=axes, keepdims=True)
@@ -50,7 +50,7 @@ class LogsumexpOp(ReduceOp, CompositeOp):
 @register_relay_op
 @irdl_op_definition
 class StdOp(ReduceOp, CompositeOp):
-    """The square root of the variance over `axis`, with `unbiased` of that which divides by one less.
+    """The square root of the variance over `axis`; with `unbiased` the variance is divided by one less.
 
     Example:
     ```mlir
@@ -63,14 +63,14 @@ class StdOp(ReduceOp, CompositeOp):
     PATTERN: ClassVar[OpPatternKind] = CompositeOp.PATTERN
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements()}
 
-    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     axis = optional_ints_property()
     keepdims = bool_property(False)
     exclude = bool_property(False)
     unbiased = bool_property(False)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The mean, the variance around it, and its root."""
+        """The mean, the variance, and its square root."""
         (x,) = parts.operands
         axes, keepdims = self.reduced_axes(parts.rank(x)), bool(self.keepdims.value.data)
         mean = parts.op("mean", x, axis=axes, keepdims=True)

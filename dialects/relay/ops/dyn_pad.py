@@ -1,4 +1,4 @@
-"""`relay.dyn.nn.pad`: padding whose widths an operand gives."""
+"""`relay.dyn.nn.pad`: padding with widths from an operand."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.index_algebra.dims import ANY, AnyDim, Dim
 @register_relay_op
 @irdl_op_definition
 class DynPadOp(RelayOp):
-    """Elements added around the data, as `nn.pad` does, as many as an operand says: before and after each axis.
+    """The data padded as by `nn.pad`, with the widths before and after each axis from an operand.
 
     `pad_mode` "constant" fills with the last operand, a scalar; "edge" repeats the outermost element; "reflect" mirrors
     about it.
@@ -54,16 +54,16 @@ class DynPadOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """A width that only the run tells may be negative."""
+        """A width that is known only at run time may be negative."""
         return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The widths decide."""
+        """The shape depends on the widths."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Each extent grown by its widths where both are known, else a new one; C2 to C4."""
+        """Returns the padded type, with a new extent for each axis whose widths are not known; checks C2 to C4."""
         shape, element = facts.operand(0)
         widths, kind = facts.operand(1)
         fits = widths == (len(shape), 2) and isinstance(kind, IntegerType) and kind.width.data > 1
@@ -77,7 +77,7 @@ class DynPadOp(RelayOp):
         return tensor_type([self._padded(facts, axis, *pair) for axis, pair in enumerate(pairs)], element)
 
     def _padded(self, facts: Facts, axis: int, extent: Dim, before: Dim, after: Dim) -> Dim:
-        """An extent with its padding; C2 and C4 of what is known."""
+        """Returns an extent with its padding; checks C2 and C4 for known widths."""
         for width in (before, after):
             if not isinstance(width, AnyDim):
                 facts.require_at_least(width, 0, "C2", "padding")

@@ -1,7 +1,7 @@
 """Ops whose shape is an operand: `relay.dyn.reshape`, `dyn.broadcast_to`, `dyn.full`, `dyn.tile` and `collapse_sum_to`.
 
-Where the elements of that operand are known, as numbers or as expressions over named dimensions, so is the type;
-`relay-dynamic-to-static` puts the static op in the place of one whose shape is numbers alone.
+If the elements of that operand are known, as numbers or as expressions over named dimensions, so is the type.
+`relay-dynamic-to-static` replaces an op whose shape consists of numbers with the static op.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from xrelay.index_algebra.requirement import Broadcasts
 
 
 class ShapeOperandOp(RelayOp):
-    """Base of the ops whose second operand is the shape of the result, or what makes it."""
+    """Base of the ops whose second operand determines the shape of the result."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     SECOND: ClassVar[str] = "the shape"
-    """What messages call that operand."""
+    """The name of that operand in messages."""
 
     @property
     def may_fail(self) -> bool:
-        """What only the run tells may be no shape."""
+        """A shape that is known only at run time may be invalid."""
         return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The elements of the shape decide."""
+        """The shape depends on the elements of the second operand."""
         return True
 
     def wanted(self, facts: Facts) -> tuple[Elements | None, int]:
-        """The elements of the shape as far as they are known, and how many there are; C1. Of none all are known."""
+        """Returns the known elements of the shape, None if they are not known, and their number; checks C1."""
         type, extents = facts.tensor(1), facts.shape(1)
         count = extents[0] if len(extents) == 1 else None
         if not isinstance(count, int) or not isinstance(type.element_type, IntegerType):
@@ -55,7 +55,7 @@ class ShapeOperandOp(RelayOp):
         return (facts.elements(1) if count else ()), count
 
     def wanted_extents(self, facts: Facts) -> list[Dim]:
-        """The elements of the shape as extents, new ones in the place of those that are not known; C1 and C2."""
+        """Returns the elements of the shape as extents, with new extents for unknown ones; checks C1 and C2."""
         elements, count = self.wanted(facts)
         extents: list[Dim] = []
         for place in range(count):
@@ -69,14 +69,14 @@ class ShapeOperandOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class DynReshapeOp(ShapeOperandOp):
-    """The data's elements in the shape that an operand gives: extents, and -1 for what remains.
+    """The data's elements in the shape given by an operand: extents, and -1 for the remaining extent.
 
-    An element of 0 copies the data's extent at its place; with `allowzero` it is an extent of 0.
+    A 0 copies the data's extent at the same index; with `allowzero` it is an extent of 0.
 
     Constraints:
     - C1: the shape is a vector of integers of known length, at most 64.
-    - C2: at most one element is -1, none is less, and a 0 that copies has an extent to copy.
-    - C3: the element counts are equal, and divisible where -1 divides.
+    - C2: at most one element is -1, none is less than -1, and a 0 that copies has an extent to copy.
+    - C3: the element counts are equal, and divisible if there is a -1.
 
     Example:
     ```mlir
@@ -93,7 +93,7 @@ class DynReshapeOp(ShapeOperandOp):
     allowzero = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The known elements as extents; new ones in the place of the others."""
+        """Returns the known elements as extents, with new extents for the others; checks C1 to C3."""
         shape, element = facts.operand(0)
         elements, count = self.wanted(facts)
         if elements is None:
@@ -104,7 +104,7 @@ class DynReshapeOp(ShapeOperandOp):
 @register_relay_op
 @irdl_op_definition
 class DynBroadcastToOp(ShapeOperandOp):
-    """The data broadcast with the shape that an operand gives: an extent of 1 in either gives way to the other's.
+    """The data broadcast with the shape given by an operand; an extent of 1 on either side broadcasts.
 
     Constraints:
     - C1: the shape is a vector of integers of known length, at most 64.
@@ -123,7 +123,7 @@ class DynBroadcastToOp(ShapeOperandOp):
     shape = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The two shapes broadcast."""
+        """Returns the type of the broadcast shapes."""
         own, element = facts.operand(0)
         elements, count = self.wanted(facts)
         rank = max(len(own), count)
@@ -135,9 +135,10 @@ class DynBroadcastToOp(ShapeOperandOp):
 
 
 def _joined(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
-    """The extent of two that broadcast; C2.
+    """Returns the extent of two extents that broadcast; checks C2.
 
-    An element that only the run tells is an extent that the op makes; it is checked also where the data's decides.
+    An element that is known only at run time becomes a new extent. It is checked even if the result has the data's
+    extent.
     """
     if isinstance(want, AnyDim):
         made = facts.new_extent("e", axis)
@@ -154,9 +155,9 @@ def _joined(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
 @register_relay_op
 @irdl_op_definition
 class CollapseSumToOp(ShapeOperandOp):
-    """The data summed to the shape that an operand gives: along axes that it lacks, or where it has an extent of 1.
+    """The data summed to the shape given by an operand: along axes that the shape lacks, or in which its extent is 1.
 
-    It undoes a broadcast, as `collapse_sum_like` does.
+    It reverses a broadcast, like `collapse_sum_like`.
 
     Constraints:
     - C1: the shape is a vector of integers of known length, at most 64.
@@ -176,7 +177,7 @@ class CollapseSumToOp(ShapeOperandOp):
     shape = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The known elements as extents; C2."""
+        """Returns the known elements as extents; checks C2."""
         own, element = facts.operand(0)
         elements, count = self.wanted(facts)
         facts.require(count <= len(own), "C2", f"{count} axes are more than the {len(own)} of the data")
@@ -186,7 +187,7 @@ class CollapseSumToOp(ShapeOperandOp):
 
 
 def _collapsed(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
-    """The extent to which one of `have` is summed: its own or 1; C2."""
+    """Returns the extent to which an axis of extent `have` is summed, `have` or 1; checks C2."""
     if isinstance(want, AnyDim):
         want = facts.new_extent("e", axis)
     if want in (1, have):
@@ -202,7 +203,7 @@ def _collapsed(facts: Facts, axis: int, have: Dim, want: Dim) -> Dim:
 @register_relay_op
 @irdl_op_definition
 class DynFullOp(ShapeOperandOp):
-    """A tensor of the shape that the second operand gives, whose every element is the first.
+    """A tensor of the shape given by the second operand, filled with the first operand.
 
     Constraints:
     - C1: the shape is a vector of integers of known length, at most 64.
@@ -222,7 +223,7 @@ class DynFullOp(ShapeOperandOp):
     shape = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The known elements as extents; new ones in the place of the others."""
+        """Returns the known elements as extents, with new extents for the others; checks C1 to C3."""
         value, element = facts.operand(0)
         facts.require(value == (), "C3", lambda: f"the value must have rank 0, found {facts[0]}")
         return tensor_type(self.wanted_extents(facts), element)
@@ -231,9 +232,9 @@ class DynFullOp(ShapeOperandOp):
 @register_relay_op
 @irdl_op_definition
 class DynTileOp(ShapeOperandOp):
-    """The whole tensor again and again, along each axis as often as an operand says.
+    """The tensor repeated along each axis, with the numbers of repetitions from an operand.
 
-    The shorter of the data's shape and that list gets ones in front.
+    The shorter of the data's shape and the repetitions is padded with leading ones.
 
     Constraints:
     - C1: the repetitions are a vector of integers of known length, at most 64.
@@ -253,7 +254,7 @@ class DynTileOp(ShapeOperandOp):
     reps = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Each extent times its number, where that is known."""
+        """Returns each extent times its repetitions, a new extent if they are not known; checks C1 and C2."""
         shape, element = facts.operand(0)
         elements, count = self.wanted(facts)
         rank = max(len(shape), count)

@@ -1,4 +1,4 @@
-"""The equation of an einsum, with its labels spelled out: `"...ij,...jk->...ik"` for operands of known rank."""
+"""The parsed equation of an einsum, such as `"...ij,...jk->...ik"`, for operands of known rank."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ELLIPSIS = "..."
 class Equation:
     """The labels of the axes of each operand and of the result.
 
-    An axis behind an ellipsis has its number, counted from the last of these, as its label.
+    The label of an axis in an ellipsis is its number, counted from the last axis of the ellipsis.
     """
 
     operands: tuple[tuple[str, ...], ...]
@@ -21,15 +21,16 @@ class Equation:
 
     @property
     def summed(self) -> tuple[str, ...]:
-        """The labels of operands that the result lacks, in the order in which they are met."""
+        """The labels that occur only in operands, in order of occurrence."""
         met = dict.fromkeys(label for labels in self.operands for label in labels)
         return tuple(label for label in met if label not in self.result)
 
     @staticmethod
     def of(text: str, ranks: Sequence[int]) -> Equation | str:
-        """The equation that `text` writes down for operands of these ranks, or what is wrong with it.
+        """Returns the equation `text` for operands of these ranks, or an error message.
 
-        Without an arrow the result has the axes behind ellipses, and then, by alphabet, the labels that stand once.
+        Without an arrow the result has the axes of ellipses, followed by the labels that occur once, in alphabetical
+        order.
         """
         plain = text.replace(" ", "")
         given, arrow, wanted = plain.partition("->")

@@ -1,8 +1,8 @@
-"""Functions in few operations: `relay.fast_exp`, `fast_erf`, `fast_tanh` and `relay.nn.fast_softmax`.
+"""Fast approximations: `relay.fast_exp`, `fast_erf`, `fast_tanh` and `relay.nn.fast_softmax`.
 
-Of f32 they are the polynomials that TOPI's functions of these names evaluate (those of Cephes for the exponential, of
-Eigen for the quotients); halves are computed in f32. Of f64 they are `exp`, `erf` and `tanh`. `relay-fast-math` puts
-them in the place of the exact ones.
+For f32 they evaluate the polynomials of TOPI's functions of the same names (from Cephes for the exponential, from Eigen
+for the quotients). Half-precision types are computed in f32. For f64 they are `exp`, `erf` and `tanh`.
+`relay-fast-math` replaces the exact functions with them.
 """
 
 from __future__ import annotations
@@ -22,37 +22,37 @@ from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 from xrelay.dialects.shared.types import element_type_of
 
 EXP_BOUND = 88.3762626647949
-"""`2^n` with n the rounded quotient by ln 2 is an f32 that is not infinite up to here."""
+"""The greatest x for which `2^round(x / ln 2)` is finite in f32."""
 EXP_TERMS = (1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1)
 """The polynomial p in `exp(f) = 1 + f + f * f * p(f)`, |f| ≤ ln 2 / 2; highest power first."""
 LOG2_E, LN_2 = 1.44269504088896341, 0.6931471805599453
 
 TANH_BOUND = 9.0
-"""From here on tanh is 1 in f32."""
+"""tanh is 1 in f32 from here on."""
 TANH_ODD = (
     *(-2.76076847742355e-16, 2.00018790482477e-13, -8.60467152213735e-11, 5.12229709037114e-08),
     *(1.48572235717979e-05, 6.37261928875436e-04, 4.89352455891786e-03),
 )
-"""The polynomial p of x² in `tanh(x) = x * p / q`; highest power first."""
+"""The polynomial p in x² of `tanh(x) = x * p / q`; highest power first."""
 TANH_EVEN = (1.19825839466702e-06, 1.18534705686654e-04, 2.26843463243900e-03, 4.89352518554385e-03)
-"""The polynomial q of x² in it."""
+"""The polynomial q in x²; highest power first."""
 
 ERF_BOUND = 4.0
-"""From here on erf is 1 in f32."""
+"""erf is 1 in f32 from here on."""
 ERF_ODD = (
     *(-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05),
     *(-7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02),
 )
-"""The polynomial p of x² in `erf(x) = x * p / q`; highest power first."""
+"""The polynomial p in x² of `erf(x) = x * p / q`; highest power first."""
 ERF_EVEN = (
     *(-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03),
     -1.42647390514189e-02,
 )
-"""The polynomial q of x² in it."""
+"""The polynomial q in x²; highest power first."""
 
 
 def _polynomial(parts: Parts, x: SSAValue, terms: Sequence[float]) -> SSAValue:
-    """The polynomial with the coefficients `terms`, highest power first, by Horner's rule."""
+    """Evaluates the polynomial with the coefficients `terms`, highest power first, by Horner's rule."""
     value = parts.op("add", parts.op("multiply", x, terms[0]), terms[1])
     for term in terms[2:]:
         value = parts.op("add", parts.op("multiply", value, x), term)
@@ -64,7 +64,7 @@ def _clamped(parts: Parts, x: SSAValue, bound: float) -> SSAValue:
 
 
 def _odd_quotient(parts: Parts, x: SSAValue, bound: float, odd: Sequence[float], even: Sequence[float]) -> SSAValue:
-    """`x * odd(x²) / even(x²)`, with x no farther from 0 than `bound`."""
+    """Computes `x * odd(x²) / even(x²)`, with x clamped to ±`bound`."""
     near = _clamped(parts, x, bound)
     square = parts.op("multiply", near, near)
     numerator = parts.op("multiply", near, _polynomial(parts, square, odd))
@@ -80,7 +80,7 @@ def _is_double(value: SSAValue) -> bool:
 class FastExpOp(ElementwiseCompositeOp):
     """`exp(x)` as `2^n * (1 + f + f² p(f))` with n = floor(x / ln 2 + 1/2), f = x - n ln 2 and a polynomial p.
 
-    Within 1e-5 of exp(x) for -87.3 ≤ x ≤ 88.3; 0 below -87.7, about 2.4e38 from 88.4 on, and infinite where x is.
+    Within 1e-5 of exp(x) for -87.3 ≤ x ≤ 88.3; 0 below -87.7, about 2.4e38 from 88.4 on, and infinite for infinite x.
 
     Example:
     ```mlir
@@ -92,7 +92,7 @@ class FastExpOp(ElementwiseCompositeOp):
     name = "relay.fast_exp"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A polynomial and the bits of a power of two; of f64 the exponential."""
+        """A polynomial times a power of two, created from its bits; for f64 the exponential."""
         (x,) = parts.operands
         if _is_double(x):
             return parts.op("exp", x)
@@ -104,7 +104,7 @@ class FastExpOp(ElementwiseCompositeOp):
         mantissa = parts.op("add", parts.op("add", tail, f), 1.0)
         biased = parts.op("cast", parts.op("add", n, 127.0), dtype="int32")
         power = parts.op("reinterpret", parts.op("left_shift", biased, 23), dtype="float32")
-        # What is infinite or NaN gives itself.
+        # Infinity and NaN propagate.
         return parts.op("maximum", parts.op("multiply", power, mantissa), x)
 
 
@@ -123,7 +123,7 @@ class FastErfOp(ElementwiseCompositeOp):
     name = "relay.fast_erf"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The quotient; of f64 the error function."""
+        """The quotient of polynomials; for f64 the error function."""
         (x,) = parts.operands
         return parts.op("erf", x) if _is_double(x) else _odd_quotient(parts, x, ERF_BOUND, ERF_ODD, ERF_EVEN)
 
@@ -143,7 +143,7 @@ class FastTanhOp(ElementwiseCompositeOp):
     name = "relay.fast_tanh"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The quotient; of f64 the hyperbolic tangent."""
+        """The quotient of polynomials; for f64 the hyperbolic tangent."""
         (x,) = parts.operands
         return parts.op("tanh", x) if _is_double(x) else _odd_quotient(parts, x, TANH_BOUND, TANH_ODD, TANH_EVEN)
 
@@ -164,7 +164,7 @@ class FastSoftmaxOp(AlongAxisOp, CompositeOp):
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Two reductions, and the exponentials between them."""
+        """Two reductions with exponentials between them."""
         (x,) = parts.operands
         axis = (self.axis.value.data,)
         shifted = parts.op("subtract", x, parts.op("max", x, axis=axis, keepdims=True))

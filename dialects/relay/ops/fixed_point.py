@@ -1,4 +1,4 @@
-"""Integers times factors with 31 bits behind the point: `relay.fixed_point_multiply` and its kin."""
+"""Products of integers and factors with 31 fraction bits: `relay.fixed_point_multiply` and its variant per axis."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INT32 = np.dtype(np.int32)
 class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
     """`x * multiplier * 2 ** (shift - 31)`, rounded to the nearest integer, halves up, and saturated.
 
-    `multiplier` has 31 bits behind the point, so that `multiplier = 2 ** 30` and `shift = 1` leave x as it is.
+    `multiplier` has 31 fraction bits, so `multiplier = 2 ** 30` and `shift = 1` return x.
 
     Constraints:
     - C2: `multiplier` is an integer of 32 bits, `shift` is between -31 and 31.
@@ -50,7 +50,7 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
     shift = int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type; C2."""
+        """Returns the operand's type; checks C2."""
         multiplier, shift = self.multiplier.value.data, self.shift.value.data
         facts.require(
             -(1 << 31) <= multiplier < 1 << 31 and PLACES - MOST_PLACES <= shift <= PLACES,
@@ -60,7 +60,7 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
         return super().infer_type(facts)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A product of 64 bits, of which the last are cut off."""
+        """A 64-bit product, shifted right."""
         (x,) = parts.operands
         product = parts.op("multiply", parts.op("cast", x, dtype="int64"), self.multiplier.value.data)
         places = PLACES - self.shift.value.data
@@ -74,12 +74,12 @@ class FixedPointMultiplyOp(UnaryElementwiseOp, CompositeOp):
 class FixedPointMultiplyPerAxisOp(CompositeOp):
     """`x * m * 2 ** (lshift - rshift - 31)`, rounded to the nearest integer, halves up, and saturated.
 
-    `m`, `lshift` and `rshift` have a number for each place along `axes` of x, or for each combination of places where
-    these are several. Where `is_lshift_required` or `is_rshift_required` is false, that shift is taken for 0. Where the
+    `m`, `lshift` and `rshift` have an element for each index along `axes` of x, or for each combination of indices if
+    there are several axes. If `is_lshift_required` or `is_rshift_required` is false, that shift counts as 0. If the
     difference of the shifts is less than -31, the result is 0.
 
     Constraints:
-    - C3: `m`, `lshift` and `rshift` have as many axes as `axes` names, with their extents.
+    - C3: `m`, `lshift` and `rshift` have the extents of the axes `axes`.
 
     Example:
     ```mlir
@@ -104,7 +104,7 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
     axes = required_ints_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The type of x; C3."""
+        """Returns the type of x; checks C3."""
         data, axes = facts.shape(0), ints(self.axes)
         for index in range(1, 4):
             own = facts.shape(index)
@@ -114,7 +114,7 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
         return facts[0]
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A product of 64 bits, of which the last are cut off, or which grows by the places that are missing."""
+        """A 64-bit product, shifted right, or left if the number of places is negative."""
         x, *factors = (parts.op("cast", value, dtype="int64") for value in parts.operands)
         m, lshift, rshift = (self._across(parts, value, parts.rank(x)) for value in factors)
         places = parts.scalar(PLACES, m)
@@ -131,7 +131,7 @@ class FixedPointMultiplyPerAxisOp(CompositeOp):
         return saturated(parts, parts.op("left_shift", near, missing), _INT32)
 
     def _across(self, parts: Parts, factor: SSAValue, rank: int) -> SSAValue:
-        """`factor` with its axes in the order and at the places of those of x, so that it broadcasts."""
+        """Returns `factor` with its axes in the order and positions of those of x, so that it broadcasts."""
         axes = [axis_index(axis, rank) for axis in ints(self.axes)]
         order = sorted(range(len(axes)), key=axes.__getitem__)
         ordered = parts.op("transpose", factor, axes=order) if order != list(range(len(axes))) else factor

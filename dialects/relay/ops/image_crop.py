@@ -1,4 +1,4 @@
-"""`relay.image.crop_and_resize`: boxes of images brought to one size; and `relay.image.affine_grid`."""
+"""`relay.image.crop_and_resize`: boxes of images resized to one size; and `relay.image.affine_grid`."""
 
 from __future__ import annotations
 
@@ -29,16 +29,17 @@ from xrelay.index_algebra.dims import shape_text
 @register_relay_op
 @irdl_op_definition
 class CropAndResizeOp(RelayOp):
-    """Boxes of images as images of `crop_size`: box n is `boxes[n]`, corners `y, x, y, x`, of image `box_indices[n]`.
+    """Boxes of images resized to `crop_size`: box n has corners `boxes[n]` (`y, x, y, x`) in image `box_indices[n]`.
 
-    A corner of 0 is the first element along an axis of n, one of 1 the last; elements of the result are spread evenly
-    from corner to corner, and one alone lies in the middle. Outside of the image is `extrapolation_value`; inside,
-    "bilinear" weighs the elements around the place, "nearest_neighbor" takes the nearest, of two the one behind. Sums
-    are made in f32, or f64 where an operand is so. The number of an image is checked where the op runs.
+    A corner coordinate of 0 is the first element along an axis, 1 the last. The result samples the box at even
+    distances from corner to corner, or in the middle for a single sample. Outside of the image, samples are
+    `extrapolation_value`. Inside, "bilinear" interpolates the surrounding elements, and "nearest_neighbor" takes the
+    nearest, the later of two equally near ones. Sums are computed in f32, or in f64 if an operand is f64. Image indices
+    are checked at run time.
 
     Constraints:
-    - C6: the data has four axes, with one element at least along each spatial one.
-    - C7: the boxes are rows of 4 numbers, with a number of an image for each.
+    - C6: the data has four axes, with at least one element along each spatial axis.
+    - C7: the boxes are rows of 4 numbers, with one image index for each.
     - C8: `crop_size` has two numbers.
 
     Example:
@@ -73,7 +74,7 @@ class CropAndResizeOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """The number of an image may be out of range."""
+        """An image index may be out of range."""
         return True
 
     @property
@@ -82,7 +83,7 @@ class CropAndResizeOp(RelayOp):
         return image_axes(self.layout)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """An image for each box; C6 to C8."""
+        """Returns the type of one image for each box; checks C6 to C8."""
         (shape, element), boxes, numbers = facts.operand(0), facts.shape(1), facts.shape(2)
         FloatElements(1).check("C1", facts, self.properties)
         facts.require(len(shape) == 4, "C6", f"images have four axes, found {shape_text(shape)}")
@@ -101,17 +102,18 @@ class CropAndResizeOp(RelayOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept an empty text for no type, as Relay writes it."""
+        """Accepts an empty string for no type, as in Relay."""
         return without_empty_dtype(attributes)
 
 
 @register_relay_op
 @irdl_op_definition
 class AffineGridOp(RelayOp):
-    """The places of an image of `target_shape` moved by matrices (N, 2, 3), for `image.grid_sample`: (N, 2, H, W).
+    """The coordinates of an image of `target_shape`, transformed by matrices (N, 2, 3): a grid (N, 2, H, W).
 
-    Places lie between -1 and 1, which are the outermost elements; one alone lies at 0. Of place (x, y) in column and
-    row, `result[n, d] = data[n, d, 0] * x + data[n, d, 1] * y + data[n, d, 2]`.
+    The grid is the operand of `image.grid_sample`. Coordinates range from -1 to 1, the outermost elements; the
+    coordinate of a single element is 0. For x along columns and y along rows, `result[n, d] = data[n, d, 0] * x +
+    data[n, d, 1] * y + data[n, d, 2]`.
 
     Constraints:
     - C4: the matrices are 2 times 3.
@@ -138,7 +140,7 @@ class AffineGridOp(RelayOp):
     target_shape = required_ints_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Two numbers for each place; C4 and C5."""
+        """Returns the type of the grid; checks C4 and C5."""
         (batch, rows, columns), element = facts.operand(0)
         facts.require_equal(rows, 2, "C4", "rows of a matrix")
         facts.require_equal(columns, 3, "C4", "columns of a matrix")

@@ -1,4 +1,4 @@
-"""`relay.image.dilation2d`: greyscale dilation, a convolution with sums and maxima."""
+"""`relay.image.dilation2d`: greyscale dilation, a convolution with sums for products and maxima for sums."""
 
 from __future__ import annotations
 
@@ -29,17 +29,16 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class Dilation2DOp(RelayOp):
-    """The greatest of `data + weight` in a window that slides over each channel; around the data are zeros.
+    """The maximum of `data + weight` in a window that slides over each channel; the data is padded with zeros.
 
-    `result[n, c, i, j]` is the maximum over (k, l) of
-    `data[n, c, i * strides[0] + k * dilations[0] - top, j * strides[1] + l * dilations[1] - left] + weight[c, k, l]`.
-    `padding` has the rows and columns of zeros above, left, below and right. Sums are made in `out_dtype`, the data's
-    type unless given.
+    `result[n, c, i, j]` is the maximum over (k, l) of `data[n, c, i * strides[0] + k * dilations[0] - top, j *
+    strides[1] + l * dilations[1] - left] + weight[c, k, l]`. `padding` lists the rows and columns of zeros above, left,
+    below and right. Sums are computed in `out_dtype`, by default the data's type.
 
     Constraints:
     - C7: `kernel_layout` is "IHW" for the layout "NCHW", "HWI" for "NHWC".
-    - C8: data and weight have equally many channels.
-    - C9: the window has an element, and is no larger than the data with its zeros.
+    - C8: data and weight have the same number of channels.
+    - C9: the window has an element and is no larger than the padded data.
     - C10: booleans are not added.
 
     Example:
@@ -75,7 +74,7 @@ class Dilation2DOp(RelayOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept two numbers of padding, for both sides of an axis each, and an empty text for no type."""
+        """Accepts two numbers of padding, one for both sides of each axis, and an empty string for no type."""
         return without_empty_dtype(with_both_sides(attributes))
 
     @property
@@ -85,11 +84,11 @@ class Dilation2DOp(RelayOp):
 
     @property
     def weight_axes(self) -> tuple[int, int, int]:
-        """Those of the weight."""
+        """The axes of channels, rows and columns of the weight."""
         return (0, 1, 2) if self.data_layout.data == "NCHW" else (2, 0, 1)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """An image with as many rows and columns as the window has places; C7 to C10."""
+        """Returns the type with one element for each position of the window; checks C7 to C10."""
         (shape, element), window = facts.operand(0), facts.shape(1)
         layout, wanted = self.data_layout.data, "IHW" if self.data_layout.data == "NCHW" else "HWI"
         found = self.kernel_layout.data

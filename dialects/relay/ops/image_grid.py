@@ -1,4 +1,4 @@
-"""`relay.image.grid_sample`: elements between those of an image, at places that an operand says."""
+"""`relay.image.grid_sample`: samples of images at coordinates from an operand."""
 
 from __future__ import annotations
 
@@ -27,24 +27,26 @@ CUBIC = -0.75
 @register_relay_op
 @irdl_op_definition
 class GridSampleOp(RelayOp):
-    """The elements of images, or of volumes, at places between -1 and 1 along each axis.
+    """Samples of images, or of volumes, at coordinates between -1 and 1 along each axis.
 
-    Data (N, C, H, W) and a grid (N, 2, H', W') give (N, C, H', W'); with layout NCDHW there is one axis more of each.
-    The second axis of the grid has the places along the last axis first. With n the extent, x lies at
-    `(x + 1) / 2 * (n - 1)` with `align_corners`, so that -1 and 1 are the outermost elements, else at
-    `((x + 1) * n - 1) / 2`, their outer edges. A place that is no number lies far outside.
+    Data (N, C, H, W) and a grid (N, 2, H', W') give (N, C, H', W'); layout NCDHW adds one axis to each. The second axis
+    of the grid has the coordinate along the last axis first. With `align_corners`, coordinate x of an axis of extent n
+    is index `(x + 1) / 2 * (n - 1)`, so that -1 and 1 are the outermost elements. Otherwise it is `((x + 1) * n - 1) /
+    2`, so that -1 and 1 are their outer edges. NaN is far outside.
 
-    `nearest` takes the element at the place rounded to even, `bilinear` weighs the nearest ones along each axis, and
-    `bicubic` four by the spline with coefficient -0.75 (see `dyn.image.resize`). Outside of the data are `zeros`; with
-    `border` the outermost elements go on, and places beyond them, or beyond their outer edges, are brought to them,
-    but for `bicubic`, which weighs what goes on; `reflection` mirrors places and elements there. Sums are made in f32,
-    of integers and f64 in f64; of integers they are rounded and clipped.
+    `nearest` takes the element at the index rounded half to even, `bilinear` interpolates the two nearest elements
+    along each axis, and `bicubic` four by the spline with coefficient -0.75 (see `dyn.image.resize`). With `zeros`,
+    elements outside of the data are 0. `border` extends the outermost elements: it clamps indices to them, except for
+    `bicubic`, which interpolates the extended data. `reflection` mirrors indices and elements at the outermost
+    elements, or at their outer edges without `align_corners`. Sums are computed in f32, for integers and f64 in f64.
+    Sums of integers are rounded and clipped.
 
     Constraints:
-    - C5: data has the axes of the layout, the grid as many, one place for each spatial axis, and an equal batch.
+    - C5: the data has the axes of the layout; the grid has as many axes, one coordinate for each spatial axis, and the
+      same batch.
     - C6: the data has at least one element along each spatial axis.
     - C7: `bicubic` is for images.
-    - C8: booleans have no weighted sums: of them the nearest is taken.
+    - C8: booleans require `nearest`, because they have no weighted sums.
 
     Example:
     ```mlir
@@ -73,7 +75,7 @@ class GridSampleOp(RelayOp):
     align_corners = bool_property(True)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Batch and channels of the data, the other axes of the grid; C5 to C8."""
+        """Returns the type with the data's batch and channels and the grid's other axes; checks C5 to C8."""
         (shape, element), grid = facts.operand(0), facts.shape(1)
         rank = len(self.layout.data)
         texts = f"data of shape {shape_text(shape)} and a grid of shape {shape_text(grid)} for {self.layout.data}"

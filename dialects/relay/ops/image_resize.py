@@ -1,6 +1,6 @@
-"""Images in another size: `relay.image.resize1d`, `image.resize2d`, `image.resize3d` and `dyn.image.resize`.
+"""Resizing of images: `relay.image.resize1d`, `image.resize2d`, `image.resize3d` and `dyn.image.resize`.
 
-All resize by the rule that `dyn.image.resize` states, one axis after the other unless two are linear.
+All use the rule of `dyn.image.resize` and resize one axis after the other unless two axes are linear.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CROP = "tf_crop_and_resize"
 
 @dataclass(frozen=True)
 class Resampling:
-    """How an element of the result is made of those of an axis."""
+    """The rule by which an element of the result is computed from those of an axis."""
 
     method: str
     coordinates: str
@@ -60,23 +60,23 @@ class Resampling:
     """For `nearest_neighbor`: floor, ceil, round_prefer_floor or round_prefer_ceil."""
     cubic_alpha: float
     excludes: bool
-    """Whether weights of places outside of the axis are left out, and the others sum to 1."""
+    """Whether weights of indices outside of the axis are 0 and the others are normalised to a sum of 1."""
     extrapolation: float
     antialias: bool
 
     @property
     def reach(self) -> int:
-        """How far from a place an element may be that takes part, for an axis that does not shrink."""
+        """The distance within which elements have a weight, for an axis that does not shrink."""
         return METHODS.index(self.method)
 
     @property
     def crops(self) -> bool:
-        """Whether a part of the axis is resized, which a region says."""
+        """Whether only a region of the axis is resized."""
         return self.coordinates == CROP
 
     @property
     def is_plain_linear(self) -> bool:
-        """Whether an element lies between two, whose weights need no normalisation."""
+        """Whether an element is interpolated between two elements without normalising their weights."""
         return self.method == "linear" and not self.is_normalized
 
     @property
@@ -85,9 +85,9 @@ class Resampling:
         return self.excludes or self.antialias
 
     def half_window(self, extent: Dim, size: Dim, *, by_scale: bool) -> Dim:
-        """How many elements on each side of a place take part.
+        """Returns the number of elements with a weight on each side of a coordinate.
 
-        By a scale the size is a rounded product, so that the window may be as large as that of half an element less.
+        With a scale the size is a rounded product, so the window may be as large as for a size of half an element less.
         """
         if not self.antialias:
             return self.reach
@@ -96,12 +96,12 @@ class Resampling:
         return maximum(self.reach, (grown * self.reach + shrunk - 1) // shrunk)
 
     def keeps(self, extent: Dim, size: Dim) -> bool:
-        """Whether an axis that is resized by its extents certainly stays as it is."""
+        """Returns whether resizing an axis from `extent` to `size` certainly is the identity."""
         return extent == size and not self.crops
 
 
 class ResizingOp(RelayOp):
-    """What all of the ops have that resize images."""
+    """Base of all ops that resize images."""
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
@@ -117,12 +117,12 @@ class ResizingOp(RelayOp):
 
     @property
     def antialiases(self) -> bool:
-        """Whether an axis that shrinks is sampled by a wider window."""
+        """Whether an axis that shrinks is sampled with a wider window."""
         return False
 
     @property
     def resampling(self) -> Resampling:
-        """The rule for each axis; C3 to C5 say which words it may have."""
+        """The rule for each axis, in terms of the values that C3 to C5 allow."""
         coordinates, rounding = self.coordinate_transformation_mode.data, self.rounding_method.data
         if rounding in ("", "round"):
             rounding = "round_prefer_ceil" if rounding or coordinates == "align_corners" else "floor"
@@ -137,7 +137,7 @@ class ResizingOp(RelayOp):
         )
 
     def result_element(self, facts: Facts, constraint: str) -> Attribute:
-        """The element type of the result; what `constraint` says of booleans."""
+        """Returns the element type of the result; checks that booleans are not weighted (`constraint`)."""
         element = facts.element(0)
         found = self.element_type_property(self.out_dtype, element, "C6")
         weighs = self.method.data != METHODS[0]
@@ -154,14 +154,14 @@ WORDS: Constraints = {
     "C5": OneOf("rounding_method", ROUNDINGS),
     "C6": ElementType("out_dtype"),
 }
-"""What holds of the words of all of them."""
+"""The constraints on the string properties of all these ops."""
 
 FINITE = Finite(("cubic_alpha", "roi"))
-"""The numbers that places and weights are computed with: an infinite one would make NaN of most of them."""
+"""The numbers from which coordinates and weights are computed. An infinite number would make most of them NaN."""
 
 
 class ResizeOp(ResizingOp, ImageOp):
-    """Base of the ops with known sizes; constraints as `image.resize2d` states them."""
+    """Base of the ops with known sizes; `image.resize2d` documents the constraints."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     ARGUMENTS: ClassVar[tuple[str, ...]] = (
@@ -183,7 +183,7 @@ class ResizeOp(ResizingOp, ImageOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C1 to C7 and C12."""
+        """Returns C1 to C7 and C12."""
         image = f"NC{axes}"
         fit = {"C1": Layouts((("layout", image),), whole=axes), "C2": InLayouts((("layout", image),))}
         return {**fit, **WORDS, "C7": Numbers(("size",), (len(axes),), positive=False), "C12": FINITE}
@@ -194,13 +194,13 @@ class ResizeOp(ResizingOp, ImageOp):
         return self.layout_over(self.layout.data, self.image_axes)
 
     def spans(self) -> list[tuple[float, float] | None]:
-        """First and last place of the region of each spatial axis, as parts of its length; without cropping none."""
+        """Returns the region (start, end) of each spatial axis, as fractions of its length; None without cropping."""
         count = len(self.AXES)
         values = floats(self.roi) if self.resampling.crops else ()
         return [(values[at], values[at + count]) if values else None for at in range(count)]
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's batch and channels with the sizes; C8 to C10."""
+        """Returns the data's batch and channels with the sizes; checks C8 to C10."""
         layout, shape = self.data_layout, facts.shape(0)
         extents = self.extents_in(layout, shape)
         count, found = len(self.AXES), list(floats(self.roi))
@@ -213,7 +213,7 @@ class ResizeOp(ResizingOp, ImageOp):
         return tensor_type(layout.shape_from(extents | sizes), self.result_element(facts, "C10"))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where its spatial axes stay whole."""
+        """Follows the layout of the data if it does not split spatial axes."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -228,7 +228,7 @@ class ResizeOp(ResizingOp, ImageOp):
 @register_relay_op
 @irdl_op_definition
 class Resize1DOp(ResizeOp):
-    """Signals of another length; `image.resize2d` states C8 to C10.
+    """Signals resized to another length; `image.resize2d` documents C8 to C10.
 
     Example:
     ```mlir
@@ -244,14 +244,15 @@ class Resize1DOp(ResizeOp):
 @register_relay_op
 @irdl_op_definition
 class Resize2DOp(ResizeOp):
-    """Images of another height and width, which are `size`, by the rule of `dyn.image.resize` without a scale.
+    """Images resized to height and width `size`, by the rule of `dyn.image.resize` without a scale.
 
-    `round` rounds halves up, as does an empty rounding of `align_corners` coordinates; of others it is the floor.
+    `round` rounds halves up. An empty rounding method is `round` for `align_corners` coordinates and `floor` for
+    others.
 
     Constraints:
-    - C8: `roi` has two numbers for each spatial axis, the starts before the ends, where a region is resized.
+    - C8: if a region is resized, `roi` has two numbers for each spatial axis, all starts before all ends.
     - C9: height and width of the data are at least 1.
-    - C10: booleans have no weighted sums: of them the nearest is taken.
+    - C10: booleans require `nearest_neighbor`, because they have no weighted sums.
 
     Example:
     ```mlir
@@ -267,7 +268,7 @@ class Resize2DOp(ResizeOp):
 @register_relay_op
 @irdl_op_definition
 class Resize3DOp(ResizeOp):
-    """Volumes of another depth, height and width; `image.resize2d` states C8 to C10.
+    """Volumes resized to another depth, height and width; `image.resize2d` documents C8 to C10.
 
     Example:
     ```mlir
@@ -284,39 +285,39 @@ class Resize3DOp(ResizeOp):
 @register_relay_op
 @irdl_op_definition
 class DynResizeOp(ResizingOp):
-    """Some axes in another size: each element is a weighted sum of those around its place in the axis as it was.
+    """The data with `axes` resized: each element is a weighted sum of those around its coordinate in the data.
 
-    `size` and `scale` have a number for each of `axes`. A scale of 0 means the size divided by the extent, exactly; any
-    other divides in f32. With o an index of the result, n the extent before, and width the size, or
-    where a scale is given that times n, the place of o is
+    `size` and `scale` have a number for each of `axes`. A scale of 0 means exactly the size divided by the extent; any
+    other scale divides in f32. With o an index of the result, n the extent of the data, and width the size, or the
+    scale times n if a scale is given, the coordinate of o is
 
         half_pixel            (o + 0.5) / scale - 0.5
         pytorch_half_pixel    the same, but 0 where the size is 1
         half_pixel_symmetric  n / 2 * (1 - size / width) + (o + 0.5) / scale - 0.5, or the multiple of 0.5
-                              that is no further away than the rounding of the scale to f32 moves a place
+                              nearest to it if the difference is within the rounding error of the f32 scale
         tf_half_pixel_for_nn  (o + 0.5) / scale, and o where the scale is 1
         asymmetric            o / scale
         align_corners         o * (n - 1) / (width - 1), and 0 where the width is 1
         tf_crop_and_resize    start * (n - 1) + o * (end - start) * (n - 1) / (width - 1), and
                               (start + end) / 2 * (n - 1) where the width is 1
 
-    `roi` has the starts of all axes and then the ends, as parts of their lengths. There, places outside of the axis
-    get `extrapolation_value`; in the other modes the outermost element goes on beyond the ends.
+    `roi` has the starts of all axes and then the ends, as fractions of their lengths. In the mode `tf_crop_and_resize`,
+    coordinates outside of the axis get `extrapolation_value`; the other modes extend the outermost elements.
 
-    `nearest_neighbor` takes the element that `rounding_method` names. `linear` weighs the two elements around the
-    place, clamped to the axis, by their distances d: 1 - d; if it changes two axes, it sums the four elements in
-    row-major order, each times the product of its weights. `cubic` weighs four by the spline with coefficient
-    a = `cubic_alpha`: (a + 2) d³ - (a + 3) d² + 1 up to a distance of 1, and a d³ - 5 a d² + 8 a d - 4 a up to 2. With
-    `cubic_exclude` the weights of places outside are 0, with `antialias` distances in an axis that shrinks are
-    multiplied by the scale, so that more elements take part, at most 2 * ceil(2 * reach * n / (2 * size - 1)); then the
-    weights are divided by their sum. Halves are weighed in f32, integers in f64, and their sums rounded to even and
-    clipped to the type.
+    `nearest_neighbor` takes the element selected by `rounding_method`. `linear` weights the two elements around the
+    coordinate, which is clamped to the axis, by 1 - d for the distance d. If it resizes two axes, it sums the four
+    elements in row-major order, each times the product of its weights. `cubic` weights four elements by the spline with
+    coefficient a = `cubic_alpha`: (a + 2) d³ - (a + 3) d² + 1 up to a distance of 1, and a d³ - 5 a d² + 8 a d - 4 a up
+    to 2. With `cubic_exclude` the weights of indices outside of the axis are 0. With `antialias` distances in an axis
+    that shrinks are multiplied by the scale, so that more elements have a weight, at most 2 * ceil(2 * reach * n / (2 *
+    size - 1)). Both divide the weights by their sum. Half-precision elements are weighted in f32, integers in f64. The
+    sums of integers are rounded half to even and clipped to the type.
 
     Constraints:
     - C7: the sizes are a vector of integers, one for each of `axes`, and none is negative.
     - C8: `scale` is f32 and has a number for each of `axes`; `roi` has two.
     - C9: the axes have at least one element.
-    - C10: booleans have no weighted sums: of them the nearest is taken.
+    - C10: booleans require `nearest_neighbor`, because they have no weighted sums.
     - C11: `antialias` is for methods with weights.
 
     Example:
@@ -343,21 +344,21 @@ class DynResizeOp(ResizingOp):
 
     @property
     def may_fail(self) -> bool:
-        """A size that only the run tells may be negative."""
+        """A size that is known only at run time may be negative."""
         return bool(made_extents(self))
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The sizes decide."""
+        """The shape depends on the sizes."""
         return True
 
     @property
     def antialiases(self) -> bool:
-        """Whether an axis that shrinks is sampled by a wider window."""
+        """Whether an axis that shrinks is sampled with a wider window."""
         return bool(self.antialias.value.data)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The sizes as extents where they are known, else new ones; C7 to C11."""
+        """Returns the sizes as extents, new extents if they are not known; checks C7 to C11."""
         shape, count = list(facts.shape(0)), len(ints(self.axes))
         self._check_numbers(facts, count)
         elements = facts.elements(1)
@@ -369,7 +370,7 @@ class DynResizeOp(ResizingOp):
         return tensor_type(shape, self.result_element(facts, "C10"))
 
     def _check_numbers(self, facts: Facts, count: int) -> None:
-        """C7 and C8 but for the sizes themselves."""
+        """Checks C7 and C8 except for the values of the sizes."""
         sizes, kind = facts.operand(1)
         is_list = sizes == (count,) and isinstance(kind, IntegerType) and kind.width.data > 1
         facts.require(is_list, "C7", lambda: f"the sizes of {count} axes are {facts[1]}")
@@ -379,7 +380,7 @@ class DynResizeOp(ResizingOp):
             facts.require(legal, "C8", message)
 
     def _size(self, facts: Facts, axis: int, element: Dim | None) -> Dim:
-        """An element of the sizes as an extent; C7."""
+        """Returns an element of the sizes as an extent; checks C7."""
         if element is None or isinstance(element, AnyDim):
             return facts.new_extent("e", axis)
         facts.require_at_least(element, 0, "C7", "size")

@@ -56,7 +56,7 @@ class SoftmaxOp(AlongAxisOp):
 @register_relay_op
 @irdl_op_definition
 class DropoutOp(RelayOp):
-    """Dropout as at inference time: the tuple (data, a mask of ones), as in Relay.
+    """Dropout at inference time: the tuple (data, a mask of ones), as in Relay.
 
     `rate` is the probability that training would set an element to zero; inference ignores it.
 
@@ -80,7 +80,7 @@ class DropoutOp(RelayOp):
     rate = float_property(0.5)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type twice; C1 and C2."""
+        """Returns the data's type twice; checks C1 and C2."""
         type = facts.tensor(0)
         rate = self.rate.value.data
         facts.require(0 <= rate < 1, "C1", f"rate must be at least 0 and less than 1, found {rate}")
@@ -92,11 +92,11 @@ class DropoutOp(RelayOp):
         return TupleType((type, type))
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's first."""
+        """Returns the first type of the result for the data."""
         if isinstance(facts[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
             return [result_type.types.data[0]]
         return facts
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Any layout goes through unchanged."""
+        """Keeps any layout of the data."""
         return LayoutDecision((layouts[0],), layouts[0])

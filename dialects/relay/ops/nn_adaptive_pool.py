@@ -1,4 +1,4 @@
-"""Pools whose result's extents are given: `relay.nn.adaptive_avg_pool2d` and its kin."""
+"""Pools with given result extents: `relay.nn.adaptive_avg_pool2d` and related ops."""
 
 from __future__ import annotations
 
@@ -16,14 +16,15 @@ from xrelay.index_algebra.dims import Dim
 
 
 class AdaptivePoolOp(PoolOp):
-    """Base of the pools that cut each spatial axis of n elements into as many windows as `output_size` says.
+    """Base of the pools that divide each spatial axis into `output_size` windows.
 
-    Window i of m begins at element `floor(i * n / m)` and ends before `ceil((i + 1) * n / m)`, so that neighbours may
-    share an element. One number stands for all axes; without any, the result has the data's extents.
+    Window i of m over n elements begins at element `floor(i * n / m)` and ends before `ceil((i + 1) * n / m)`, so
+    neighbouring windows may share an element. A single number applies to all axes; without numbers the result has the
+    data's extents.
 
-    Constraints shared by all, beside C1 and C2 of pools:
-    - C3: `output_size` has no number, one, or one for each spatial axis, none negative.
-    - C4: an axis of which windows are made has elements.
+    Constraints shared by all, in addition to C1 and C2 of pools:
+    - C3: `output_size` has no number, one, or one for each spatial axis, and none is negative.
+    - C4: an axis that is divided into windows has elements.
     """
 
     ARGUMENTS: ClassVar[tuple[str, ...]] = ("output_size", *PoolOp.ARGUMENTS)
@@ -32,14 +33,14 @@ class AdaptivePoolOp(PoolOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept a single number as size."""
+        """Accepts a single number as size."""
         size = attributes.get("output_size")
         if isinstance(size, int):
             attributes["output_size"] = (size,)
         return attributes
 
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
-        """The sizes that are asked for; C3 and C4."""
+        """Returns the numbers of windows; checks C3 and C4."""
         sizes, count = ints(self.output_size), len(self.AXES)
         message = f"output_size must have {count} numbers that are not negative, found {list(sizes)}"
         facts.require(len(sizes) in (0, 1, count) and all(size >= 0 for size in sizes), "C3", message)
@@ -55,7 +56,7 @@ class AdaptivePoolOp(PoolOp):
 @register_relay_op
 @irdl_op_definition
 class AdaptiveAvgPool1DOp(AdaptivePoolOp):
-    """The mean of each of `output_size` windows over the width, of integers truncated.
+    """The mean of each of `output_size` windows over the width; means of integers are truncated.
 
     Example:
     ```mlir
@@ -72,7 +73,7 @@ class AdaptiveAvgPool1DOp(AdaptivePoolOp):
 @register_relay_op
 @irdl_op_definition
 class AdaptiveAvgPool2DOp(AdaptivePoolOp):
-    """The mean of each of `output_size` windows over height and width, of integers truncated.
+    """The mean of each of `output_size` windows over height and width; means of integers are truncated.
 
     Example:
     ```mlir
@@ -89,7 +90,7 @@ class AdaptiveAvgPool2DOp(AdaptivePoolOp):
 @register_relay_op
 @irdl_op_definition
 class AdaptiveAvgPool3DOp(AdaptivePoolOp):
-    """The mean of each of `output_size` windows over depth, height and width, of integers truncated.
+    """The mean of each of `output_size` windows over depth, height and width; means of integers are truncated.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-"""`relay.nn.mirror_pad`, and `relay.nn.fifo_buffer`, which keeps the last elements of a stream."""
+"""`relay.nn.mirror_pad`, and `relay.nn.fifo_buffer`, which holds the last elements of a stream."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from xrelay.index_algebra.dims import Shape, shape_text
 @register_relay_op
 @irdl_op_definition
 class MirrorPadOp(MovementOp):
-    """The data with what mirrors at its ends show: `pad_width` lists (before, after) for every axis in one flat array.
+    """The data padded by mirroring: `pad_width` lists (before, after) for every axis in one flat array.
 
-    With `mode` "SYMMETRIC" the mirrors stand behind the outermost elements, which are seen again; with "REFLECT" on
-    them.
+    `mode` "SYMMETRIC" mirrors at the outer edges of the outermost elements and repeats these; "REFLECT" mirrors at
+    their centres.
 
     Constraints:
-    - C2: `pad_width` has two numbers for each axis, none negative.
-    - C3: no axis is padded by more than the mirror shows: its extent, with "REFLECT" one less.
+    - C2: `pad_width` has two numbers for each axis, and none is negative.
+    - C3: no axis is padded by more than its extent, or by more than one less with "REFLECT".
 
     Example:
     ```mlir
@@ -52,7 +52,7 @@ class MirrorPadOp(MovementOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept pairs: `((0, 0), (1, 1))`."""
+        """Accepts pairs: `((0, 0), (1, 1))`."""
         return with_flat(attributes, "pad_width")
 
     @property
@@ -62,7 +62,7 @@ class MirrorPadOp(MovementOp):
         return list(zip(widths[::2], widths[1::2], strict=True))
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The extents and what is added; C2 and C3."""
+        """Returns the padded extents; checks C2 and C3."""
         widths = ints(self.pad_width)
         legal = len(widths) == 2 * len(shape) and all(width >= 0 for width in widths)
         message = f"pad_width must have {2 * len(shape)} numbers that are not negative, found {list(widths)}"
@@ -77,10 +77,10 @@ class MirrorPadOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class FifoBufferOp(RelayOp):
-    """The buffer without its first elements along `axis`, and the data, which are as many, behind.
+    """The buffer with its first elements along `axis` removed and the data, as many elements, appended.
 
     Constraints:
-    - C3: data and buffer have as many axes, and equal extents along the others.
+    - C3: data and buffer have the same rank, and equal extents along the other axes.
     - C4: the data has no more elements along the axis than the buffer.
 
     Example:
@@ -101,7 +101,7 @@ class FifoBufferOp(RelayOp):
     axis = int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The buffer's type; C3 and C4."""
+        """Returns the buffer's type; checks C3 and C4."""
         shape, room = facts.shape(0), facts.shape(1)
         message = f"data of shape {shape_text(shape)} for a buffer of shape {shape_text(room)}"
         facts.require(len(shape) == len(room), "C3", message)

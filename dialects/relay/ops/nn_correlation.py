@@ -1,4 +1,4 @@
-"""`relay.nn.correlation`: how alike two images are at places that lie apart."""
+"""`relay.nn.correlation`: the similarity of two images at shifted positions."""
 
 from __future__ import annotations
 
@@ -29,18 +29,19 @@ from xrelay.index_algebra.dims import Dim, shape_text
 @register_relay_op
 @irdl_op_definition
 class CorrelationOp(RelayOp):
-    """The mean product, or distance, of windows of two images (N, C, H, W), of which the second is moved.
+    """The mean product, or distance, of windows of an image (N, C, H, W) and shifted windows of another.
 
-    With d = `max_displacement / stride2`, channel `(r + d) * (2 * d + 1) + c + d` of the result belongs to the shift by
-    `r * stride2` rows and `c * stride2` columns, for r and c from -d to d. Element (i, j) is the mean over channels and
-    `kernel_size` rows and columns of `data1 * data2`, or with `is_multiply` false of `|data1 - data2|`, at rows from
-    `i * stride1 + max_displacement` and columns from `j * stride1 + max_displacement` on, of images with zeros around:
-    `padding` has their numbers above, left, below and right. The windows stay within.
+    With d = `max_displacement / stride2`, channel `(r + d) * (2 * d + 1) + c + d` of the result is for the shift by `r
+    * stride2` rows and `c * stride2` columns, for r and c from -d to d. Element (i, j) is the mean over the channels
+    and a window of `kernel_size` rows and columns of `data1 * data2`, or of `|data1 - data2|` if `is_multiply` is
+    false. The window begins at row `i * stride1 + max_displacement` and column `j * stride1 + max_displacement` of
+    images padded with zeros: `padding` lists the rows and columns above, left, below and right. All windows are within
+    the padded images.
 
     Constraints:
-    - C6: both images have one shape.
+    - C6: both images have the same shape.
     - C7: `kernel_size` is odd.
-    - C8: there is room for a window and both shifts.
+    - C8: the padded images are at least as large as a window and the shifts to both sides.
 
     Example:
     ```mlir
@@ -77,16 +78,16 @@ class CorrelationOp(RelayOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept two numbers of padding, for both sides of an axis each."""
+        """Accepts two numbers of padding, one for both sides of each axis."""
         return with_both_sides(attributes)
 
     @property
     def radius(self) -> int:
-        """How many shifts there are to each side."""
+        """The number of shifts to each side."""
         return self.max_displacement.value.data // self.stride2.value.data
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A channel for each shift; C6 to C8."""
+        """Returns the type with one channel for each shift; checks C6 to C8."""
         (shape, element), other = facts.operand(0), facts.shape(1)
         message = f"images of shapes {shape_text(shape)} and {shape_text(other)}"
         facts.require(len(other) == 4, "C6", message)

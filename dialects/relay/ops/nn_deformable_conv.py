@@ -1,4 +1,4 @@
-"""`relay.nn.deformable_conv2d`: a convolution whose window is read at places that an operand moves."""
+"""`relay.nn.deformable_conv2d`: a convolution whose taps are read at offsets from an operand."""
 
 from __future__ import annotations
 
@@ -34,22 +34,22 @@ from xrelay.index_algebra.dims import Dim, Shape, quotient
 @register_relay_op
 @irdl_op_definition
 class DeformableConv2DOp(RelayOp):
-    """A convolution of images (N, C, H, W) whose window is read at places that `offset` moves.
+    """A convolution of images (N, C, H, W) whose taps are read at positions shifted by `offset`.
 
-    Tap (k, l) of the window at (i, j) is read `offset[n, 2 * t, i, j]` rows and `offset[n, 2 * t + 1, i, j]` columns
-    from where `nn.conv2d` reads it, with t = `(g * rows + k) * columns + l` for the channels of deformable group g.
-    Between elements it is weighed bilinearly, and behind the last row or column with 0; a place before the first or one
-    behind the last counts as 0. In the layout "NHWC" the weight is in "HWIO". Sums are made in f32, or f64 where the
-    data is so.
+    Tap (k, l) of the window at (i, j) is read at the position `offset[n, 2 * t, i, j]` rows and `offset[n, 2 * t + 1,
+    i, j]` columns from that of `nn.conv2d`, with t = `(g * rows + k) * columns + l` for the channels of deformable
+    group g. Positions between elements are interpolated bilinearly, with zeros after the last row and column; positions
+    before the first or beyond the last row or column read 0. For layout "NHWC" the weight is in "HWIO". Sums are
+    computed in f32, or in f64 if the data is f64.
 
     Constraints:
-    - C6: `kernel_layout` is that of the data's layout, `out_layout` the data's layout or empty.
-    - C7: the channels are those of the weight's, times `groups`, and a multiple of `deformable_groups`.
-    - C8: the filters are a multiple of `groups`, and as many as `channels` says, where it is given.
-    - C9: the weight's window is `kernel_size`, where it is given.
-    - C10: the offsets are two for each tap and deformable group, at each place of the window.
-    - C11: the window is no larger than the data with its zeros.
-    - C12: the data has one element at least along each spatial axis.
+    - C6: `kernel_layout` matches the data's layout; `out_layout` is the data's layout or empty.
+    - C7: the data's channels are the weight's times `groups`, and a multiple of `deformable_groups`.
+    - C8: the number of filters is a multiple of `groups`, and equal to `channels` if given.
+    - C9: the weight's window is `kernel_size` if given.
+    - C10: there are two offsets for each tap and deformable group, at each position of the window.
+    - C11: the window is no larger than the padded data.
+    - C12: the data has at least one element along each spatial axis.
 
     Example:
     ```mlir
@@ -95,7 +95,7 @@ class DeformableConv2DOp(RelayOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept two numbers of padding, one number of window, and an empty text for no type."""
+        """Accepts two numbers of padding, one number as window size, and an empty string for no type."""
         size = attributes.get("kernel_size")
         if isinstance(size, int):
             attributes["kernel_size"] = (size, size)
@@ -108,11 +108,11 @@ class DeformableConv2DOp(RelayOp):
 
     @property
     def weight_axes(self) -> tuple[int, int, int, int]:
-        """The axes of filters, channels of a group, rows and columns of the weight."""
+        """The axes of the weight: filters, channels of a group, rows and columns."""
         return (0, 1, 2, 3) if self.data_layout.data == "NCHW" else (3, 2, 0, 1)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A channel for each filter; C6 to C12."""
+        """Returns the type with one channel for each filter; checks C6 to C12."""
         (shape, element), offsets, window = facts.operand(0), facts.shape(1), facts.shape(2)
         layout, wanted = self.data_layout.data, "OIHW" if self.data_layout.data == "NCHW" else "HWIO"
         found, out = self.kernel_layout.data, self.out_layout.data
@@ -138,7 +138,7 @@ class DeformableConv2DOp(RelayOp):
         return tensor_type(result, self.element_type_property(self.out_dtype, element, "C18"))
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The weight's type from data, `channels` and `kernel_size`; the offsets' from those of data and weight."""
+        """Returns the weight's type from data, `channels` and `kernel_size`, and the offset's from data and weight."""
         data, offset, weight = facts
         if isinstance(data, IncompleteType):
             return facts
@@ -158,7 +158,7 @@ class DeformableConv2DOp(RelayOp):
         return [data, tensor_type(found, element), weight]
 
     def _window(self, shape: Shape) -> Shape | None:
-        """The shape of the weight for data of `shape`; `None` where the attributes do not tell it."""
+        """Returns the shape of the weight for data of `shape`, or None if the attributes do not determine it."""
         filters, taps = optional_int(self.channels), ints(self.kernel_size)
         if filters is None or len(taps) != 2 or len(shape) != 4:
             return None
@@ -167,14 +167,14 @@ class DeformableConv2DOp(RelayOp):
         return tuple(extents[axis] for axis in range(4))
 
     def _places(self, facts: Facts, axis: int, extent: Dim, taps: Dim) -> Dim:
-        """The places of the window along a spatial axis; C11."""
+        """Returns the number of positions of the window along a spatial axis; checks C11."""
         padding = ints(self.padding)
         padded, reach = extent + padding[axis] + padding[axis + 2], (taps - 1) * ints(self.dilation)[axis] + 1
         facts.require_at_least(padded, reach, "C11", "elements with zeros, and of the window,")
         return (padded - reach) // ints(self.strides)[axis] + 1
 
     def _require_channels(self, facts: Facts, channels: Dim, depth: Dim, filters: Dim) -> None:
-        """Compare channels and filters with their groups; C7 and C8."""
+        """Checks channels and filters against their groups (C7 and C8)."""
         groups, parts = self.groups.value.data, self.deformable_groups.value.data
         facts.require_equal(depth * groups, channels, "C7", "channels of the weight and the data")
         facts.require_equal(channels % parts, 0, "C7", f"channels {channels} modulo deformable groups {parts}:")

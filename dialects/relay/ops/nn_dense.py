@@ -29,15 +29,15 @@ from xrelay.index_algebra.dims import Dim
 class DenseOp(RelayOp):
     """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units).
 
-    `units` may be left out where the weight's type says it; `out_dtype` is the data's element type unless given.
+    `units` may be omitted if the weight's type is known; `out_dtype` defaults to the data's element type.
 
     Constraints:
     - C1: the data has at least one axis, the weight two.
     - C2: the last axis of the data is as long as the weight's second.
-    - C3: `units`, where given, is the weight's first extent.
+    - C3: `units`, if given, is the weight's first extent.
     - C4: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
-    - C5: `out_dtype`, where given, is an element type of the data's kind, floats or integers, and not narrower; of f32
-      it may be a half.
+    - C5: `out_dtype`, if given, is an element type of the data's kind, floats or integers, and not narrower, except
+      that it may be a half-precision type for f32.
 
     Example:
     ```mlir
@@ -59,7 +59,7 @@ class DenseOp(RelayOp):
     out_dtype = opt_prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the last extent replaced by the units; C1 to C5."""
+        """Returns the data's shape with the last extent replaced by the units; checks C1 to C5."""
         data, element = facts.operand(0)
         weight = facts.shape(1)
         ranks = (len(data), len(weight))
@@ -79,7 +79,7 @@ class DenseOp(RelayOp):
         return tensor_type((*outer, weight[0]), result)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The weight's type from the data and `units` or the result's last extent."""
+        """Returns the weight's type from the data and `units` or the result's last extent."""
         data, weight = facts
         if isinstance(data, IncompleteType) or not isinstance(weight, IncompleteType):
             return facts
@@ -93,14 +93,14 @@ class DenseOp(RelayOp):
         return [data, tensor_type((units, data_shape[-1]), element)]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """The rows of a matrix product have no other layout."""
+        """Keeps plain rows, the only layout that matrix products read."""
         return LayoutRefusal("a dense layer reads plain rows")
 
 
 @register_relay_op
 @irdl_op_definition
 class BiasAddOp(RelayOp):
-    """Add a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`.
+    """The data plus a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`.
 
     Constraints:
     - C1: `axis` is an axis of the data.
@@ -124,7 +124,7 @@ class BiasAddOp(RelayOp):
     axis = int_property(1)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C1 to C3."""
+        """Returns the data's type; checks C1 to C3."""
         data, element = facts.operand(0)
         bias, bias_element = facts.operand(1)
         axis = require_axis(self, self.axis.value.data, len(data), "C1")
@@ -134,11 +134,11 @@ class BiasAddOp(RelayOp):
         return facts[0]
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's; the bias is as long as the axis."""
+        """Returns the result's type for the data, and a vector as long as the axis for the bias."""
         return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole."""
+        """Follows the layout of the data if it does not split the axis."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None, None), None)

@@ -1,4 +1,4 @@
-"""`relay.nn.contrib_dense_pack`: a fully connected layer whose weight is packed for vectors."""
+"""`relay.nn.contrib_dense_pack`: a fully connected layer with a weight packed for SIMD vectors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.dialects.shared.types import tensor_type
 
 
 def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = False) -> Layout:
-    """The layout of a packed weight: NC with N in blocks; with `in_terms`, C may be in blocks behind them."""
+    """Returns the layout of a packed weight: NC with N in blocks; with `in_terms`, also with inner blocks of C."""
     layout = parse_layout(op, text, "NC", constraint)
     legal = [["N", "C", "n"], ["N", "C", "n", "c"]] if in_terms else [["N", "C", "n"]]
     op.require(
@@ -36,7 +36,7 @@ def packed_layout(op: Demands, text: str, constraint: str, *, in_terms: bool = F
 
 
 def packed_block(layout: Layout) -> int:
-    """How many columns of a packed weight lie together."""
+    """Returns the number of columns in a block of a packed weight."""
     return layout.factor("N") or 1
 
 
@@ -45,19 +45,19 @@ def packed_block(layout: Layout) -> int:
 class ContribDensePackOp(RelayOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units).
 
-    `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results are one vector. The
+    `result[…, j] = sum over k of data[…, k] * weight[j // b, k, j % b]`: b neighbouring results form a vector. The
     weight is that of `nn.dense` transformed from layout `NC` to `weight_layout`. In `NC16n4c` the products that a CPU
-    adds up at once lie side by side: `weight[j // 16, k // 4, j % 16, k % 4]`.
+    instruction sums are adjacent: `weight[j // 16, k // 4, j % 16, k % 4]`.
 
     Constraints:
     - C1: the data has at least one axis.
-    - C2: `weight_layout` is NC with N in blocks, and maybe C in blocks behind, e.g. NC16n or NC16n4c, and the weight
-      has its rank and inner extents.
+    - C2: `weight_layout` is NC with N in blocks, optionally with inner blocks of C, e.g. NC16n or NC16n4c, and the
+      weight has its rank and inner extents.
     - C3: the last axis of the data is as long as the weight's C.
-    - C4: `units`, where given, is the weight's N.
+    - C4: `units`, if given, is the weight's N.
     - C5: data and weight have the same element type, or ui8 and i8 with `out_dtype` i32.
-    - C6: `out_dtype`, where given, is an element type of the data's kind, floats or integers, and not narrower; of f32
-      it may be a half.
+    - C6: `out_dtype`, if given, is an element type of the data's kind, floats or integers, and not narrower, except
+      that it may be a half-precision type for f32.
 
     Example:
     ```mlir
@@ -81,16 +81,16 @@ class ContribDensePackOp(RelayOp):
 
     @property
     def layout(self) -> Layout:
-        """The weight's layout; C2."""
+        """The weight's layout; checks C2."""
         return packed_layout(self, self.weight_layout.data, "C2", in_terms=True)
 
     @property
     def block(self) -> int:
-        """How many columns lie together, by the layout; C2."""
+        """The number of columns in a block of the layout; checks C2."""
         return packed_block(self.layout)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the last extent replaced by the units; C1 to C6."""
+        """Returns the data's shape with the last extent replaced by the units; checks C1 to C6."""
         data, element = facts.operand(0)
         weight = facts.shape(1)
         facts.require(len(data) >= 1, "C1", "data of rank 0 has no rows")
@@ -106,5 +106,5 @@ class ContribDensePackOp(RelayOp):
         return tensor_type((*data[:-1], extents["N"]), result)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """The rows of a matrix product have no other layout."""
+        """Keeps plain rows, the only layout that matrix products read."""
         return LayoutRefusal("a dense layer reads plain rows")

@@ -1,4 +1,4 @@
-"""Smooth activations and gates: `relay.nn.softplus`, `mish`, `softsign`, `hard_swish`, `swish`, `gelu` and kin."""
+"""Smooth activations and gates: `relay.nn.softplus`, `mish`, `softsign`, `hard_swish`, `swish`, `gelu` and others."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from xrelay.dialects.relay.structure.composite import Parts
 class SoftplusOp(ElementwiseCompositeOp):
     """`log(1 + exp(x))`, computed as `max(x, 0) + log(1 + u)` for `u = exp(-|x|)`, which does not overflow.
 
-    The sum w = 1 + u is rounded, and for small u it is 1: what was lost, u - (w - 1), comes back as the first term of
-    the logarithm's series, (u - (w - 1)) / w.
+    The sum w = 1 + u is rounded; for small u it is 1. The rounding error u - (w - 1) is compensated by the first term
+    of the logarithm's series, (u - (w - 1)) / w.
 
     Example:
     ```mlir
@@ -33,7 +33,7 @@ class SoftplusOp(ElementwiseCompositeOp):
     name = "relay.nn.softplus"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The logarithm of a sum that keeps what it rounds off."""
+        """The logarithm of a sum with compensated rounding error."""
         (x,) = parts.operands
         u = parts.op("exp", parts.op("negative", parts.op("abs", x)))
         w = parts.op("add", u, 1.0)
@@ -47,8 +47,8 @@ class SoftplusOp(ElementwiseCompositeOp):
 class MishOp(ElementwiseCompositeOp):
     """`x * tanh(log(1 + exp(x)))`.
 
-    Computed as `x * (t * t + 2 * t) / (t * t + 2 * t + 2)` with t = exp(min(x, 20)), which is the same without a
-    logarithm; above 20 the factor is 1 in every float type.
+    Computed without a logarithm as `x * (t * t + 2 * t) / (t * t + 2 * t + 2)` with t = exp(min(x, 20)). For x > 20 the
+    factor is 1 in every float type.
 
     Example:
     ```mlir
@@ -82,7 +82,7 @@ class SoftsignOp(ElementwiseCompositeOp):
     name = "relay.nn.softsign"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The definition."""
+        """The formula above."""
         (x,) = parts.operands
         return parts.op("divide", x, parts.op("add", parts.op("abs", x), 1.0))
 
@@ -90,7 +90,7 @@ class SoftsignOp(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class HardSigmoidOp(ElementwiseCompositeOp):
-    """`alpha * x + beta`, brought between 0 and 1.
+    """`alpha * x + beta`, clamped to [0, 1].
 
     Example:
     ```mlir
@@ -104,7 +104,7 @@ class HardSigmoidOp(ElementwiseCompositeOp):
     beta = float_property(0.5)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The definition."""
+        """The formula above."""
         (x,) = parts.operands
         line = parts.op("add", parts.op("multiply", x, self.alpha.value.data), self.beta.value.data)
         return parts.op("clip", line, a_min=0.0, a_max=1.0)
@@ -125,7 +125,7 @@ class HardSwishOp(ElementwiseCompositeOp):
     name = "relay.nn.hard_swish"
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The definition."""
+        """The formula above."""
         (x,) = parts.operands
         return parts.op("multiply", x, parts.op("nn.hard_sigmoid", x, alpha=1 / 6, beta=0.5))
 
@@ -133,7 +133,7 @@ class HardSwishOp(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class SwishOp(ElementwiseCompositeOp):
-    """`x * sigmoid(alpha * x)`; with an `alpha` of 1 it is also called SiLU.
+    """`x * sigmoid(alpha * x)`; SiLU if `alpha` is 1.
 
     Example:
     ```mlir
@@ -146,7 +146,7 @@ class SwishOp(ElementwiseCompositeOp):
     alpha = float_property(1.0)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The definition."""
+        """The formula above."""
         (x,) = parts.operands
         alpha = self.alpha.value.data
         return parts.op("multiply", x, parts.op("sigmoid", x if alpha == 1.0 else parts.op("multiply", x, alpha)))
@@ -170,7 +170,7 @@ class GeluOp(ElementwiseCompositeOp):
     approximate = string_property("none")
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The definitions."""
+        """The formulas above."""
         (x,) = parts.operands
         if self.approximate.data == "tanh":
             cube = parts.op("multiply", parts.op("multiply", x, x), x)

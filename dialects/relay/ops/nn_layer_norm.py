@@ -1,4 +1,4 @@
-"""Normalisations by the statistics of the data: `relay.nn.layer_norm`, `group_norm`, `instance_norm` and kin."""
+"""Normalisations by the statistics of the data: `relay.nn.layer_norm`, `group_norm`, `instance_norm` and others."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ FLOATS_ALONG_AN_AXIS: Constraints = {
     "C3": SameElements(),
     "C4": VectorsAlong(),
 }
-"""What holds of data and of the vectors that scale it."""
+"""The constraints on the data and the vectors that scale it."""
 
 
 class ScaledAlongAxisOp(CompositeOp):
-    """Base of the normalisations that keep the data's type and multiply by vectors along `axis`."""
+    """Base of the normalisations that preserve the data's type and multiply by vectors along `axis`."""
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
     EXPANDS: ClassVar[Expansion | None] = Expansion.INFERENCE
@@ -43,52 +43,52 @@ class ScaledAlongAxisOp(CompositeOp):
     axis: IntegerAttr[IntegerType] = int_property(1)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where `axis` stays whole, and the first axis, along which the samples lie, the first."""
+        """Follows the layout of the data if `axis` is not split and the first axis, the batch, stays first."""
         return follow_along_axis(self.name, self.axis.value.data, layouts, keeps_first=True)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts[0]
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data has the result's type; the vectors are as long as the axis."""
+        """Returns the result's type for the data, and vectors as long as the axis."""
         return data_and_vectors(self, self.axis.value.data, facts, result_type)
 
     def along_axis(self, parts: Parts, vector: SSAValue, data: SSAValue) -> SSAValue:
-        """A vector in the shape in which it broadcasts along `axis` of `data`."""
+        """Reshapes a vector so that it broadcasts along `axis` of `data`."""
         behind = parts.rank(data) - axis_index(self.axis.value.data, parts.rank(data)) - 1
         return parts.op("expand_dims", vector, axis=1, num_newaxis=behind) if behind else vector
 
 
 class NormOp(ScaledAlongAxisOp):
-    """Base of the normalisations to a mean of 0 and a variance of 1 over some axes, then scaled and shifted."""
+    """Base of the normalisations to mean 0 and variance 1 over some axes, followed by scale and shift."""
 
     data = operand_def()
     gamma = operand_def()
     beta = operand_def()
 
-    axis: IntegerAttr[IntegerType] = int_property(1)  # Declared again, so that it comes first, as in Relay.
+    axis: IntegerAttr[IntegerType] = int_property(1)  # Redeclared to be first, as in Relay.
     epsilon = float_property(1e-5)
     center = bool_property(True)
     scale = bool_property(True)
 
     def reduced_axes(self, rank: int) -> list[int]:
-        """The axes over which mean and variance are taken: all but 0 and `axis`."""
+        """Returns the axes over which mean and variance are computed: all except 0 and `axis`."""
         return [axis for axis in range(rank) if axis not in (0, axis_index(self.axis.value.data, rank))]
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Statistics, then a factor and a summand for each element of the vectors."""
+        """Normalisation by mean and variance, followed by scale and shift."""
         x = parts.operands[0]
         return self.scaled(parts, self.normalised(parts, x, self.reduced_axes(parts.rank(x))))
 
     def normalised(self, parts: Parts, x: SSAValue, axes: Sequence[int]) -> SSAValue:
-        """`(x - mean) / sqrt(variance + epsilon)`, mean and variance over `axes`."""
+        """Computes `(x - mean) / sqrt(variance + epsilon)`, with mean and variance over `axes`."""
         centred = parts.op("subtract", x, parts.op("mean", x, axis=axes, keepdims=True))
         variance = parts.op("mean", parts.op("multiply", centred, centred), axis=axes, keepdims=True)
         return parts.op("multiply", centred, parts.op("rsqrt", parts.op("add", variance, self.epsilon.value.data)))
 
     def scaled(self, parts: Parts, normal: SSAValue) -> SSAValue:
-        """`normal * gamma + beta`, as far as `scale` and `center` ask for them."""
+        """Computes `normal * gamma + beta`, without gamma or beta if `scale` or `center` is false."""
         if self.scale.value.data:
             normal = parts.op("multiply", normal, self.along_axis(parts, parts.operands[1], normal))
         if self.center.value.data:
@@ -101,7 +101,7 @@ class NormOp(ScaledAlongAxisOp):
 class LayerNormOp(NormOp):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance along `axis`.
 
-    `scale = false` leaves out gamma, `center = false` leaves out beta.
+    `scale = false` omits gamma, `center = false` omits beta.
 
     Example:
     ```mlir
@@ -115,7 +115,7 @@ class LayerNormOp(NormOp):
     axis = int_property(-1)
 
     def reduced_axes(self, rank: int) -> list[int]:
-        """One."""
+        """Returns `axis` alone."""
         return [self.axis.value.data]
 
 
@@ -124,7 +124,7 @@ class LayerNormOp(NormOp):
 class InstanceNormOp(NormOp):
     """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over all axes but 0 and `axis`.
 
-    `scale = false` leaves out gamma, `center = false` leaves out beta.
+    `scale = false` omits gamma, `center = false` omits beta.
 
     Example:
     ```mlir
@@ -140,10 +140,10 @@ class InstanceNormOp(NormOp):
 @register_relay_op
 @irdl_op_definition
 class GroupNormOp(NormOp):
-    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance of groups of channels.
+    """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over groups of channels.
 
-    The channels, which lie along `axis`, form `num_groups` groups of neighbours; the statistics of a group are taken
-    over its channels and all axes but 0. `scale = false` leaves out gamma, `center = false` leaves out beta.
+    `axis` is the axis of the channels, which are divided into `num_groups` contiguous groups. The statistics of a group
+    are computed over its channels and all axes except 0. `scale = false` omits gamma, `center = false` omits beta.
 
     Example:
     ```mlir
@@ -159,7 +159,7 @@ class GroupNormOp(NormOp):
     num_groups = int_property()
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The channels split in two axes, and joined again."""
+        """A normalisation with the channels split into two axes and merged again."""
         x = parts.operands[0]
         rank, groups = parts.rank(x), self.num_groups.value.data
         axis = axis_index(self.axis.value.data, rank)
@@ -167,7 +167,7 @@ class GroupNormOp(NormOp):
         normal = self.normalised(parts, split, [each for each in range(rank + 1) if each not in (0, axis)])
         if isinstance(shape_of(x.type)[axis], int):
             return self.scaled(parts, parts.op("reshape", normal, newshape=[*[0] * axis, -3, -2]))
-        # Groups of (n floordiv 4) channels are n, which the type of a product does not tell.
+        # The product of 4 groups and (n floordiv 4) channels is n, but the reshaped type does not show that.
         return self.scaled(parts, parts.op("reshape_like", normal, x))
 
 
@@ -192,7 +192,7 @@ class RMSNormOp(ScaledAlongAxisOp):
     epsilon = float_property(1e-5)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A factor per vector, and one per element of gamma."""
+        """A product with a factor for each vector along `axis` and with gamma."""
         x, gamma = parts.operands
         square = parts.op("mean", parts.op("multiply", x, x), axis=[self.axis.value.data], keepdims=True)
         factor = parts.op("rsqrt", parts.op("add", square, self.epsilon.value.data))
@@ -202,7 +202,7 @@ class RMSNormOp(ScaledAlongAxisOp):
 @register_relay_op
 @irdl_op_definition
 class L2NormalizeOp(CompositeOp):
-    """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, over all axes without it.
+    """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, or over all axes if it is omitted.
 
     Example:
     ```mlir
@@ -223,12 +223,12 @@ class L2NormalizeOp(CompositeOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept a single number as axis."""
+        """Accepts a single number as axis."""
         axis = attributes.get("axis")
         return {**attributes, "axis": (axis,)} if isinstance(axis, int) else attributes
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data; the sum is over both parts of a split axis."""
+        """Follows the layout of the data. The sum is over both parts of a split axis."""
         layout = layouts[0]
         if layout is None or self.axis is None:
             return LayoutDecision((layout,), layout)
@@ -237,7 +237,7 @@ class L2NormalizeOp(CompositeOp):
         return LayoutDecision((layout,), layout, {"axis": int_array(axes)})
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A factor per vector."""
+        """A product with a factor for each vector along `axis`."""
         (x,) = parts.operands
         axes = None if self.axis is None else ints(self.axis)
         square = parts.op("sum", parts.op("multiply", x, x), axis=axes, keepdims=True)

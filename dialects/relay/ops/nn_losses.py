@@ -1,4 +1,4 @@
-"""How far predictions are from targets: `relay.nn.cross_entropy`, `nn.cross_entropy_with_logits` and `nn.nll_loss`."""
+"""Losses of predictions and targets: `relay.nn.cross_entropy`, `nn.cross_entropy_with_logits` and `nn.nll_loss`."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ REDUCTIONS = ("mean", "sum", "none")
 
 
 class EntropyOp(CompositeOp):
-    """Base of the cross entropies of predictions and targets (rows, classes): one number.
+    """Base of the cross entropies of predictions and targets (rows, classes). The result is a scalar.
 
     Constraints shared by both:
     - C1: the elements are floats.
-    - C2: both operands have one element type.
-    - C3: predictions are rows.
+    - C2: both operands have the same element type.
+    - C3: the predictions have rank 2.
     - C4: the targets have the shape of the predictions.
     """
 
@@ -43,7 +43,7 @@ class EntropyOp(CompositeOp):
     targets = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A scalar; C4."""
+        """Returns a scalar type; checks C4."""
         own, found = facts.shape(0), facts.shape(1)
         message = f"targets of shape {shape_text(found)} for predictions of shape {shape_text(own)}"
         facts.require(len(found) == 2, "C4", message)
@@ -52,14 +52,14 @@ class EntropyOp(CompositeOp):
         return tensor_type((), facts.element(0))
 
     def mean_of_rows(self, parts: Parts, products: SSAValue) -> SSAValue:
-        """The sum of the products, divided by the number of rows, negative."""
+        """Returns the negated sum of the products, divided by the number of rows."""
         return parts.op("negative", parts.op("mean", parts.op("sum", products, axis=(1,)), axis=(0,)))
 
 
 @register_relay_op
 @irdl_op_definition
 class CrossEntropyOp(EntropyOp):
-    """`-sum(targets * log(predictions)) / rows`: predictions are probabilities.
+    """`-sum(targets * log(predictions)) / rows`: the predictions are probabilities.
 
     Constraints:
     - C4: the targets have the shape of the predictions.
@@ -82,7 +82,7 @@ class CrossEntropyOp(EntropyOp):
 @register_relay_op
 @irdl_op_definition
 class CrossEntropyWithLogitsOp(EntropyOp):
-    """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as `nn.log_softmax` gives.
+    """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as from `nn.log_softmax`.
 
     Constraints:
     - C4: the targets have the shape of the predictions.
@@ -104,15 +104,15 @@ class CrossEntropyWithLogitsOp(EntropyOp):
 @register_relay_op
 @irdl_op_definition
 class NLLLossOp(CompositeOp):
-    """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, a class: the loss of each target.
+    """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, the class of each target.
 
-    Where t is `ignore_index` both the loss and the weight are 0. `reduction` "sum" adds up the losses, "mean" divides
-    that by the sum of the weights, "none" leaves them. Classes are the second axis of the predictions, or their only
-    one. Negative classes count from the last; the op fails where one is out of range still.
+    If t is `ignore_index`, both the loss and the weight are 0. `reduction` "sum" sums the losses, "mean" divides the
+    sum by the sum of the weights, and "none" returns the losses. Classes are along the second axis of the predictions,
+    or their only axis. Negative classes count from the last; the op fails if a class is out of range.
 
     Constraints:
-    - C4: predictions have an axis for the classes, beside those of the targets.
-    - C5: there is a weight for each class.
+    - C4: the predictions have the axes of the targets and an axis for the classes.
+    - C5: there is one weight for each class.
 
     Example:
     ```mlir
@@ -145,7 +145,7 @@ class NLLLossOp(CompositeOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A scalar, or the targets' shape; C4 and C5."""
+        """Returns a scalar type, or the targets' shape; checks C4 and C5."""
         (shape, element), targets, (weights,) = facts.operand(0), facts.shape(1), facts.shape(2)
         message = f"predictions of shape {shape_text(shape)} for targets of shape {shape_text(targets)}"
         facts.require(len(shape) == len(targets) + 1, "C4", message)
@@ -156,7 +156,7 @@ class NLLLossOp(CompositeOp):
         return tensor_type(targets if self.reduction.data == "none" else (), element)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Elements taken by class, and what is to be ignored chosen away."""
+        """The elements gathered by class, with zeros for ignored targets."""
         predictions, targets, weights = parts.operands
         axis = class_axis(len(shape_of(predictions.type)))
         targets = parts.op("cast", targets, dtype="int64")
@@ -175,5 +175,5 @@ class NLLLossOp(CompositeOp):
 
 
 def class_axis(rank: int) -> int:
-    """The axis of the classes among those of predictions."""
+    """Returns the axis of the classes of predictions of rank `rank`."""
     return min(1, rank - 1)

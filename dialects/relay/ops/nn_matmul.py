@@ -1,4 +1,4 @@
-"""`relay.nn.matmul` and `relay.nn.batch_matmul`: products of matrices, either of which may be transposed."""
+"""`relay.nn.matmul` and `relay.nn.batch_matmul`: products of matrices, each optionally transposed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.index_algebra.dims import Dim, Shape
 
 
 class MatrixProductOp(RelayOp):
-    """What both products share: which axes of an operand are its matrix, and the rule for element types."""
+    """Base of both products: the transposed operands and the rule for element types."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.ALWAYS
@@ -40,7 +40,7 @@ class MatrixProductOp(RelayOp):
         return bool(self.transpose_a.value.data), bool(self.transpose_b.value.data)
 
     def result_element(self, facts: Facts) -> Attribute:
-        """The result's element type; C5."""
+        """Returns the result's element type; checks C5."""
         first = facts.element(0)
         result = self.element_type_property(self.out_dtype, first, "C5")
         facts.require(
@@ -52,7 +52,7 @@ class MatrixProductOp(RelayOp):
         return result
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """The rows of a matrix product have no other layout."""
+        """Keeps plain rows, the only layout that matrix products read."""
         return LayoutRefusal("a matrix product reads plain rows")
 
 
@@ -61,14 +61,13 @@ class MatrixProductOp(RelayOp):
 class MatmulOp(MatrixProductOp):
     """Matrix product with one matrix: tensor_a (…, m, k) by tensor_b (k, n) gives (…, m, n).
 
-    `transpose_a` says that tensor_a is (…, k, m), `transpose_b` that tensor_b is (n, k): with the latter this is
-    `nn.dense`. `units`, the number of columns n, may be left out where tensor_b's type says it; `out_dtype` is the
-    operands' element type unless given.
+    With `transpose_a`, tensor_a is (…, k, m); with `transpose_b`, tensor_b is (n, k), as in `nn.dense`. `units`, the
+    number of columns n, may be omitted if tensor_b's type is known. `out_dtype` defaults to the operands' element type.
 
     Constraints:
-    - C3: tensor_a's depth k is tensor_b's.
-    - C4: `units`, where given, is the number of tensor_b's columns.
-    - C5: `out_dtype`, where given, is an element type of the same kind, floats or integers, and not narrower.
+    - C3: the depths k of tensor_a and tensor_b are equal.
+    - C4: `units`, if given, is the number of tensor_b's columns.
+    - C5: `out_dtype`, if given, is an element type of the same kind, floats or integers, and not narrower.
 
     Example:
     ```mlir
@@ -87,7 +86,7 @@ class MatmulOp(MatrixProductOp):
     units = optional_int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """tensor_a's shape, in the order of the product, with the depth replaced by the columns; C3 to C5."""
+        """Returns tensor_a's untransposed shape with the depth replaced by the columns; checks C3 to C5."""
         first, second = facts.shape(0), facts.shape(1)
         flip_a, flip_b = self.transposed
         *outer, depth = _in_order(first, flip=flip_a)
@@ -99,7 +98,7 @@ class MatmulOp(MatrixProductOp):
         return tensor_type((*outer, columns), self.result_element(facts))
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """tensor_b's type from tensor_a's and `units` or the result's columns."""
+        """Returns tensor_b's type from tensor_a's and `units` or the result's columns."""
         first, second = facts
         if isinstance(first, IncompleteType) or not isinstance(second, IncompleteType):
             return facts
@@ -119,14 +118,14 @@ class MatmulOp(MatrixProductOp):
 class BatchMatmulOp(MatrixProductOp):
     """Matrix products of two stacks: tensor_a (…, m, k) by tensor_b (…, n, k), or (…, k, n), gives (…, m, n).
 
-    As in Relay, tensor_b's matrices are transposed unless `transpose_b = false`. The axes before the last two number
-    the matrices; they broadcast as numpy's do (Relay has one, which broadcasts as well). `out_dtype` is the operands'
-    element type unless given.
+    As in Relay, tensor_b's matrices are transposed unless `transpose_b = false`. The axes before the last two broadcast
+    as in numpy (Relay has a single batch axis, which broadcasts as well). `out_dtype` defaults to the operands' element
+    type.
 
     Constraints:
-    - C3: tensor_a's depth k is tensor_b's.
+    - C3: the depths k of tensor_a and tensor_b are equal.
     - C4: the axes before the matrices broadcast.
-    - C5: `out_dtype`, where given, is an element type of the same kind, floats or integers, and not narrower.
+    - C5: `out_dtype`, if given, is an element type of the same kind, floats or integers, and not narrower.
 
     Example:
     ```mlir
@@ -146,7 +145,7 @@ class BatchMatmulOp(MatrixProductOp):
     transpose_b = bool_property(default=True)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The broadcast axes, then rows and columns; C3 to C5."""
+        """Returns the broadcast axes followed by rows and columns; checks C3 to C5."""
         first, second = facts.shape(0), facts.shape(1)
         flip_a, flip_b = self.transposed
         rows, depth = _in_order(first[-2:], flip=flip_a)
@@ -157,5 +156,5 @@ class BatchMatmulOp(MatrixProductOp):
 
 
 def _in_order(shape: Shape, *, flip: bool) -> Shape:
-    """`shape` with the last two extents exchanged where the matrix is transposed."""
+    """Returns `shape`, with the last two extents exchanged if `flip`."""
     return (*shape[:-2], shape[-1], shape[-2]) if flip else tuple(shape)

@@ -28,14 +28,14 @@ VECTORS = ("gamma", "beta", "moving_mean", "moving_var")
 @register_relay_op
 @irdl_op_definition
 class BatchNormOp(RelayOp):
-    """Batch normalisation as at inference time, along `axis`.
+    """Batch normalisation at inference time, along `axis`.
 
     With c the index along `axis`:
 
         result[…c…] = (data[…c…] - moving_mean[c]) / sqrt(moving_var[c] + epsilon) * gamma[c] + beta[c]
 
-    `scale = false` leaves out gamma, `center = false` leaves out beta. The result is the tuple (normalised data,
-    moving_mean, moving_var), as in Relay: the statistics pass through.
+    `scale = false` omits gamma, `center = false` omits beta. The result is the tuple (normalised data, moving_mean,
+    moving_var), as in Relay, with the statistics unchanged.
 
     Constraints:
     - C1: `axis` is an axis of the data.
@@ -68,11 +68,11 @@ class BatchNormOp(RelayOp):
 
     @property
     def field_count(self) -> int:
-        """Three fields, whatever their types."""
+        """Three fields, for any operand types."""
         return 3
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The tuple of data, mean and variance types; C1 to C3."""
+        """Returns the tuple of the types of data, mean and variance; checks C1 to C3."""
         vector = self._vector_type(facts)
         _, element = facts.operand(0)
         facts.require(isinstance(element, AnyFloat), "C3", lambda: f"the element type must be a float, found {element}")
@@ -85,12 +85,12 @@ class BatchNormOp(RelayOp):
         return TupleType((facts.tensor(0), vector, vector))
 
     def _vector_type(self, facts: Facts) -> AnyTensorType:
-        """The type of the four vectors, read off the data."""
+        """Returns the type of the four vectors, derived from the data; checks C1."""
         data, element = facts.operand(0)
         return tensor_type([data[require_axis(self, self.axis.value.data, len(data), "C1")]], element)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data's type is the result's first; the vectors are as long as the axis."""
+        """Returns the first type of the result for the data, and vectors as long as the axis."""
         types = list(facts)
         if isinstance(types[0], IncompleteType) and isinstance(result_type, TupleType) and result_type.types:
             types[0] = result_type.types.data[0]
@@ -100,7 +100,7 @@ class BatchNormOp(RelayOp):
         return [types[0], *(vector if isinstance(type, IncompleteType) else type for type in types[1:])]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axis stays whole; the vectors, statistics in the result too, stay as they are."""
+        """Follows the layout of the data if it does not split the axis; vectors keep their layout."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,) * 5, None)

@@ -1,4 +1,4 @@
-"""Pools over windows and over whole images: `relay.nn.max_pool2d` and its kin, of one, two or three spatial axes."""
+"""Pools over windows and over whole images: `relay.nn.max_pool2d` and others, with one to three spatial axes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.index_algebra.windows import each
 
 
 class PoolOp(SpatialOp):
-    """Base of the ops that summarise the spatial axes, which are whole, and let batch and channels through."""
+    """Base of the ops that pool over spatial axes and preserve batch and channels."""
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
@@ -34,7 +34,7 @@ class PoolOp(SpatialOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C1 and C2."""
+        """Returns C1, C2 and the inherited constraints."""
         image = f"NC{axes}"
         fit = {
             "C1": Layouts((("layout", image), ("out_layout", image)), whole=axes),
@@ -43,7 +43,7 @@ class PoolOp(SpatialOp):
         return {**super().constraints_over(axes), **fit}
 
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
-        """The result's extent of each spatial axis, for those of the data."""
+        """Returns the result's spatial extents for those of the data."""
         raise NotImplementedError(f"{self.name} does not say its result's extents")
 
     @property
@@ -53,14 +53,14 @@ class PoolOp(SpatialOp):
         return data, self.layout_over(out, self.image_axes) if out else data
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's batch and channels with new spatial extents."""
+        """Returns the type with the data's batch and channels and new spatial extents."""
         shape, element = facts.operand(0)
         layout, out_layout = self.layouts
         extents = self.extents_in(layout, shape)
         return tensor_type(out_layout.shape_from(extents | self.spatial_extents(facts, extents)), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where its spatial axes stay whole."""
+        """Follows the layout of the data if it does not split spatial axes."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -74,9 +74,9 @@ class PoolOp(SpatialOp):
 
 
 class WindowPoolOp(SlidingWindowOp, PoolOp):
-    """Base of the pools with a sliding window; constraints as in `sliding_window.py`.
+    """Base of the pools with a sliding window; `sliding_window.py` documents the constraints.
 
-    `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
+    `ceil_mode` rounds the number of windows up, so that the last one may extend beyond the padded data.
     """
 
     SIZE: ClassVar[str] = "pool_size"
@@ -95,7 +95,7 @@ class WindowPoolOp(SlidingWindowOp, PoolOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C6, beside those of every window."""
+        """Returns C6 and the constraints on all windows."""
         return {**super().constraints_over(axes), "C6": Numbers(("pool_size",), (1, len(axes)))}
 
     @property
@@ -104,13 +104,13 @@ class WindowPoolOp(SlidingWindowOp, PoolOp):
         return each(ints(self.pool_size), len(self.AXES))
 
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
-        """How many windows fit."""
+        """Returns the number of windows along each spatial axis."""
         window = self.checked_window(facts, ints(self.pool_size))
         return self.window_counts(facts, window, extents, partial=bool(self.ceil_mode.value.data))
 
 
 class AvgPoolOp(WindowPoolOp):
-    """Base of the means of windows."""
+    """Base of the mean pools."""
 
     ARGUMENTS: ClassVar[tuple[str, ...]] = (*WindowPoolOp.ARGUMENTS, "count_include_pad")
 
@@ -118,10 +118,10 @@ class AvgPoolOp(WindowPoolOp):
 
 
 class GlobalPoolOp(PoolOp):
-    """Base of the pools over all of the spatial axes."""
+    """Base of the pools over whole spatial axes."""
 
     def spatial_extents(self, facts: Facts, extents: dict[str, Dim]) -> dict[str, Dim]:
-        """One element each."""
+        """Returns an extent of 1 for each spatial axis."""
         return dict.fromkeys(self.AXES, 1)
 
 
@@ -130,7 +130,7 @@ class GlobalPoolOp(PoolOp):
 class MaxPool1DOp(WindowPoolOp):
     """The greatest element of each window over the width.
 
-    `nn.max_pool2d` states C9.
+    `nn.max_pool2d` documents C9.
 
     Example:
     ```mlir
@@ -147,9 +147,9 @@ class MaxPool1DOp(WindowPoolOp):
 @register_relay_op
 @irdl_op_definition
 class MaxPool2DOp(WindowPoolOp):
-    """The greatest element of each window over height and width; padding never wins.
+    """The greatest element of each window over height and width; padding is ignored.
 
-    `ceil_mode` rounds the number of windows up, so that the last one may stick out of the padded data.
+    `ceil_mode` rounds the number of windows up, so that the last one may extend beyond the padded data.
 
     Constraints:
     - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
@@ -171,7 +171,7 @@ class MaxPool2DOp(WindowPoolOp):
 class MaxPool3DOp(WindowPoolOp):
     """The greatest element of each window over depth, height and width.
 
-    `nn.max_pool2d` states C9.
+    `nn.max_pool2d` documents C9.
 
     Example:
     ```mlir
@@ -190,7 +190,7 @@ class MaxPool3DOp(WindowPoolOp):
 class AvgPool1DOp(AvgPoolOp):
     """The mean of each window over the width.
 
-    `nn.avg_pool2d` states C9.
+    `nn.avg_pool2d` documents C9.
 
     Example:
     ```mlir
@@ -208,8 +208,8 @@ class AvgPool1DOp(AvgPoolOp):
 class AvgPool2DOp(AvgPoolOp):
     """The mean of each window over height and width.
 
-    The divisor counts the window's elements inside the data; with `count_include_pad` those in the explicit padding
-    too, yet never those that `ceil_mode` lets stick out further. It is at least 1.
+    The divisor is the number of elements of the window inside the data. With `count_include_pad` it includes the
+    explicit padding, but not elements beyond it, which `ceil_mode` allows. It is at least 1.
 
     Constraints:
     - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
@@ -231,7 +231,7 @@ class AvgPool2DOp(AvgPoolOp):
 class AvgPool3DOp(AvgPoolOp):
     """The mean of each window over depth, height and width.
 
-    `nn.avg_pool2d` states C9.
+    `nn.avg_pool2d` documents C9.
 
     Example:
     ```mlir
@@ -248,7 +248,7 @@ class AvgPool3DOp(AvgPoolOp):
 @register_relay_op
 @irdl_op_definition
 class GlobalAvgPool1DOp(GlobalPoolOp):
-    """The mean over all of the width.
+    """The mean over the whole width.
 
     Example:
     ```mlir
@@ -265,7 +265,7 @@ class GlobalAvgPool1DOp(GlobalPoolOp):
 @register_relay_op
 @irdl_op_definition
 class GlobalAvgPool2DOp(GlobalPoolOp):
-    """The mean over all of height and width, both kept with extent 1.
+    """The mean over the whole height and width, which are kept with extent 1.
 
     Example:
     ```mlir
@@ -282,7 +282,7 @@ class GlobalAvgPool2DOp(GlobalPoolOp):
 @register_relay_op
 @irdl_op_definition
 class GlobalAvgPool3DOp(GlobalPoolOp):
-    """The mean over all of depth, height and width.
+    """The mean over the whole depth, height and width.
 
     Example:
     ```mlir
@@ -299,7 +299,7 @@ class GlobalAvgPool3DOp(GlobalPoolOp):
 @register_relay_op
 @irdl_op_definition
 class GlobalMaxPool1DOp(GlobalPoolOp):
-    """The greatest element over all of the width.
+    """The greatest element over the whole width.
 
     Example:
     ```mlir
@@ -315,7 +315,7 @@ class GlobalMaxPool1DOp(GlobalPoolOp):
 @register_relay_op
 @irdl_op_definition
 class GlobalMaxPool2DOp(GlobalPoolOp):
-    """The greatest element over all of height and width, both kept with extent 1.
+    """The greatest element over the whole height and width, which are kept with extent 1.
 
     Example:
     ```mlir
@@ -331,7 +331,7 @@ class GlobalMaxPool2DOp(GlobalPoolOp):
 @register_relay_op
 @irdl_op_definition
 class GlobalMaxPool3DOp(GlobalPoolOp):
-    """The greatest element over all of depth, height and width.
+    """The greatest element over the whole depth, height and width.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-"""Gradients of the pools over windows: `relay.nn.max_pool2d_grad`, `relay.nn.avg_pool2d_grad` and those of volumes."""
+"""Gradients of the window pools: `relay.nn.max_pool2d_grad`, `relay.nn.avg_pool2d_grad` and their 3D variants."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from xrelay.index_algebra.windows import each
 
 
 class PoolGradOp(SlidingWindowOp):
-    """Base of the gradients of pools: `out_grad` belongs to the pool's result, the result to its data.
+    """Base of the gradients of pools: from `out_grad`, that of the pool's result, to that of its data.
 
-    Properties are the pool's own. `layout` is that of the data and of the result, `out_layout` that of `out_grad`,
-    which is `layout` unless given.
+    Properties are those of the pool. `layout` is the layout of the data and the result; `out_layout`, by default
+    `layout`, is the layout of `out_grad`.
     """
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
@@ -50,7 +50,7 @@ class PoolGradOp(SlidingWindowOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C1, C3, C4 and C6, beside those of every window."""
+        """Returns C1, C3, C4, C6 and the constraints on all windows."""
         image = f"NC{axes}"
         return {
             **super().constraints_over(axes),
@@ -72,7 +72,7 @@ class PoolGradOp(SlidingWindowOp):
         return each(ints(self.pool_size), len(self.AXES))
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The type of the data; C2, C5 and C9."""
+        """Returns the data's type; checks C2, C5 and C9."""
         found, pooled = facts.shape(0), self.pooled_shape(facts)
         message = f"the pool of this data gives {shape_text(pooled)}, out_grad is {shape_text(found)}"
         facts.require(len(found) == len(pooled), "C5", message)
@@ -81,14 +81,14 @@ class PoolGradOp(SlidingWindowOp):
         return facts.tensor(1)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """`out_grad` has the shape that the pool gives."""
+        """Returns the type of the pool's result for `out_grad`."""
         out_grad, data = facts
         if not isinstance(out_grad, IncompleteType) or isinstance(data, IncompleteType):
             return facts
         return [tensor_type(self.pooled_shape(facts), facts.element(1)), data]
 
     def pooled_shape(self, facts: Facts) -> Shape:
-        """The shape of the pool's result."""
+        """Returns the shape of the pool's result."""
         layout, out_layout = self.layouts
         extents = self.extents_in(layout, facts.shape(1))
         window = self.checked_window(facts, ints(self.pool_size))
@@ -97,7 +97,7 @@ class PoolGradOp(SlidingWindowOp):
 
 
 class AvgPoolGradOp(PoolGradOp):
-    """Base of the gradients of means of windows."""
+    """Base of the gradients of mean pools."""
 
     ARGUMENTS: ClassVar[tuple[str, ...]] = (*PoolGradOp.ARGUMENTS[:-1], "count_include_pad", "dilation")
 
@@ -107,14 +107,15 @@ class AvgPoolGradOp(PoolGradOp):
 @register_relay_op
 @irdl_op_definition
 class MaxPool2DGradOp(PoolGradOp):
-    """The gradient of `nn.max_pool2d`: what `out_grad` has for a window goes to the window's greatest element.
+    """The gradient of `nn.max_pool2d`: `out_grad` of each window is added to the window's greatest element.
 
-    Of equal elements the first in the order of rows counts, a NaN before all others. An element that is the greatest of
-    several windows gets the sum, any other gets 0. A window that lies in the padding alone gives nothing.
+    Of several greatest elements this is the first in row-major order; the first NaN is greater than all others. An
+    element that is the greatest of several windows gets their sum; elements that are the greatest of no window get 0.
+    Windows within the padding are ignored.
 
     Constraints:
     - C2: the data has the rank of `layout`.
-    - C5: `out_grad` has the shape that the pool of the data has, in `out_layout`.
+    - C5: `out_grad` has the shape of the pool's result, in `out_layout`.
     - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
@@ -132,14 +133,13 @@ class MaxPool2DGradOp(PoolGradOp):
 @register_relay_op
 @irdl_op_definition
 class AvgPool2DGradOp(AvgPoolGradOp):
-    """The gradient of `nn.avg_pool2d`: each element gets a share of every window that it is in.
+    """The gradient of `nn.avg_pool2d`: each element gets a share of every window that contains it.
 
-    The share is what `out_grad` has for the window, divided by what the pool divides by; the data's elements are not
-    read.
+    The share is `out_grad` of the window divided by the pool's divisor. The data's elements are not read.
 
     Constraints:
     - C2: the data has the rank of `layout`.
-    - C5: `out_grad` has the shape that the pool of the data has, in `out_layout`.
+    - C5: `out_grad` has the shape of the pool's result, in `out_layout`.
     - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 
     Example:
@@ -157,9 +157,9 @@ class AvgPool2DGradOp(AvgPoolGradOp):
 @register_relay_op
 @irdl_op_definition
 class MaxPool3DGradOp(PoolGradOp):
-    """The gradient of `nn.max_pool3d`: what `out_grad` has for a window goes to the window's greatest element.
+    """The gradient of `nn.max_pool3d`: `out_grad` of each window is added to the window's greatest element.
 
-    `nn.max_pool2d_grad` states C2, C5 and C9, and what goes where.
+    `nn.max_pool2d_grad` documents the semantics, C2, C5 and C9.
 
     Example:
     ```mlir
@@ -176,9 +176,9 @@ class MaxPool3DGradOp(PoolGradOp):
 @register_relay_op
 @irdl_op_definition
 class AvgPool3DGradOp(AvgPoolGradOp):
-    """The gradient of `nn.avg_pool3d`: each element gets a share of every window that it is in.
+    """The gradient of `nn.avg_pool3d`: each element gets a share of every window that contains it.
 
-    `nn.avg_pool2d_grad` states C2, C5 and C9, and how large a share is.
+    `nn.avg_pool2d_grad` documents the semantics, C2, C5 and C9.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-"""The places of maxima in their images: `relay.nn.max_pool1d_indices` and its kin, ONNX's second output of MaxPool."""
+"""Indices of maxima: `relay.nn.max_pool1d_indices` and related ops, the second output of ONNX's MaxPool."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.dialects.shared.types import shape_of, tensor_type
 
 
 class MaxPoolIndicesOp(WindowPoolOp):
-    """Base of the places of maxima; semantics and constraints as `nn.max_pool2d_indices` states them."""
+    """Base of the indices of maxima; `nn.max_pool2d_indices` documents semantics and constraints."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     ARGUMENTS: ClassVar[tuple[str, ...]] = (*WindowPoolOp.ARGUMENTS, "column_major")
@@ -28,20 +28,20 @@ class MaxPoolIndicesOp(WindowPoolOp):
     column_major = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """As many numbers as the pool has maxima."""
+        """Returns the shape of the pool's result with element type i64."""
         return tensor_type(shape_of(super().infer_type(facts)), i64)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """A place is counted in the layout of the text."""
+        """Keeps the original layout, in which elements are numbered."""
         return LayoutRefusal("places are counted in the layout of the text")
 
 
 @register_relay_op
 @irdl_op_definition
 class MaxPool1DIndicesOp(MaxPoolIndicesOp):
-    """The places of the greatest elements of each window over the width.
+    """The indices of the greatest elements of windows over the width.
 
-    `nn.max_pool2d_indices` states C9.
+    `nn.max_pool2d_indices` documents C9.
 
     Example:
     ```mlir
@@ -57,11 +57,12 @@ class MaxPool1DIndicesOp(MaxPoolIndicesOp):
 @register_relay_op
 @irdl_op_definition
 class MaxPool2DIndicesOp(MaxPoolIndicesOp):
-    """The places of the elements that `nn.max_pool2d` gives, as numbers of elements within one channel of one image.
+    """The indices of the elements that `nn.max_pool2d` selects, within one channel of one image.
 
-    Places are counted row by row, with `column_major` column by column (the last axis slowest). Of equal elements the
-    first in the order of rows counts, a NaN before all others. A window without an element of the data has place -1.
-    Source: the second output of ONNX's MaxPool, whose numbers go on through channels and batch.
+    Elements are numbered in row-major order, or with `column_major` in column-major order (the last axis slowest). Of
+    several greatest elements the first in row-major order is selected; the first NaN is greater than all others. The
+    index of a window without elements of the data is -1. Source: the second output of ONNX's MaxPool, which numbers
+    elements across channels and batch.
 
     Constraints:
     - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
@@ -81,9 +82,9 @@ class MaxPool2DIndicesOp(MaxPoolIndicesOp):
 @register_relay_op
 @irdl_op_definition
 class MaxPool3DIndicesOp(MaxPoolIndicesOp):
-    """The places of the greatest elements of each window over depth, height and width.
+    """The indices of the greatest elements of windows over depth, height and width.
 
-    `nn.max_pool2d_indices` states C9.
+    `nn.max_pool2d_indices` documents C9.
 
     Example:
     ```mlir

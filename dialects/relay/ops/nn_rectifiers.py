@@ -1,4 +1,4 @@
-"""Functions that leave positive elements as they are: `relay.nn.leaky_relu`, `prelu`, `elu`, `celu`, `selu` and kin."""
+"""Linear units: `relay.nn.leaky_relu`, `prelu`, `elu`, `celu`, `selu` and others."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from xrelay.dialects.relay.structure.composite import CompositeOp, Parts
 
 
 def below_zero(parts: Parts, x: SSAValue, value: SSAValue) -> SSAValue:
-    """`value` where x is negative, x elsewhere: what no product reaches stays, even if a factor is infinite."""
+    """Selects `value` if x is negative, else x. A selection avoids products such as 0 * infinity."""
     return parts.op("where", parts.op("less", x, 0.0), value, x)
 
 
 def exponential(parts: Parts, x: SSAValue, alpha: float) -> SSAValue:
-    """`alpha * (exp(min(x, 0)) - 1)`, which overflows nowhere."""
+    """Computes `alpha * (exp(min(x, 0)) - 1)`, which does not overflow."""
     grown = parts.op("exp", parts.op("minimum", x, 0.0))
     return parts.op("multiply", parts.op("subtract", grown, 1.0), alpha)
 
@@ -34,7 +34,7 @@ def exponential(parts: Parts, x: SSAValue, alpha: float) -> SSAValue:
 @register_relay_op
 @irdl_op_definition
 class LeakyReluOp(ElementwiseCompositeOp):
-    """`x` where x ≥ 0, `alpha * x` below.
+    """`x` if x ≥ 0, else `alpha * x`.
 
     Example:
     ```mlir
@@ -47,7 +47,7 @@ class LeakyReluOp(ElementwiseCompositeOp):
     alpha = float_property(0.01)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A choice by sign."""
+        """A selection by sign."""
         (x,) = parts.operands
         return below_zero(parts, x, parts.op("multiply", x, self.alpha.value.data))
 
@@ -55,7 +55,7 @@ class LeakyReluOp(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class PReluOp(AlongAxisOp, CompositeOp):
-    """`x` where x ≥ 0, `alpha[c] * x` below, with c the index along `axis`.
+    """`x` if x ≥ 0, else `alpha[c] * x`, with c the index along `axis`.
 
     Example:
     ```mlir
@@ -75,7 +75,7 @@ class PReluOp(AlongAxisOp, CompositeOp):
     axis = int_property(1)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A choice by sign."""
+        """A selection by sign."""
         x, alpha = parts.operands
         behind = parts.rank(x) - axis_index(self.axis.value.data, parts.rank(x)) - 1
         slope = parts.op("expand_dims", alpha, axis=1, num_newaxis=behind) if behind else alpha
@@ -85,7 +85,7 @@ class PReluOp(AlongAxisOp, CompositeOp):
 @register_relay_op
 @irdl_op_definition
 class EluOp(ElementwiseCompositeOp):
-    """`x` where x ≥ 0, `alpha * (exp(x) - 1)` below.
+    """`x` if x ≥ 0, else `alpha * (exp(x) - 1)`.
 
     Example:
     ```mlir
@@ -98,7 +98,7 @@ class EluOp(ElementwiseCompositeOp):
     alpha = float_property(1.0)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A choice by sign."""
+        """A selection by sign."""
         (x,) = parts.operands
         return below_zero(parts, x, exponential(parts, x, self.alpha.value.data))
 
@@ -106,7 +106,7 @@ class EluOp(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class CeluOp(ElementwiseCompositeOp):
-    """`x` where x ≥ 0, `alpha * (exp(x / alpha) - 1)` below.
+    """`x` if x ≥ 0, else `alpha * (exp(x / alpha) - 1)`.
 
     Constraints:
     - C2: `alpha` is not 0.
@@ -122,12 +122,12 @@ class CeluOp(ElementwiseCompositeOp):
     alpha = float_property(1.0)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type; C2."""
+        """Returns the operand's type; checks C2."""
         facts.require(self.alpha.value.data != 0, "C2", "alpha is 0, by which nothing can be divided")
         return super().infer_type(facts)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A choice by sign."""
+        """A selection by sign."""
         (x,) = parts.operands
         alpha = self.alpha.value.data
         below = parts.op("divide", parts.op("minimum", x, 0.0), alpha)
@@ -138,7 +138,7 @@ class CeluOp(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class SeluOp(ElementwiseCompositeOp):
-    """`gamma * x` where x ≥ 0, `gamma * alpha * (exp(x) - 1)` below.
+    """`gamma * x` if x ≥ 0, else `gamma * alpha * (exp(x) - 1)`.
 
     Example:
     ```mlir
@@ -152,7 +152,7 @@ class SeluOp(ElementwiseCompositeOp):
     gamma = float_property(1.0507009873554805)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A factor of the exponential linear unit."""
+        """`gamma` times the exponential linear unit."""
         (x,) = parts.operands
         return parts.op("multiply", parts.op("nn.elu", x, alpha=self.alpha.value.data), self.gamma.value.data)
 
@@ -160,7 +160,7 @@ class SeluOp(ElementwiseCompositeOp):
 @register_relay_op
 @irdl_op_definition
 class ThresholdedReluOp(ElementwiseCompositeOp):
-    """`x` where x > `theta`, 0 elsewhere.
+    """`x` if x > `theta`, else 0.
 
     Example:
     ```mlir
@@ -173,6 +173,6 @@ class ThresholdedReluOp(ElementwiseCompositeOp):
     theta = float_property(1.0)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A choice."""
+        """A selection."""
         (x,) = parts.operands
         return parts.op("where", parts.op("greater", x, self.theta.value.data), x, parts.scalar(0.0, x))

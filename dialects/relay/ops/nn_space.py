@@ -1,4 +1,4 @@
-"""Blocks of neighbours as channels or batches, and back: `nn.space_to_depth`, `nn.space_to_batch_nd` and kin."""
+"""Blocks of elements as channels or batches: `nn.space_to_depth`, `nn.space_to_batch_nd` and inverses; `nn.dilate`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ IMAGE_LAYOUTS = ("NCHW", "NHWC")
 
 
 class PixelBlockOp(MovementOp):
-    """Base of the exchange of channels and square blocks of `block_size` pixels, in `layout` "NCHW" or "NHWC".
+    """Base of the ops that convert between channels and square blocks of pixels, in `layout` "NCHW" or "NHWC".
 
     Constraints shared by both:
     - C1: `block_size` is 1 or more.
@@ -41,7 +41,7 @@ class PixelBlockOp(MovementOp):
     layout = string_property("NCHW")
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The extents of the axes in the order of the layout; C3."""
+        """Returns the result's extents in the order of the layout; checks C3."""
         facts.require(len(shape) == 4, "C3", f"an image has four axes, found {len(shape)}")
         channel, row, column = self.axes()
         result = list(shape)
@@ -50,25 +50,25 @@ class PixelBlockOp(MovementOp):
         return tuple(result)
 
     def axes(self) -> tuple[int, int, int]:
-        """The axes of channels, rows and columns."""
+        """Returns the axes of channels, rows and columns."""
         return image_axes(self.layout)
 
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
-        """The extents of these axes in the result."""
+        """Returns the extents of these axes in the result."""
         raise NotImplementedError(f"{self.name} has no shape rule")
 
 
 @register_relay_op
 @irdl_op_definition
 class DepthToSpaceOp(PixelBlockOp):
-    """Groups of channels as square blocks of `block_size` pixels.
+    """Groups of channels as square blocks with sides of `block_size` pixels.
 
     With `mode` "DCR" channel `(i * block_size + j) * c + k` becomes pixel (i, j) of the block in channel k of c; with
     "CRD" channel `(k * block_size + i) * block_size + j` does.
 
     Constraints:
     - C4: `mode` is "DCR" or "CRD".
-    - C5: the channels are a multiple of the pixels of a block.
+    - C5: the number of channels is a multiple of the number of pixels of a block.
 
     Example:
     ```mlir
@@ -80,18 +80,18 @@ class DepthToSpaceOp(PixelBlockOp):
     name = "relay.nn.depth_to_space"
     CONSTRAINTS: ClassVar[Constraints] = {**PixelBlockOp.CONSTRAINTS, "C4": OneOf("mode", ("DCR", "CRD"))}
 
-    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     block_size = int_property()
     layout = string_property("NCHW")
     mode = string_property("DCR")
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept "CDR", as Relay calls what ONNX calls "CRD"."""
+        """Accepts "CDR", Relay's name for ONNX's "CRD"."""
         return {name: "CRD" if value == "CDR" else value for name, value in attributes.items()}
 
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
-        """Fewer channels, more pixels; C5."""
+        """Returns fewer channels and more rows and columns; checks C5."""
         block = self.block_size.value.data
         facts.require_equal(channels % block**2, 0, "C5", f"channels {channels} modulo pixels of a block {block**2}:")
         return channels // block**2, rows * block, columns * block
@@ -100,12 +100,12 @@ class DepthToSpaceOp(PixelBlockOp):
 @register_relay_op
 @irdl_op_definition
 class SpaceToDepthOp(PixelBlockOp):
-    """Square blocks of `block_size` pixels as groups of channels.
+    """Square blocks with sides of `block_size` pixels as groups of channels.
 
     Pixel (i, j) of the block in channel k of c becomes channel `(i * block_size + j) * c + k`.
 
     Constraints:
-    - C4: rows and columns are multiples of the block's.
+    - C4: the numbers of rows and columns are multiples of `block_size`.
 
     Example:
     ```mlir
@@ -117,7 +117,7 @@ class SpaceToDepthOp(PixelBlockOp):
     name = "relay.nn.space_to_depth"
 
     def extents(self, facts: Facts, channels: Dim, rows: Dim, columns: Dim) -> tuple[Dim, Dim, Dim]:
-        """More channels, fewer pixels; C4."""
+        """Returns more channels and fewer rows and columns; checks C4."""
         block = self.block_size.value.data
         facts.require_equal(rows % block, 0, "C4", f"rows {rows} modulo block size {block}:")
         facts.require_equal(columns % block, 0, "C4", f"columns {columns} modulo block size {block}:")
@@ -125,7 +125,7 @@ class SpaceToDepthOp(PixelBlockOp):
 
 
 class BatchBlockOp(MovementOp):
-    """Base of the exchange of batches and blocks of the axes behind the first, of `block_shape` places.
+    """Base of the ops that convert between batches and blocks of shape `block_shape` of the axes after the first.
 
     Constraints shared by both:
     - C1: each extent of `block_shape` is 1 or more.
@@ -137,7 +137,7 @@ class BatchBlockOp(MovementOp):
     block_shape = required_ints_property()
 
     def require_blocks(self, facts: Facts, rank: int, pairs: Sequence[int], what: str) -> list[tuple[int, int]]:
-        """The numbers before and behind of each axis of a block; C2 and C3."""
+        """Returns the pair (before, after) of each axis of a block; checks C2 and C3."""
         count = len(ints(self.block_shape))
         facts.require(rank > count, "C2", f"data of {rank} axes has no {count} axes behind the first")
         complete = len(pairs) == 2 * count and all(number >= 0 for number in pairs)
@@ -149,15 +149,15 @@ class BatchBlockOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class BatchToSpaceNdOp(BatchBlockOp):
-    """Groups of batches as blocks of `block_shape` places of the axes behind the first, without what `crops` cuts off.
+    """Groups of batches as blocks of shape `block_shape` of the axes after the first, cropped by `crops`.
 
-    Batch `b * n + k`, with b the row-major number of a place in a block, becomes that place of each block in batch k of
-    n. `crops` has for each axis the numbers of places that go at its beginning and at its end.
+    Batch `b * n + k` becomes element b, in row-major order, of each block in batch k of n. `crops` has the numbers of
+    elements to remove at the beginning and the end of each axis.
 
     Constraints:
-    - C3: `crops` has two numbers for each axis of a block, none negative.
-    - C4: the batches are a multiple of the places of a block.
-    - C5: an axis is at least as long as what is cut off.
+    - C3: `crops` has two numbers for each axis of a block, and none is negative.
+    - C4: the number of batches is a multiple of the number of elements of a block.
+    - C5: no more elements are cropped than an axis has.
 
     Example:
     ```mlir
@@ -169,17 +169,17 @@ class BatchToSpaceNdOp(BatchBlockOp):
 
     name = "relay.nn.batch_to_space_nd"
 
-    # Declared again, so that it comes first, as in Relay.
+    # Redeclared to be first, as in Relay.
     block_shape = required_ints_property()
     crops = required_ints_property()
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept pairs: `((0, 1), (0, 0))`."""
+        """Accepts pairs: `((0, 1), (0, 0))`."""
         return with_flat(attributes, "crops")
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """Fewer batches, longer axes; C2 to C5."""
+        """Returns fewer batches and longer axes; checks C2 to C5."""
         block = ints(self.block_shape)
         crops = self.require_blocks(facts, len(shape), ints(self.crops), "crops")
         places = prod(block)
@@ -194,14 +194,14 @@ class BatchToSpaceNdOp(BatchBlockOp):
 @register_relay_op
 @irdl_op_definition
 class SpaceToBatchNdOp(BatchBlockOp):
-    """Blocks of `block_shape` places of the axes behind the first as groups of batches.
+    """Blocks of shape `block_shape` of the axes after the first as groups of batches.
 
-    The axes are filled up with `pad_value` first, by the numbers of places that `paddings` has for each, before and
-    behind. The place of row-major number b in each block of batch k of n becomes batch `b * n + k`.
+    The axes are first padded with `pad_value`, by the two numbers of elements that `paddings` has for each, before and
+    after. Element b, in row-major order, of each block in batch k of n becomes batch `b * n + k`.
 
     Constraints:
-    - C3: `paddings` has two numbers for each axis of a block, none negative.
-    - C4: the filled axes are multiples of the block's.
+    - C3: `paddings` has two numbers for each axis of a block, and none is negative.
+    - C4: the padded extents are multiples of the block's.
 
     Example:
     ```mlir
@@ -213,18 +213,18 @@ class SpaceToBatchNdOp(BatchBlockOp):
 
     name = "relay.nn.space_to_batch_nd"
 
-    # Declared again, so that it comes first, as in Relay.
+    # Redeclared to be first, as in Relay.
     block_shape = required_ints_property()
     paddings = required_ints_property()
     pad_value = float_property(0.0)
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept pairs: `((0, 1), (0, 0))`."""
+        """Accepts pairs: `((0, 1), (0, 0))`."""
         return with_flat(attributes, "paddings")
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """More batches, shorter axes; C2 to C4."""
+        """Returns more batches and shorter axes; checks C2 to C4."""
         block = ints(self.block_shape)
         paddings = self.require_blocks(facts, len(shape), ints(self.paddings), "paddings")
         shorter: list[Dim] = []
@@ -238,11 +238,11 @@ class SpaceToBatchNdOp(BatchBlockOp):
 @register_relay_op
 @irdl_op_definition
 class DilateOp(MovementOp):
-    """The elements `strides` places apart along each axis, with `dilation_value` between them.
+    """The data with its elements `strides` apart along each axis and `dilation_value` between them.
 
     Constraints:
     - C1: each stride is 1 or more.
-    - C2: there is a stride for each axis.
+    - C2: there is one stride for each axis.
 
     Example:
     ```mlir
@@ -258,7 +258,7 @@ class DilateOp(MovementOp):
     dilation_value = float_property(0.0)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """`(n - 1) * stride + 1`, and 0 for an axis without elements; C2."""
+        """Returns `(n - 1) * stride + 1` for an axis of n elements, 0 for an empty axis; checks C2."""
         strides = ints(self.strides)
         facts.require(len(strides) == len(shape), "C2", f"{len(strides)} strides for {len(shape)} axes")
         return tuple(

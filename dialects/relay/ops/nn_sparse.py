@@ -1,4 +1,4 @@
-"""Sums and products with sparse matrices: `relay.nn.sparse_dense` and its kin."""
+"""Sums and products with sparse matrices: `relay.nn.sparse_dense` and related ops."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ from xrelay.index_algebra.dims import Dim, Shape, remainder
 
 @dataclass(frozen=True)
 class BlockSizes:
-    """How a matrix lies in `count` blocks of `rows` by `columns` elements, the rows of blocks `pointers - 1` of them.
+    """The sizes of a block-sparse matrix: `count` blocks of `rows` by `columns` elements in `pointers - 1` block rows.
 
-    A list of elements (CSR) is one of blocks of 1 by 1, and a matrix one of blocks with one column.
+    A vector of elements (CSR) has 1 by 1 blocks; a matrix has blocks with one column.
     """
 
     count: Dim
@@ -38,20 +38,20 @@ class BlockSizes:
 
     @staticmethod
     def of(data: Shape, indptr: Shape) -> BlockSizes:
-        """Those of a sparse matrix by the shapes of two of its parts."""
+        """Returns the sizes for the shapes of `data` and `indptr`."""
         count, rows, columns = (*data, *(1,) * (3 - len(data)))
         return BlockSizes(count, rows, columns, indptr[0])
 
     @property
     def height(self) -> Dim:
-        """The rows of the matrix."""
+        """The number of rows of the matrix."""
         return (self.pointers - 1) * self.rows
 
 
 def require_sparse(facts: Facts, depth: Dim, constraints: tuple[str, str]) -> BlockSizes:
-    """The sizes of a sparse matrix with `depth` columns, whose parts are the operands behind the first.
+    """Returns the sizes of a sparse matrix with `depth` columns, given by the operands after the first.
 
-    Demands, by the ids of `constraints`, that the parts fit to each other and that whole blocks make the columns.
+    Requires, with the ids `constraints`, that the operands match and that the columns consist of whole blocks.
     """
     data, (indices,), (pointers,) = facts.shape(1), facts.shape(2), facts.shape(3)
     parts, whole = constraints
@@ -65,7 +65,7 @@ def require_sparse(facts: Facts, depth: Dim, constraints: tuple[str, str]) -> Bl
 
 
 class SparseOp(RelayOp):
-    """Base of the ops on a dense tensor and a sparse matrix: its values, the columns of these, and where rows begin."""
+    """Base of the ops on a dense tensor and a sparse matrix, given by values, column indices and row pointers."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -84,36 +84,38 @@ class SparseOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """A column or the beginning of a row may be out of range."""
+        """A column index or row pointer may be out of range."""
         return True
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """Insist on the layout of the text."""
+        """Keeps the original layout, to which the column indices refer."""
         return LayoutRefusal("columns of its sparse matrix are counted along an axis of the layout that the model has")
 
     def require_numbers(self, facts: Facts, constraint: str) -> None:
-        """Require that what is multiplied or added is no boolean."""
+        """Requires that the elements are not booleans."""
         facts.require(facts.element(0) != i1, constraint, "sums have no meaning for booleans", help="cast to int32")
 
 
 @register_relay_op
 @irdl_op_definition
 class SparseDenseOp(SparseOp):
-    """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), (m, n); or the other way round.
+    """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), or vice versa.
 
-    With `sparse_lhs` it is the product of the sparse matrix and the transpose of the other one, (n, m).
+    The result is (m, n). With `sparse_lhs` it is the product of the sparse matrix and the transpose of the dense
+    matrix, (n, m).
 
-    The values of the sparse matrix are a list (CSR), or a list of blocks of r rows and c columns (BSR). Row i of
-    elements, or of blocks, has those from number `indptr[i]` to before `indptr[i + 1]`, and block number j begins at
-    column `indices[j] * c`. Values that stand at one place are added. What is in no row is not used; where `indptr`
-    does not ascend, value j is in row `i - 1`, of which i elements are at most j. Halves are added up in f32.
+    The values of the sparse matrix are a vector of elements (CSR), or blocks of r rows and c columns (BSR). Row i of
+    elements, or of blocks, has those from index `indptr[i]` to before `indptr[i + 1]`, and block j begins at column
+    `indices[j] * c`. Values at the same position are added. Values in no row are ignored. If `indptr` does not ascend,
+    value j is in row `i - 1`, where i is the number of elements of `indptr` that are at most j. Half-precision values
+    are summed in f32.
 
-    The op fails where a column lies outside of the matrix, and where an element of `indptr` is less than 0 or greater
-    than the number of blocks.
+    The op fails if a column is outside of the matrix, or if an element of `indptr` is less than 0 or greater than the
+    number of blocks.
 
     Constraints:
     - C6: the dense tensor has rank 2, the values have rank 1 or 3.
-    - C7: there are as many columns as blocks, and `indptr` has an element.
+    - C7: there are as many column indices as blocks, and `indptr` has at least one element.
     - C8: blocks have elements, and k is a multiple of their columns.
     - C9: booleans are not multiplied.
 
@@ -131,7 +133,7 @@ class SparseDenseOp(SparseOp):
     sparse_lhs = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """As many rows or columns as the matrices have rows; C6 to C9."""
+        """Returns the type with one row or column for each row of the matrices; checks C6 to C9."""
         dense, data = facts.shape(0), facts.shape(1)
         fits = len(dense) == 2 and len(data) in (1, 3)
         facts.require(fits, "C6", f"needs ranks 2, and 1 or 3, found {len(dense)} and {len(data)}")
@@ -144,18 +146,18 @@ class SparseDenseOp(SparseOp):
 @register_relay_op
 @irdl_op_definition
 class SparseConv2dOp(SparseOp):
-    """A convolution with a sparse weight (n, k) in blocks (BSR), with steps of 1, as large as the data.
+    """A convolution with a block-sparse weight (n, k) and stride 1; the result is as large as the data.
 
-    A kernel of `kernel_size` s by s reaches s // 2 elements over each border, where the data is 0. Row o of the weight
-    is output channel o. Its columns are those of the weight of `nn.conv2d` in a row: of the layout "NHWC" the kernel's
-    rows, its columns, then the input channels (HWI), of "NCHW" the channels first (IHW).
+    The data is padded with s // 2 zeros on each side for a `kernel_size` of s by s. Row o of the weight is output
+    channel o. Its columns are the flattened weight of `nn.conv2d`: for layout "NHWC" the kernel's rows, its columns and
+    the input channels (HWI), for "NCHW" with the input channels first (IHW).
 
-    The values are blocks of r rows and c columns, or of r rows and one column. Which block stands where, and what
-    fails, is as in `relay.nn.sparse_dense`.
+    The values are blocks of r rows and c columns, or of r rows and one column. `relay.nn.sparse_dense` documents the
+    positions of blocks and the errors.
 
     Constraints:
     - C7: the data has rank 4, the values have rank 2 or 3.
-    - C8: there are as many columns as blocks, and `indptr` has an element.
+    - C8: there are as many column indices as blocks, and `indptr` has at least one element.
     - C9: blocks have elements, and the weight's columns are a multiple of theirs.
     - C10: `kernel_size` is an odd number, twice.
     - C11: booleans are not multiplied.
@@ -176,17 +178,17 @@ class SparseConv2dOp(SparseOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """One size is that of both sides."""
+        """Accepts one size for both sides."""
         size = attributes.get("kernel_size")
         return {**attributes, "kernel_size": [size, size]} if isinstance(size, int) else attributes
 
     @property
     def channel_axis(self) -> int:
-        """The axis of the channels."""
+        """The axis of the data's channels."""
         return 3 if self.layout.data == "NHWC" else 1
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the weight's rows for channels; C7 to C11."""
+        """Returns the data's shape with the weight's rows as channels; checks C7 to C11."""
         data, weight = facts.shape(0), facts.shape(1)
         fits = len(data) == 4 and len(weight) in (2, 3)
         facts.require(fits, "C7", f"needs ranks 4, and 2 or 3, found {len(data)} and {len(weight)}")
@@ -202,14 +204,14 @@ class SparseConv2dOp(SparseOp):
 @register_relay_op
 @irdl_op_definition
 class SparseAddOp(SparseOp):
-    """A matrix plus a sparse one of the same shape, whose values are a list (CSR; see `relay.nn.sparse_dense`).
+    """A matrix plus a sparse matrix of the same shape (CSR; see `relay.nn.sparse_dense`).
 
-    Values that stand at one place are added. Halves are added up in f32. The op fails where a value is in no row or
-    lies outside of the matrix, and where an element of `indptr` is less than 0 or greater than the number of values.
+    Values at the same position are added. Half-precision values are summed in f32. The op fails if a value is in no row
+    or outside of the matrix, or if an element of `indptr` is less than 0 or greater than the number of values.
 
     Constraints:
     - C6: the dense tensor has rank 2, the values have rank 1.
-    - C7: there are as many columns as values, and `indptr` has one element more than the matrix has rows.
+    - C7: there are as many column indices as values, and `indptr` has one element more than the matrix has rows.
     - C8: booleans are not added.
 
     Example:
@@ -225,7 +227,7 @@ class SparseAddOp(SparseOp):
     CONSTRAINTS: ClassVar[Constraints] = SparseOp.PARTS
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The matrix's type; C6 to C8."""
+        """Returns the matrix's type; checks C6 to C8."""
         dense, data = facts.shape(0), facts.shape(1)
         fits = len(dense) == 2 and len(data) == 1
         facts.require(fits, "C6", f"needs ranks 2 and 1, found {len(dense)} and {len(data)}")
@@ -238,14 +240,14 @@ class SparseAddOp(SparseOp):
 @register_relay_op
 @irdl_op_definition
 class SparseTransposeOp(RelayOp):
-    """The transpose of a square sparse matrix whose values are a list (CSR; see `relay.nn.sparse_dense`), as its parts.
+    """The transpose of a square sparse matrix (CSR; see `relay.nn.sparse_dense`).
 
-    The result is the tuple of values, columns and `indptr`. Values of one row are in the order of their columns, and
-    those that stand at one place in the order that they had. The op fails where a value is in no row or lies outside of
-    the matrix, and where an element of `indptr` is less than 0 or greater than the number of values.
+    The result is the tuple of values, column indices and `indptr`. The values of a row are sorted by column; values at
+    the same position keep their order. The op fails if a value is in no row or outside of the matrix, or if an element
+    of `indptr` is less than 0 or greater than the number of values.
 
     Constraints:
-    - C6: there are as many columns as values, and `indptr` has an element.
+    - C6: there are as many column indices as values, and `indptr` has at least one element.
 
     Example:
     ```mlir
@@ -272,11 +274,11 @@ class SparseTransposeOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """A column or the beginning of a row may be out of range."""
+        """A column index or row pointer may be out of range."""
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The types of the parts; C6."""
+        """Returns the types of values, column indices and row pointers; checks C6."""
         facts.require_equal(facts.shape(0)[0], facts.shape(1)[0], "C6", "values, and their columns:")
         facts.require_at_least(facts.shape(2)[0], 1, "C6", "elements of indptr")
         (shape, _), (_, column) = facts.operand(0), facts.operand(1)

@@ -24,23 +24,23 @@ from xrelay.index_algebra.dims import Shape, shape_text
 
 
 def image_resizing(layout: str, method: str, *, align_corners: bool) -> dict[str, AttributeValue]:
-    """The attributes of `image.resize2d`, but for the size, that an upsampling of images has."""
+    """Returns the attributes, except for the size, of the `image.resize2d` that is equivalent to an upsampling."""
     coordinates = "align_corners" if align_corners else "asymmetric"
     return {"method": method.removeprefix("bi"), "coordinate_transformation_mode": coordinates, "layout": layout}
 
 
 def volume_resizing(layout: str, method: str, coordinates: str) -> dict[str, AttributeValue]:
-    """The attributes of `image.resize3d`, but for the size, that an upsampling of volumes has."""
+    """Returns the attributes, except for the size, of the `image.resize3d` that is equivalent to an upsampling."""
     return {"method": method.removeprefix("tri"), "coordinate_transformation_mode": coordinates, "layout": layout}
 
 
 class UpsamplingOp(CompositeOp):
-    """Base of images in a size that is a multiple of their own, rounded, halves up.
+    """Base of the ops that resize images by factors; sizes are rounded to the nearest integer, halves up.
 
     Constraints shared by both:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
     - C4: the factors are positive numbers.
-    - C6: booleans have no weighted sums: of them the nearest is taken.
+    - C6: booleans require `nearest_neighbor`, because they have no weighted sums.
     """
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -57,7 +57,7 @@ class UpsamplingOp(CompositeOp):
 
     @property
     def scales(self) -> Sequence[FloatAttr[Float64Type]]:
-        """The properties that hold the factors."""
+        """The properties with the factors."""
         raise NotImplementedError(f"{self.name} has no factors")
 
     @property
@@ -66,7 +66,7 @@ class UpsamplingOp(CompositeOp):
         raise NotImplementedError(f"{self.name} has no layout")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents times their factors; C3, C4 and C6."""
+        """Returns the extents times their factors; checks C3, C4 and C6."""
         shape, element = facts.operand(0)
         takes_nearest = self.resizing["method"] == METHODS[0]
         facts.require(
@@ -87,18 +87,18 @@ class UpsamplingOp(CompositeOp):
         return tensor_type(result, element)
 
     def sizes(self, shape: Shape) -> list[int]:
-        """The new extents of the spatial axes."""
+        """Returns the new extents of the spatial axes."""
         extents = [shape[self.axes_text.index(axis)] for axis in self.AXES]
         numbers = [extent for extent in extents if isinstance(extent, int)]
         return [floor(extent * factor + 0.5) for extent, factor in zip(numbers, self.factors, strict=True)]
 
     @property
     def resizing(self) -> dict[str, AttributeValue]:
-        """Method, coordinates and layout of the op that resizes, but not the size."""
+        """The attributes of the resizing op: method, coordinates and layout, but not the size."""
         raise NotImplementedError(f"{self.name} has no method")
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The op that resizes."""
+        """The resizing op."""
         (data,) = parts.operands
         return parts.op(self.RESIZE, data, size=self.sizes(shape_of(data.type)), **self.resizing)
 
@@ -106,15 +106,15 @@ class UpsamplingOp(CompositeOp):
 @register_relay_op
 @irdl_op_definition
 class Upsampling2DOp(UpsamplingOp):
-    """Images `scale_h` times as high and `scale_w` times as wide, as `image.resize2d` makes them.
+    """Images resized to `scale_h` times the height and `scale_w` times the width, as by `image.resize2d`.
 
-    The coordinates are "align_corners", where that is set, else "asymmetric". With `method` "nearest_neighbor" the
-    element at the floor of the place is taken, with `align_corners` the nearest.
+    The coordinates are "align_corners" if `align_corners` is set, else "asymmetric". `method` "nearest_neighbor" takes
+    the nearest element with `align_corners`, else the element at the floor of the coordinate.
 
     Constraints:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
     - C4: the factors are positive numbers.
-    - C6: booleans have no weighted sums: of them the nearest is taken.
+    - C6: booleans require `nearest_neighbor`, because they have no weighted sums.
 
     Example:
     ```mlir
@@ -140,7 +140,7 @@ class Upsampling2DOp(UpsamplingOp):
 
     @property
     def scales(self) -> Sequence[FloatAttr[Float64Type]]:
-        """Those of height and width."""
+        """The factors of height and width."""
         return self.scale_h, self.scale_w
 
     @property
@@ -157,12 +157,12 @@ class Upsampling2DOp(UpsamplingOp):
 @register_relay_op
 @irdl_op_definition
 class Upsampling3DOp(UpsamplingOp):
-    """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does.
+    """Volumes with depth, height and width times `scale_d`, `scale_h` and `scale_w`, as by `image.resize3d`.
 
     Constraints:
     - C3: the data has the axes of the layout, and known extents of at least 1 along the spatial ones.
     - C4: the factors are positive numbers.
-    - C6: booleans have no weighted sums: of them the nearest is taken.
+    - C6: booleans require `nearest_neighbor`, because they have no weighted sums.
 
     Example:
     ```mlir
@@ -190,7 +190,7 @@ class Upsampling3DOp(UpsamplingOp):
 
     @property
     def scales(self) -> Sequence[FloatAttr[Float64Type]]:
-        """Those of depth, height and width."""
+        """The factors of depth, height and width."""
         return self.scale_d, self.scale_h, self.scale_w
 
     @property

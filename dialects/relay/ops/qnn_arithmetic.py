@@ -1,4 +1,4 @@
-"""Sums, differences and products of quantised tensors, and several as one: `relay.qnn.add` and its kin."""
+"""Arithmetic and concatenation of quantised tensors: `relay.qnn.add`, `subtract`, `mul` and `concatenate`."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from xrelay.dialects.shared.types import element_type_of, shape_of, tensor_type
 
 
 class QnnBinaryOp(QnnOp):
-    """Base of the operators on two quantised tensors, which broadcast; the result has their element type.
+    """Base of the operators on two quantised tensors, which broadcast. The result has their element type.
 
-    A distance from a zero point that 32 bits do not hold, as there may be of i32, is the nearest that they hold.
+    Differences from the zero point are saturated to 32 bits, which matters for i32 elements.
     """
 
     CONSTRAINTS: ClassVar[Constraints] = {
@@ -72,18 +72,18 @@ class QnnBinaryOp(QnnOp):
     rhs_axis = int_property(-1)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The shape that both broadcast to; C8."""
+        """Returns the broadcast type; checks C8."""
         return tensor_type(facts.broadcast("C8", 0, 1), facts.element(0))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Both sides in the layout of the larger one that has one, where scales and zero points are one number each."""
+        """Follows the layout of the larger operand if scales and zero points are single numbers."""
         if not all(is_number(shape_of(parameter.type)) for parameter in self.operands[2:]):
             return LayoutRefusal("scales or zero points lie along an axis of the text")
         decision = broadcast_layouts(layouts[:2], [shape_of(side.type) for side in (self.lhs, self.rhs)])
         return decision if isinstance(decision, LayoutRefusal) else with_parameters(decision, len(self.operands))
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Distances and scales of both, combined."""
+        """The combined differences from the zero points, requantised."""
         lhs, rhs, *parameters = parts.operands
         sides: list[tuple[SSAValue, SSAValue]] = []
         for data, axis, (scale, zero_point) in (
@@ -99,24 +99,24 @@ class QnnBinaryOp(QnnOp):
     def combined(
         self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
     ) -> SSAValue:
-        """The result's distances, of i64, from the distances and scales of both sides."""
+        """Returns the result's difference from its zero point, in i64, from differences and scales of both sides."""
         raise NotImplementedError(f"{self.name} does not say how it combines its operands")
 
 
 class QnnSumOp(QnnBinaryOp):
-    """Base of the sum and the difference: both sides are brought to the result's scale first."""
+    """Base of the sum and the difference: both sides are first requantised to the result's scale."""
 
     OF_DISTANCES: ClassVar[str]
-    """What is done to the distances at that scale."""
+    """The op that combines both sides at that scale."""
 
     def combined(
         self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
     ) -> SSAValue:
-        """Each side is rounded once."""
+        """Rounds each side once."""
         sides = [scaled(parts, distances, ratio(parts, (scale,), output_scale)) for distances, scale in (lhs, rhs)]
         left, right, _, left_zero_point, _, right_zero_point, *_ = parts.operands
         if not (fits_data(left_zero_point, left) and fits_data(right_zero_point, right)):
-            # The sum of both, and of a zero point, holds in 64 bits.
+            # The sum of both and a zero point fits in 64 bits.
             sides = [parts.op("clip", side, a_min=-(2.0**61), a_max=2.0**61) for side in sides]
         return parts.op(self.OF_DISTANCES, *sides)
 
@@ -126,8 +126,8 @@ class QnnSumOp(QnnBinaryOp):
 class QnnAddOp(QnnSumOp):
     """The sum of two quantised tensors, elementwise with numpy's broadcasting.
 
-    Both are requantised to the result's scale, halves rounded up, and added; the sum is shifted by the result's zero
-    point and saturated. So it is at most one step of the result's scale from the sum of what they stand for.
+    Both are requantised to the result's scale, rounding halves up, and added. The result's zero point is added to the
+    sum, which is saturated. The error is at most one step of the result's scale.
 
     Constraints:
     - C8: the shapes of lhs and rhs broadcast.
@@ -149,8 +149,8 @@ class QnnAddOp(QnnSumOp):
 class QnnSubtractOp(QnnSumOp):
     """The difference of two quantised tensors, elementwise with numpy's broadcasting.
 
-    Both are requantised to the result's scale, halves rounded up, and subtracted; the difference is shifted by the
-    result's zero point and saturated.
+    Both are requantised to the result's scale, rounding halves up, and subtracted. The result's zero point is added to
+    the difference, which is saturated.
 
     Constraints:
     - C8: the shapes of lhs and rhs broadcast.
@@ -172,8 +172,8 @@ class QnnSubtractOp(QnnSumOp):
 class QnnMulOp(QnnBinaryOp):
     """The product of two quantised tensors, elementwise with numpy's broadcasting.
 
-    The distances from the zero points are multiplied, and the product, saturated to 32 bits, is requantised from the
-    product of both scales to the result's, halves rounded up.
+    The differences from the zero points are multiplied. The product, saturated to 32 bits, is requantised from the
+    product of both scales to the result's scale, rounding halves up.
 
     Constraints:
     - C8: the shapes of lhs and rhs broadcast.
@@ -191,7 +191,7 @@ class QnnMulOp(QnnBinaryOp):
     def combined(
         self, parts: Parts, lhs: tuple[SSAValue, SSAValue], rhs: tuple[SSAValue, SSAValue], output_scale: SSAValue
     ) -> SSAValue:
-        """One product, rounded once."""
+        """Rounds the product once."""
         wide = (parts.op("cast", distances, dtype="int64") for distances, _ in (lhs, rhs))
         product = parts.op("clip", parts.op("multiply", *wide), a_min=-(2.0**31), a_max=2.0**31 - 1)
         return scaled(parts, parts.op("cast", product, dtype="int32"), ratio(parts, (lhs[1], rhs[1]), output_scale))
@@ -200,18 +200,18 @@ class QnnMulOp(QnnBinaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnConcatenateOp(ConcatenatingOp, QnnOp):
-    """The quantised tensors of a tuple one after the other along `axis`, each requantised to the result's scale.
+    """The quantised tensors of a tuple, each requantised to the result's scale and concatenated along `axis`.
 
-    Halves are rounded up. The second and the third operand are tuples of the scales and of the zero points.
+    Halves are rounded up. The second and third operands are tuples of scales and zero points.
 
     Constraints:
     - C1: the first operand is a tuple of at least one tensor.
     - C2: `axis` is an axis of them.
     - C3: they have the same rank, and the same extents except along `axis`.
     - C4: they have the same element type.
-    - C5: that is i8, ui8, i16, ui16 or i32.
-    - C6: the scales and the zero points are tuples of as many tensors of one number, f32 and i32.
-    - C7: so are scale and zero point of the result.
+    - C5: the element type is i8, ui8, i16, ui16 or i32.
+    - C6: the scales and zero points are tuples of as many tensors with one element, f32 and i32.
+    - C7: scale and zero point of the result have one element, f32 and i32.
 
     Example:
     ```mlir
@@ -237,12 +237,12 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
     axis = int_property(0)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """As plain tensors; each has one scale and one zero point."""
+        """Follows the layout of the fields like `concatenate`; each field has one scale and one zero point."""
         decision = super().propagate_layouts(layouts)
         return with_parameters(decision, len(self.operands)) if isinstance(decision, LayoutDecision) else decision
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """That of the tensors one after the other; C5 to C7."""
+        """Returns the concatenated type; checks C1 to C7."""
         result = super().infer_type(facts)
         element = element_type_of(result)
         facts.require(element in QUANTIZED, "C5", lambda: f"the element type must be quantised, found {element}")
@@ -256,7 +256,7 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
         return result
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Each is rounded once."""
+        """The concatenated requantised fields, each rounded once."""
         data, scales, zero_points = (fields_of(parts, value) for value in parts.operands[:3])
         output_scale, output_zero_point = (number(parts, parameter) for parameter in parts.operands[3:])
         joined: list[SSAValue] = []
@@ -268,19 +268,19 @@ class QnnConcatenateOp(ConcatenatingOp, QnnOp):
 
 
 def fields_of(parts: Parts, value: SSAValue) -> list[SSAValue]:
-    """The fields of a tuple, as they were put in where that is seen."""
+    """Returns the fields of a tuple: the operands of its `relay.tuple` op if there is one, else projections."""
     if isinstance(value.owner, TupleOp):
         return list(value.owner.fields)
     return [parts.add(TupleGetItemOp.call(value, index=index)) for index in range(len(_types_in(value.type)))]
 
 
 def _types_in(type: Attribute) -> Sequence[Attribute]:
-    """The types of the fields of a tuple; of anything else none."""
+    """Returns the field types of a tuple; an empty sequence for other types."""
     return type.types.data if isinstance(type, TupleType) else ()
 
 
 def _require_numbers(facts: Facts, types: Sequence[Attribute], element: Attribute, constraint: str) -> None:
-    """Demand that `types` are of one number of an element type each."""
+    """Requires that each of `types` is a tensor of one element of type `element`."""
     for type in types:
         legal = isinstance(type, TensorType) and type.element_type == element and is_number(shape_of(type))
         facts.require(legal, constraint, lambda type=type: f"one number of {element} is expected, found {type}")

@@ -1,8 +1,8 @@
-"""The base of the operators on quantised numbers, and the steps of which their definitions consist.
+"""The base of the operators on quantised numbers, and the building blocks of their definitions.
 
-A quantised number q stands for `scale * (q - zero_point)`. Scales are f32, zero points i32; both are one number, or one
-for each place along an axis. What an op says of rounding holds bit for bit: a requantisation multiplies by the quotient
-of two scales, which is rounded to 31 bits, in integers, unless it is asked for floats.
+A quantised number q represents `scale * (q - zero_point)`. Scales are f32 and zero points i32, each either one number
+or one for each index along an axis. The documented rounding is exact: requantisation multiplies integers by the
+quotient of two scales, rounded to 31 bits, unless floats are requested.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from xrelay.index_algebra.dims import Dim
 
 
 class QnnOp(CompositeOp):
-    """Base of the operators on quantised numbers; `qnn-canonicalize-ops` puts plain ones in their place."""
+    """Base of the operators on quantised numbers; `qnn-canonicalize-ops` replaces them by plain operators."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.NEVER
@@ -39,7 +39,7 @@ class QnnOp(CompositeOp):
 
     @classmethod
     def number_type(cls, index: int) -> Attribute | None:
-        """A scale is f32, a zero point i32."""
+        """Returns f32 for scales and i32 for zero points."""
         for constraint in cls.CONSTRAINTS.values():
             if isinstance(constraint, ElementsIn) and index in constraint.operands and len(constraint.types) == 1:
                 return tensor_type((), constraint.types[0])
@@ -47,13 +47,13 @@ class QnnOp(CompositeOp):
 
 
 def with_parameters(decision: LayoutDecision, count: int) -> LayoutDecision:
-    """A decision about the first operands, with the parameters behind them, of `count` in all, as they are."""
+    """Extends a decision about the first operands to `count` operands: parameters keep their layout."""
     operands = (*decision.operands, *[None] * (count - len(decision.operands)))
     return LayoutDecision(operands, decision.result, decision.properties)
 
 
 def following(op: RelayOp, layout: Layout | None, axis: int | None) -> LayoutAnswer:
-    """Follow the data in `layout`; `axis`, where it means something, stays whole and is told anew."""
+    """Follows the data's `layout` if it does not split `axis`, and renumbers `axis`. None: the op ignores its axis."""
     properties: dict[str, Attribute] = {}
     if axis is not None and layout is not None:
         letter = letter_of_axis(layout, axis)
@@ -64,7 +64,7 @@ def following(op: RelayOp, layout: Layout | None, axis: int | None) -> LayoutAns
 
 
 def require_one_or_each(facts: Facts, operand: int, extent: Dim, constraint: str, what: str) -> None:
-    """Demand that a parameter is one number, or one for each of `extent` things, which `what` names."""
+    """Requires that a parameter is one number, or a vector of `extent` numbers. `what` names them in messages."""
     own = facts.shape(operand)
     if is_number(own):
         return
@@ -75,7 +75,7 @@ def require_one_or_each(facts: Facts, operand: int, extent: Dim, constraint: str
 
 
 def along(parts: Parts, parameter: SSAValue, rank: int, axis: int) -> SSAValue:
-    """A number, or a vector along `axis`, such that it broadcasts with a tensor of `rank`."""
+    """Reshapes a number, or a vector along `axis`, so that it broadcasts with a tensor of rank `rank`."""
     own = shape_of(parameter.type)
     if own == (1,) and rank == 0:
         return parts.op("reshape", parameter, newshape=())
@@ -84,17 +84,17 @@ def along(parts: Parts, parameter: SSAValue, rank: int, axis: int) -> SSAValue:
 
 
 def number(parts: Parts, parameter: SSAValue) -> SSAValue:
-    """A parameter of one element as a number of rank 0."""
+    """Reshapes a parameter of one element to rank 0."""
     return along(parts, parameter, 0, 0)
 
 
 def distance(parts: Parts, data: SSAValue, zero_point: SSAValue) -> SSAValue:
-    """`data` less a zero point that broadcasts, in 32 bits."""
+    """Computes `data - zero_point` in 32 bits; the zero point broadcasts."""
     return parts.op("subtract", parts.op("cast", data, dtype="int32"), zero_point)
 
 
 def near_distance(parts: Parts, data: SSAValue, zero_point: SSAValue, axis: int) -> SSAValue:
-    """As `distance`, of a zero point along `axis`, but saturated where 32 bits do not hold it."""
+    """Computes `data - zero_point` for a zero point along `axis`, saturated to 32 bits."""
     broadcast = along(parts, zero_point, parts.rank(data), axis)
     if fits_data(zero_point, data):
         return distance(parts, data, broadcast)
@@ -103,9 +103,9 @@ def near_distance(parts: Parts, data: SSAValue, zero_point: SSAValue, axis: int)
 
 
 def fits_data(zero_point: SSAValue, data: SSAValue) -> bool:
-    """Whether a distance of `data` is known to be less than 2¹⁷, as that of 16 bits from a zero point of 16 bits.
+    """Returns whether `data - zero_point` is known to be less than 2¹⁷ in magnitude, as for 16-bit numbers.
 
-    A zero point that the run tells may be any number of 32 bits, unless it is cast from a narrower type.
+    A zero point that is known only at run time may have any 32-bit value, unless it is cast from a narrower type.
     """
     if dtype_of(data).itemsize > 2 or not isinstance(zero_point, OpResult):
         return False
@@ -116,7 +116,7 @@ def fits_data(zero_point: SSAValue, data: SSAValue) -> bool:
 
 
 def ratio(parts: Parts, numerators: tuple[SSAValue, ...], denominator: SSAValue, times: float = 1.0) -> SSAValue:
-    """The product of scales that broadcast, and of a number, over another scale, in f64."""
+    """Computes the product of `numerators`, which broadcast, and `times`, divided by `denominator`, in f64."""
     first, *others = (parts.op("cast", scale, dtype="float64") for scale in numerators)
     for scale in others:
         first = parts.op("multiply", first, scale)
@@ -126,7 +126,7 @@ def ratio(parts: Parts, numerators: tuple[SSAValue, ...], denominator: SSAValue,
 
 
 def scaled(parts: Parts, distances: SSAValue, factor: SSAValue, *, away: bool = False) -> SSAValue:
-    """Distances, of i32, times a ratio of f64 that broadcasts, rounded in fixed point to an i64."""
+    """Multiplies i32 differences by an f64 ratio, which broadcasts, in fixed point; rounds to i64."""
     multiplier, places = factor_of(parts, factor)
     product = parts.op("multiply", parts.op("cast", distances, dtype="int64"), multiplier)
     return cut(parts, product, places, away=away)
@@ -135,7 +135,7 @@ def scaled(parts: Parts, distances: SSAValue, factor: SSAValue, *, away: bool = 
 def scaled_in_floats(
     parts: Parts, distances: SSAValue, factor: SSAValue, dtype: np.dtype, *, away: bool = False
 ) -> SSAValue:
-    """Distances times a ratio that is rounded to `dtype`, which then rounds the product, to whole numbers."""
+    """Multiplies differences by a ratio in the float type `dtype`; rounds to whole numbers."""
     product = parts.op("multiply", parts.op("cast", distances, dtype=dtype), parts.op("cast", factor, dtype=dtype))
     if not away:
         below = parts.op("floor", product)
@@ -148,9 +148,9 @@ def scaled_in_floats(
 
 
 def shifted(parts: Parts, whole: SSAValue, zero_point: SSAValue, dtype: np.dtype) -> SSAValue:
-    """Whole numbers, of i64 or floats, plus a zero point that broadcasts, as the nearest numbers of `dtype`.
+    """Adds a zero point, which broadcasts, to whole numbers (i64 or floats); saturates to `dtype`.
 
-    What is not a number counts as 0, and a zero point that `dtype` does not hold as the nearest number of it.
+    NaN counts as 0. The zero point is saturated to `dtype` as well.
     """
     if dtype_of(whole).kind == "f":
         whole = parts.op("where", parts.op("isnan", whole), parts.scalar(0, whole), whole)
@@ -158,11 +158,11 @@ def shifted(parts: Parts, whole: SSAValue, zero_point: SSAValue, dtype: np.dtype
     if dtype.itemsize < 4:
         zero_point = parts.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
     elif dtype_of(whole) == np.float32:
-        # Which does not hold every number of 32 bits.
+        # f32 does not represent all 32-bit integers.
         whole = parts.op("cast", whole, dtype="float64")
     return saturated(parts, parts.op("add", whole, parts.op("cast", zero_point, dtype=dtype_of(whole))), dtype)
 
 
 def dtype_of(value: SSAValue) -> np.dtype:
-    """The dtype of a tensor's elements."""
+    """Returns the dtype of a tensor's elements."""
     return numpy_dtype(element_type_of(value.type))

@@ -1,4 +1,4 @@
-"""The mean of windows over quantised images: `relay.qnn.avg_pool2d`."""
+"""Average pooling of quantised images: `relay.qnn.avg_pool2d`."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from xrelay.dialects.relay.ops.qnn_op import QnnOp, distance, dtype_of, number, 
 from xrelay.dialects.relay.structure.composite import Parts
 
 _FEW = 1 << 10
-"""Windows of no more elements have sums and means of 8-bit numbers that f32 tells apart."""
+"""The greatest window size for which f32 distinguishes all sums and means of 8-bit numbers."""
 
 
 @register_relay_op
@@ -35,8 +35,8 @@ _FEW = 1 << 10
 class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
     """The mean of each window over a quantised image, requantised.
 
-    The mean of the distances from the zero point is rounded to the nearest integer and requantised to the result's
-    scale, halves rounded up both times. What is padded is at distance 0, and counts where `count_include_pad` is true.
+    The mean of the differences from the zero point is rounded to the nearest integer and requantised to the result's
+    scale, rounding halves up both times. Padding has difference 0; it counts if `count_include_pad` is true.
 
     Constraints:
     - C9: the dilated window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
@@ -71,7 +71,7 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """C10 to C13, beside those of every window."""
+        """Returns C10 to C13 and the constraints on pools."""
         parameters = scales_and_zero_points([1, 3], [2, 4])
         return {
             **super().constraints_over(axes),
@@ -82,11 +82,11 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
         }
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """Layouts are chosen for the plain pool that it becomes."""
+        """Refuses, because the layout is chosen for the equivalent plain pool."""
         return LayoutRefusal("run qnn-canonicalize-ops first")
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A mean of floats, in which no half is mistaken for another number."""
+        """A float mean that is precise enough to identify halves."""
         data, *parameters = parts.operands
         scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
         limits, taps = np.iinfo(dtype_of(data)), prod(self.sizes)
@@ -94,7 +94,8 @@ class QnnAvgPool2DOp(AvgPoolOp, QnnOp):
         near = parts.op("clip", zero_point, a_min=float(limits.min), a_max=float(limits.max))
         distances = parts.op("cast", distance(parts, data, near), dtype=dtype)
         mean = parts.add(get_relay_op("nn.avg_pool2d").typed([distances], self.properties))
-        # A quotient by no more than `taps` that is less than a half lies further below it than this, and than it errs.
+        # A quotient with a divisor up to `taps` whose fraction is below 1/2 is further from 1/2 than this tolerance,
+        # which exceeds the rounding error.
         whole = parts.op("floor", parts.op("add", mean, 0.5 + 0.25 / taps))
         distances = parts.op("cast", whole, dtype="int32")
         return shifted(

@@ -1,7 +1,7 @@
 """Matrix products of quantised tensors: `relay.qnn.dense`, `relay.qnn.batch_matmul` and `relay.qnn.contrib_dense_pack`.
 
-The result is the sum of the products of the distances from the zero points, in 32 bits: it stands for itself times the
-product of both scales, which are operands so that what reads the program knows them.
+The result is the 32-bit sum of the products of the differences from the zero points. Times the product of both scales
+it is the represented value. The scales are operands only to record them in the program.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from xrelay.dialects.shared.types import shape_of, tensor_type
 
 
 class QnnProductOp(QnnOp):
-    """Base of the products: two operands of quantised numbers, their zero points, and their scales."""
+    """Base of the products. The operands are two quantised tensors, their zero points and their scales."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     CONSTRAINTS: ClassVar[Constraints] = {
@@ -51,12 +51,12 @@ class QnnDenseOp(QnnProductOp):
     """Matrix product with the transposed weight: data (…, k) by weight (units, k) gives (…, units), of i32.
 
     `result[…, j] = sum over k of (data[…, k] - input_zero_point) * (weight[j, k] - kernel_zero_point)`. Scale and zero
-    point of the weight are one number each, or one for each unit.
+    point of the weight are single numbers, or one number for each unit.
 
     Constraints:
     - C7: the last axis of the data is as long as the weight's second.
-    - C8: `units`, where given, is the weight's first extent.
-    - C9: scale and zero point of the weight are one number each, or one for each unit.
+    - C8: `units`, if given, is the weight's first extent.
+    - C9: scale and zero point of the weight are single numbers, or one number for each unit.
 
     Example:
     ```mlir
@@ -85,7 +85,7 @@ class QnnDenseOp(QnnProductOp):
     out_dtype = prop_def(default_value=i32)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the last extent replaced by the units; C7 to C9."""
+        """Returns the data's shape with the last extent replaced by the units; checks C7 to C9."""
         *outer, depth = facts.shape(0)
         own, columns = facts.shape(1)
         facts.require_equal(depth, columns, "C7", "data's last extent and weight's second differ:")
@@ -97,7 +97,7 @@ class QnnDenseOp(QnnProductOp):
         return tensor_type((*outer, own), i32)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The product of distances."""
+        """The product of the differences from the zero points."""
         data, weight, zero_point, weight_zero_point, *_ = parts.operands
         left = distance(parts, data, number(parts, zero_point))
         right = distance(parts, weight, along(parts, weight_zero_point, 2, 0))
@@ -112,7 +112,7 @@ class QnnBatchMatmulOp(QnnProductOp):
     `result[b, i, j] = sum over k of (x[b, i, k] - x_zero_point) * (y[b, j, k] - y_zero_point)`.
 
     Constraints:
-    - C7: x's depth k is y's.
+    - C7: the depths k of x and y are equal.
     - C8: the axes before the matrices broadcast.
 
     Example:
@@ -141,14 +141,14 @@ class QnnBatchMatmulOp(QnnProductOp):
     out_dtype = prop_def(default_value=i32)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The broadcast axes, then rows and columns; C7 and C8."""
+        """Returns the broadcast axes followed by rows and columns; checks C7 and C8."""
         first, second = facts.shape(0), facts.shape(1)
         facts.require_equal(first[-1], second[-1], "C7", "the depths of x and y differ:")
         stacks = facts.broadcast_shapes((first[:-2], second[:-2]), "C8", "stacks of shapes")
         return tensor_type((*stacks, first[-2], second[-2]), i32)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The product of distances."""
+        """The product of the differences from the zero points."""
         x, y, x_zero_point, y_zero_point, *_ = parts.operands
         left, right = distance(parts, x, number(parts, x_zero_point)), distance(parts, y, number(parts, y_zero_point))
         return parts.op("nn.batch_matmul", left, right)
@@ -160,14 +160,14 @@ class QnnContribDensePackOp(QnnProductOp):
     """Matrix product with a packed weight: data (…, k) by weight (units / b, k, b) gives (…, units), of i32.
 
     `result[…, j] = sum over k of (data[…, k] - input_zero_point) * (weight[j // b, k, j % b] - kernel_zero_point)`: the
-    weight is that of `qnn.dense` transformed from layout `NC` to `weight_layout`. Its scale and its zero point are one
-    number each, or one for each unit.
+    weight is that of `qnn.dense` transformed from layout `NC` to `weight_layout`. Its scale and zero point are single
+    numbers, or one number for each unit.
 
     Constraints:
     - C6: `weight_layout` is NC with N in blocks, e.g. NC16n, and the weight has its rank and inner extent.
     - C7: the last axis of the data is as long as the weight's C.
-    - C8: `units`, where given, is the weight's N.
-    - C9: scale and zero point of the weight are one number each, or one for each unit.
+    - C8: `units`, if given, is the weight's N.
+    - C9: scale and zero point of the weight are single numbers, or one number for each unit.
 
     Example:
     ```mlir
@@ -193,11 +193,11 @@ class QnnContribDensePackOp(QnnProductOp):
 
     @property
     def layout(self) -> Layout:
-        """The weight's layout; C6."""
+        """The weight's layout; checks C6."""
         return packed_layout(self, self.weight_layout.data, "C6")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the last extent replaced by the units; C6 to C9."""
+        """Returns the data's shape with the last extent replaced by the units; checks C6 to C9."""
         *outer, depth = facts.shape(0)
         extents = extents_in(self, self.layout, facts.shape(1), "C6")
         require_blocks(facts, self.layout, facts.shape(1), "C6")
@@ -210,7 +210,7 @@ class QnnContribDensePackOp(QnnProductOp):
         return tensor_type((*outer, extents["N"]), i32)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The product of distances; zero points of the units are packed as the weight is."""
+        """The product of the differences from the zero points; a vector of zero points is packed like the weight."""
         data, weight, zero_point, weight_zero_point, *_ = parts.operands
         if shape_of(weight_zero_point.type):
             one = shape_of(weight_zero_point.type) == (1,)

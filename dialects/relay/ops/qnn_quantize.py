@@ -1,4 +1,4 @@
-"""To quantised numbers, back, and from one scale to another: `relay.qnn.quantize`, `dequantize` and `requantize`."""
+"""Conversions to, from and between quantised types: `relay.qnn.quantize`, `dequantize` and `requantize`."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _FLOATS = tuple(element_type(name) for name in ("float16", "bfloat16", "float32"
 
 
 class _ConvertsElements(QnnOp):
-    """Base of the ops that keep the shape of their data and name the element type of their result."""
+    """Base of the ops with the shape of their data and the element type `out_dtype`."""
 
     data = operand_def()
 
@@ -52,11 +52,11 @@ class _ConvertsElements(QnnOp):
     out_dtype = prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with elements of `out_dtype`."""
+        """Returns the data's shape with elements of `out_dtype`."""
         return tensor_type(facts.shape(0), self.out_dtype)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Follow the data where the axis along which scales and zero points lie stays whole."""
+        """Follows the layout of the data if it does not split the axis of scales and zero points."""
         has_axis = not all(is_number(shape_of(parameter.type)) for parameter in self.operands[1:])
         return following(self, layouts[0], self.axis.value.data if has_axis else None)
 
@@ -64,10 +64,10 @@ class _ConvertsElements(QnnOp):
 @register_relay_op
 @irdl_op_definition
 class QuantizeOp(_ConvertsElements):
-    """`round(data / output_scale) + output_zero_point`, saturated: the number that stands for each element.
+    """`round(data / output_scale) + output_zero_point`, saturated: the quantised number for each element.
 
-    Quotients, taken in f32 or in the data's f64, are rounded to the nearest integer, halves to the even one. What is
-    not a number becomes the zero point.
+    Quotients, computed in f32, or in f64 for f64 data, are rounded to the nearest integer, halves to even. NaN becomes
+    the zero point.
 
     Example:
     ```mlir
@@ -92,7 +92,7 @@ class QuantizeOp(_ConvertsElements):
     out_dtype = prop_def(default_value=i8)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A quotient, rounded and shifted."""
+        """A quotient, rounded and shifted by the zero point."""
         data, *parameters = parts.operands
         rank, axis = parts.rank(data), self.axis.value.data
         scale, zero_point = (along(parts, parameter, rank, axis) for parameter in parameters)
@@ -103,9 +103,9 @@ class QuantizeOp(_ConvertsElements):
 @register_relay_op
 @irdl_op_definition
 class DequantizeOp(_ConvertsElements):
-    """`input_scale * (data - input_zero_point)`: what each quantised number stands for.
+    """`input_scale * (data - input_zero_point)`: the value represented by each quantised number.
 
-    The difference is taken in 32 bits, the product in f32, or in f64 where `out_dtype` is that.
+    The difference is computed in 32 bits, the product in f32, or in f64 if `out_dtype` is f64.
 
     Example:
     ```mlir
@@ -147,9 +147,9 @@ class DequantizeOp(_ConvertsElements):
 class RequantizeOp(_ConvertsElements):
     """`round((data - input_zero_point) * input_scale / output_scale) + output_zero_point`, saturated.
 
-    The difference is taken in 32 bits. `rounding` decides about halves: `UPWARD` makes -1 of -1.5, `TONEAREST` -2, as
-    of 1.5 both make 2. `compute_dtype` says what the difference is multiplied in: i64 in fixed point, by the quotient
-    of the scales rounded to 31 bits, f32 and f64 by the quotient rounded to that type, which rounds the product too.
+    The difference is computed in 32 bits. `rounding` is the rounding of halves: `UPWARD` rounds -1.5 to -1, `TONEAREST`
+    to -2; both round 1.5 to 2. `compute_dtype` is the type of the product: i64 multiplies in fixed point by the
+    quotient of the scales rounded to 31 bits; f32 and f64 multiply in that type by the quotient rounded to it.
 
     Example:
     ```mlir
@@ -183,11 +183,11 @@ class RequantizeOp(_ConvertsElements):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """The word None stands for the default, as in Relay's Python."""
+        """Accepts the string "None" for the default, as in Relay's Python."""
         return {name: None if value == "None" else value for name, value in attributes.items()}
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A difference, times the quotient of the scales, rounded and shifted."""
+        """A difference times the quotient of the scales, rounded and shifted by the zero point."""
         data, *parameters = parts.operands
         rank, axis = parts.rank(data), self.axis.value.data
         input_scale, input_zero_point = (along(parts, parameter, rank, axis) for parameter in parameters[:2])

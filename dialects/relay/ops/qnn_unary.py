@@ -1,7 +1,7 @@
-"""Functions of quantised numbers: `relay.qnn.exp` and its kin, `relay.qnn.leaky_relu` and `relay.qnn.softmax`.
+"""Functions of quantised numbers: `relay.qnn.exp` and others, `relay.qnn.leaky_relu` and `relay.qnn.softmax`.
 
-But for `qnn.leaky_relu`, which is integer arithmetic, what the numbers stand for is computed in f32, and the value of
-the function is quantised. Where scales and zero points are constants, `qnn-legalize` makes a table of all values.
+All except `qnn.leaky_relu`, which uses integer arithmetic, dequantise to f32, compute the function and quantise its
+value. If scales and zero points are constants, `qnn-legalize` replaces the function by a table of all values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from xrelay.dialects.relay.structure.composite import Parts
 
 
 class QnnFunctionOp(QnnOp):
-    """Base of the functions of one quantised tensor, whose result has its type and other parameters."""
+    """Base of the functions of one quantised tensor. The result has the same type but its own scale and zero point."""
 
     CONSTRAINTS: ClassVar[Constraints] = {
         **scales_and_zero_points([1, 3], [2, 4]),
@@ -35,11 +35,11 @@ class QnnFunctionOp(QnnOp):
     }
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts[0]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Any layout: there is one scale and one zero point."""
+        """Keeps any layout, because scales and zero points are single numbers."""
         return following(self, layouts[0], None)
 
 
@@ -53,7 +53,7 @@ class QnnUnaryOp(QnnFunctionOp):
     output_zero_point = operand_def()
 
     def function(self, parts: Parts, x: SSAValue) -> SSAValue:
-        """The function of a tensor of f32: by default the op that has the name."""
+        """Computes the function of an f32 tensor, by default with the plain op of the same name."""
         return parts.op(self.relay_name().rpartition(".")[2], x)
 
     def decompose(self, parts: Parts) -> SSAValue:
@@ -70,7 +70,7 @@ class QnnUnaryOp(QnnFunctionOp):
 @register_relay_op
 @irdl_op_definition
 class QnnAbsOp(QnnUnaryOp):
-    """The absolute value of what each quantised number stands for, quantised.
+    """The absolute value of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -86,7 +86,7 @@ class QnnAbsOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnExpOp(QnnUnaryOp):
-    """The exponential of what each quantised number stands for, quantised.
+    """The exponential of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -102,7 +102,7 @@ class QnnExpOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnErfOp(QnnUnaryOp):
-    """The error function of what each quantised number stands for, quantised.
+    """The error function of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -118,7 +118,7 @@ class QnnErfOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnLogOp(QnnUnaryOp):
-    """The natural logarithm of what each quantised number stands for, quantised; the zero point where it is no number.
+    """The natural logarithm of a dequantised tensor, quantised; NaN becomes the zero point.
 
     Example:
     ```mlir
@@ -134,7 +134,7 @@ class QnnLogOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnRsqrtOp(QnnUnaryOp):
-    """One over the root of what each quantised number stands for, quantised; the zero point where it is no number.
+    """The reciprocal square root of a dequantised tensor, quantised; NaN becomes the zero point.
 
     Example:
     ```mlir
@@ -150,7 +150,7 @@ class QnnRsqrtOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnSqrtOp(QnnUnaryOp):
-    """The square root of what each quantised number stands for, quantised; the zero point where it is no number.
+    """The square root of a dequantised tensor, quantised; NaN becomes the zero point.
 
     Example:
     ```mlir
@@ -166,7 +166,7 @@ class QnnSqrtOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnSigmoidOp(QnnUnaryOp):
-    """The sigmoid, `1 / (1 + exp(-x))`, of what each quantised number stands for, quantised.
+    """The sigmoid, `1 / (1 + exp(-x))`, of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -182,7 +182,7 @@ class QnnSigmoidOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnTanhOp(QnnUnaryOp):
-    """The hyperbolic tangent of what each quantised number stands for, quantised.
+    """The hyperbolic tangent of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -198,7 +198,7 @@ class QnnTanhOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnHardswishOp(QnnUnaryOp):
-    """`x * min(max(x + 3, 0), 6) / 6` of what each quantised number stands for, quantised.
+    """`x * min(max(x + 3, 0), 6) / 6` of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -211,7 +211,7 @@ class QnnHardswishOp(QnnUnaryOp):
     name = "relay.qnn.hardswish"
 
     def function(self, parts: Parts, x: SSAValue) -> SSAValue:
-        """In the order in which it is written."""
+        """Evaluates the formula in its order."""
         gate = parts.op("clip", parts.op("add", x, 3.0), a_min=0.0, a_max=6.0)
         return parts.op("divide", parts.op("multiply", x, gate), 6.0)
 
@@ -219,7 +219,7 @@ class QnnHardswishOp(QnnUnaryOp):
 @register_relay_op
 @irdl_op_definition
 class QnnSoftmaxOp(QnnUnaryOp):
-    """The softmax along `axis` of what each quantised number stands for, quantised.
+    """The softmax along `axis` of a dequantised tensor, quantised.
 
     Example:
     ```mlir
@@ -236,21 +236,21 @@ class QnnSoftmaxOp(QnnUnaryOp):
     axis = int_property(-1)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Where the axis stays whole."""
+        """Follows the layout of the data if it does not split the axis."""
         return following(self, layouts[0], self.axis.value.data)
 
     def function(self, parts: Parts, x: SSAValue) -> SSAValue:
-        """That of plain numbers."""
+        """Computes `nn.softmax` along the axis."""
         return parts.op("nn.softmax", x, axis=self.axis.value.data)
 
 
 @register_relay_op
 @irdl_op_definition
 class QnnLeakyReluOp(QnnFunctionOp):
-    """`x` where x ≥ 0, `alpha * x` below, of what each quantised number stands for.
+    """`x` if x ≥ 0, else `alpha * x`, for the represented values x, quantised.
 
-    A number is requantised to the result's scale, halves rounded up: from its own scale at or above the zero point,
-    and below from `alpha` times that scale.
+    A number is requantised to the result's scale, rounding halves up: from the input scale at or above the zero point,
+    and from `alpha` times the input scale below it.
 
     Constraints:
     - C5: `alpha` is a finite number.
@@ -274,13 +274,13 @@ class QnnLeakyReluOp(QnnFunctionOp):
     alpha = float_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C5."""
+        """Returns the data's type; checks C5."""
         alpha = self.alpha.value.data
         facts.require(isfinite(alpha), "C5", f"alpha must be a finite number, found {alpha}")
         return super().infer_type(facts)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Two products, each rounded once, and a choice by sign."""
+        """Two products, each rounded once, and a selection by sign."""
         data, *parameters = parts.operands
         scale, zero_point, output_scale, output_zero_point = (number(parts, each) for each in parameters)
         distances = distance(parts, data, zero_point)

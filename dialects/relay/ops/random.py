@@ -1,8 +1,8 @@
-"""Random numbers of keys: `relay.random.threefry_generate` and its kin.
+"""Random numbers from keys: `relay.random.threefry_generate` and related ops.
 
-A key is ten words of 64 bits: a key of Threefry in four words, a path in two, a counter in two of which the second
-counts, and the place of the next step of the path, one bit of two words. Every draw gives a new key beside its numbers,
-so that a program means the same wherever it runs. Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011);
+A key is ten 64-bit words: a Threefry key (four words), a path (two words), a counter (two words; only the second
+counts), and the position of the next step of the path, one bit in two words. Every draw returns a new key with its
+numbers, so programs are deterministic. Sources: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011);
 Claessen and Pałka, "Splittable pseudorandom number generators using cryptographic hashing" (2013).
 """
 
@@ -33,13 +33,13 @@ KEY = tensor_type((WORDS,), WORD)
 
 
 def key_words(seed: int) -> list[int]:
-    """The words of the key of a seed of up to 256 bits, with a path and a counter at their beginnings."""
+    """Returns the words of the key for a seed of up to 256 bits, with an empty path and a counter of 0."""
     words = [seed >> 64 * place & (1 << 64) - 1 for place in range(4)]
     return [*words, 0, 0, 0, 0, 1 << 63, 0]
 
 
 class KeyedOp(RelayOp):
-    """Base of the ops that take a key.
+    """Base of the ops with a key as first operand.
 
     Constraints shared by all:
     - C1: the key is ten words: `tensor<10xui64>`.
@@ -51,11 +51,11 @@ class KeyedOp(RelayOp):
     key = operand_def()
 
     def require_key(self, facts: Facts) -> None:
-        """Look at the key; C1."""
+        """Checks the type of the key (C1)."""
         facts.require(facts[0] == KEY, "C1", lambda: f"a key is {KEY}, found {facts[0]}")
 
     def drawn(self, facts: Facts, shape: tuple[Dim, ...], element: Attribute) -> Attribute:
-        """A new key, and what is drawn."""
+        """Returns the tuple type of a new key and the drawn tensor."""
         self.require_key(facts)
         return TupleType((KEY, tensor_type(shape, element)))
 
@@ -63,12 +63,13 @@ class KeyedOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class ThreefryGenerateOp(KeyedOp):
-    """A new key and words of `out_shape`, of which each four in turn are the hash of the key, path and counter.
+    """A new key and words of `out_shape`, where each block of four is a hash of key, path and counter.
 
-    The hash is Threefry of four words in twenty rounds, with the key added before each four of them, as Relay has it;
-    the counter of block b is that of the key and b, of a last block of less than four words that and their number, as
-    if all before were blocks. The new key counts on behind. Where the counter has no room, a step is added to the path;
-    where that has none, the key is hashed with path and a counter of ones, and both begin anew.
+    The hash is Threefry with four words and twenty rounds, with the key added before every fourth round, as in Relay.
+    Block b adds b to each word of path and counter. A last block of fewer than four words adds the number of preceding
+    words instead. The counter of the new key increases by the number of words, rounded up to a multiple of four. If the
+    counter would overflow, a step is added to the path. If the path is full, the key is hashed with the path and a
+    counter of ones, and path and counter are reset.
 
     Constraints:
     - C1: the key is ten words: `tensor<10xui64>`.
@@ -89,14 +90,14 @@ class ThreefryGenerateOp(KeyedOp):
     out_shape = required_ints_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A key and words; C1."""
+        """Returns the types of a key and words; checks C1."""
         return self.drawn(facts, ints(self.out_shape), WORD)
 
 
 @register_relay_op
 @irdl_op_definition
 class ThreefrySplitOp(KeyedOp):
-    """Two keys whose numbers have nothing to do with each other: the path goes on with 0 in the first, 1 in the second.
+    """Two keys with independent random numbers: their paths are extended by 0 and 1.
 
     Constraints:
     - C1: the key is ten words: `tensor<10xui64>`.
@@ -113,13 +114,13 @@ class ThreefrySplitOp(KeyedOp):
     key = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Two keys; C1."""
+        """Returns the types of two keys; checks C1."""
         self.require_key(facts)
         return TupleType((KEY, KEY))
 
 
 class DistributionOp(KeyedOp):
-    """Base of the draws of floats, whose two parameters are numbers.
+    """Base of the float distributions, with two scalar parameters.
 
     Constraints shared by both:
     - C2: `out_shape` has no extent below 0.
@@ -132,7 +133,7 @@ class DistributionOp(KeyedOp):
     out_dtype = prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A key and floats; C1 and C3."""
+        """Returns the types of a key and floats; checks C1 and C3."""
         element = self.element_type_property(self.out_dtype, f32, "C3")
         wanted = tensor_type((), element)
         legal = element in (f32, f64) and facts[1] == facts[2] == wanted
@@ -143,10 +144,10 @@ class DistributionOp(KeyedOp):
 @register_relay_op
 @irdl_op_definition
 class UniformOp(DistributionOp):
-    """A new key and floats from `low` on and below `high`, evenly spread.
+    """A new key and floats with a uniform distribution in [`low`, `high`).
 
-    They are the first 23 bits of the words of `random.threefry_generate`, of f64 the first 52, as a fraction, times
-    `high - low`, and `low`.
+    The first 23 bits of the words of `random.threefry_generate`, or the first 52 for f64, are a fraction u. The result
+    is `u * (high - low) + low`.
 
     Constraints:
     - C1: the key is ten words: `tensor<10xui64>`.
@@ -173,10 +174,10 @@ class UniformOp(DistributionOp):
 @register_relay_op
 @irdl_op_definition
 class NormalOp(DistributionOp):
-    """A new key and floats of a normal distribution with a mean and a standard deviation, `scale`.
+    """A new key and floats with a normal distribution of mean `mean` and standard deviation `scale`.
 
-    Of uniform numbers of shape (2, `out_shape`) between 0 and 1, u and v, each is
-    `sqrt(-2 * log(1 - u)) * sin(2 * pi * v) * scale + mean` (Box and Muller).
+    With u and v from uniform numbers of shape (2, `out_shape`) in [0, 1), the result is `sqrt(-2 * log(1 - u)) * sin(2
+    * pi * v) * scale + mean` (Box and Muller).
 
     Constraints:
     - C1: the key is ten words: `tensor<10xui64>`.
@@ -203,14 +204,14 @@ class NormalOp(DistributionOp):
 @register_relay_op
 @irdl_op_definition
 class MultinomialOp(KeyedOp):
-    """A new key and `num_samples` classes for each row of probabilities, drawn with them; they need not add up to 1.
+    """A new key and `num_samples` random classes for each row of probabilities, whose sum need not be 1.
 
-    Negative ones count as 0. With uniform f32 numbers u between 0 and 1, the class is the first up to which the
-    probabilities, summed in f32, are greater than u times their sum; the last one where none is.
+    Negative probabilities count as 0. With uniform f32 numbers u in [0, 1), the class is the first for which the
+    cumulative sum of the probabilities, in f32, is greater than u times their sum, or else the last class.
 
     Constraints:
     - C1: the key is ten words: `tensor<10xui64>`.
-    - C4: the probabilities have known extents, and an axis of at least one class.
+    - C4: the probabilities have known extents and at least one class.
     - C5: the probabilities are floats.
 
     Example:
@@ -230,7 +231,7 @@ class MultinomialOp(KeyedOp):
     num_samples = int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A key and classes; C1 and C4."""
+        """Returns the types of a key and classes; checks C1 and C4."""
         shape = facts.shape(1)
         known = [extent for extent in shape if isinstance(extent, int)]
         legal = len(known) == len(shape) and known[-1] > 0
@@ -239,6 +240,6 @@ class MultinomialOp(KeyedOp):
 
 
 def blocks(shape: tuple[int, ...]) -> tuple[int, int]:
-    """How many words a draw of a shape has, and by how many it moves the counter on."""
+    """Returns the number of words of a draw of a shape, and the increment of the counter."""
     count = prod(shape)
     return count, count if count % 4 == 0 else count // 4 * 4 + 4

@@ -1,4 +1,4 @@
-"""`relay.require`: a value that is there where something holds of named dimensions."""
+"""`relay.require`: a value that requires conditions on named dimensions."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from xrelay.dialects.shared.requirements_attr import RequirementsAttr
 @register_relay_op
 @irdl_op_definition
 class RequireOp(UnaryElementwiseOp):
-    """The operand itself, where `demands` hold of named dimensions.
+    """The operand. The conditions `demands` on named dimensions are checked.
 
-    `relay-inline` leaves it in the place of a call that demands what no op of the body does. The result may be written
-    with other extents than the operand's, which are required to be equal to them.
+    `relay-inline` leaves it for requirements of a call that no op of the body has. The result may have other extents
+    than the operand; they are required to be equal.
 
     Constraints:
     - C0: one tensor operand; the result has its type, with extents that may be equal to the operand's.
-    - C1: what `demands` says holds.
+    - C1: `demands` hold.
 
     Example:
     ```mlir
@@ -36,7 +36,7 @@ class RequireOp(UnaryElementwiseOp):
     demands = opt_prop_def(RequirementsAttr)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type; what `demands` says is demanded."""
+        """Returns the operand's type; records `demands` as requirements."""
         for demand in () if self.demands is None else self.demands.data:
             facts.keep(demand)
         return facts.tensor(0)

@@ -20,7 +20,7 @@ from xrelay.index_algebra.dims import Dim, Shape, product
 
 
 class ShapeValueOp(RelayOp):
-    """Base of the ops whose result the shape of the data says, whatever its elements."""
+    """Base of the ops whose result depends only on the shape of the data."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -30,11 +30,11 @@ class ShapeValueOp(RelayOp):
     dtype = prop_def(IntegerType | AnyFloat, default_value=i64)
 
     def values(self, shape: Shape) -> tuple[Dim, ...]:
-        """The elements of the result."""
+        """Returns the elements of the result for data of `shape`."""
         raise NotImplementedError(f"{self.name} says nothing of a shape")
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The extents, or what is computed from them, where they are integers."""
+        """Returns the elements of the result, None if they are floats."""
         if not isinstance(self.dtype, IntegerType):
             return None
         return tuple(wrapped(value, numpy_dtype(self.dtype)) for value in self.values(facts.shape(0)))
@@ -55,11 +55,11 @@ class ShapeOfOp(ShapeValueOp):
     name = "relay.shape_of"
 
     def values(self, shape: Shape) -> tuple[Dim, ...]:
-        """The extents."""
+        """Returns the extents."""
         return shape
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A vector of as many numbers as the data has axes."""
+        """Returns a vector with one number for each axis of the data."""
         return tensor_type((len(facts.shape(0)),), self.dtype)
 
 
@@ -78,10 +78,10 @@ class NdarraySizeOp(ShapeValueOp):
     name = "relay.ndarray_size"
 
     def values(self, shape: Shape) -> tuple[Dim, ...]:
-        """The product of the extents."""
+        """Returns the product of the extents."""
         return (product(shape),)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """One number."""
+        """Returns a scalar type."""
         facts.tensor(0)
         return tensor_type((), self.dtype)

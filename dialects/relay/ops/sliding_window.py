@@ -1,10 +1,11 @@
 """The bases of convolutions and pools: images of any number of spatial axes, and the window that slides over them.
 
-A family is written once, over the axes that a class names in `AXES`: `W`, `HW` or `DHW`. Constraints have the same ids
-in every op that slides a window. Layouts (C1), the operands' fit (C2), strides and dilation (C7), padding (C8), the
-elements of a filter (C10) and of its result (C11) are declared by `constraints_over`; the rest depends on extents:
+A family of ops is defined once, in terms of the axes that a class specifies in `AXES`: `W`, `HW` or `DHW`. Constraints
+have the same ids in all ops with a sliding window. Constraints on layouts (C1), operand ranks (C2), strides and
+dilation (C7), padding (C8), the element types of a filter (C10) and of the result (C11) are declared by
+`constraints_over`. The others depend on extents:
 
-- C6: the window's sizes are one for each axis, and positive.
+- C6: the window has one positive size for each axis.
 - C9: the window is not larger than the padded data; with `ceil_mode` it may be, by less than a stride.
 """
 
@@ -44,15 +45,15 @@ _OVER: dict[str, Callable[[type[ImageOp]], object]] = {
 class ImageOp(RelayOp):
     """Base of the ops over images: batch, channels and spatial axes in any layout.
 
-    A family declares its properties once; a class that names `AXES` has them in the order of `ARGUMENTS`, which is that
-    of Relay's arguments, with the defaults for these axes.
+    A family declares its properties once. A class with `AXES` has them in the order of `ARGUMENTS`, that of Relay's
+    arguments, with defaults for these axes.
     """
 
     AXES: ClassVar[str]
     """The spatial axes, outermost first."""
 
     FILTERS: ClassVar[str] = "OI"
-    """The channels of a filter, in the order in which its plain layout has them before the spatial axes."""
+    """The channel axes of a filter, in the order of its plain layout, where they precede the spatial axes."""
 
     ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout",)
     """The properties in order."""
@@ -62,11 +63,11 @@ class ImageOp(RelayOp):
     traits = traits_def(Pure())
 
     def __init_subclass__(cls) -> None:
-        """Declare properties and constraints over the axes that a class names; IRDL makes each class twice."""
+        """Declares properties and constraints for the class's `AXES`. IRDL creates each class twice."""
         super().__init_subclass__()
         if "AXES" in vars(cls):
             cls.CONSTRAINTS = cls.constraints_over(cls.AXES)
-            # IRDL knows a constant by its annotation.
+            # IRDL recognises a constant by its annotation.
             cls.__annotations__["CONSTRAINTS"] = "ClassVar[Constraints]"
         for name in cls.ARGUMENTS if "AXES" in vars(cls) else ():
             if name not in vars(cls):
@@ -74,25 +75,25 @@ class ImageOp(RelayOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """The declared constraints of an op with these spatial axes."""
+        """Returns the declared constraints of an op with these spatial axes."""
         return {}
 
     @property
     def image_axes(self) -> str:
-        """The axes of an image in their plain order: `NCHW`."""
+        """The axes of an image in the plain order, e.g. `NCHW`."""
         return f"NC{self.AXES}"
 
     def layout_over(self, text: str, axes: str) -> Layout:
-        """The layout `text`, required to consist of `axes` in any order; C1."""
+        """Returns the layout `text`; checks that it consists of `axes` in any order (C1)."""
         return parse_layout(self, text, axes, "C1")
 
     def extents_in(self, layout: Layout, shape: Shape) -> dict[str, Dim]:
-        """The extents of the primal axes of `shape` in `layout`; C2."""
+        """Returns the extents of the primal axes of `shape` in `layout`; checks C2."""
         return extents_in(self, layout, shape, "C2")
 
 
 class SpatialOp(ImageOp):
-    """Base of the ops that may give their result in another layout than they take their data in."""
+    """Base of the ops whose result may have another layout than their data."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OUT_ELEM_WISE_FUSABLE
     ARGUMENTS: ClassVar[tuple[str, ...]] = ("layout", "out_layout")
@@ -101,10 +102,10 @@ class SpatialOp(ImageOp):
 
 
 class WindowedOp(ImageOp):
-    """Base of the ops that know of a window that slides: its strides, padding and dilation."""
+    """Base of the ops with the properties of a sliding window: strides, padding and dilation."""
 
     SIZE: ClassVar[str]
-    """The property that is the window's size."""
+    """The name of the property for the window's size."""
 
     strides = ints_property(1)
     padding = ints_property(0)
@@ -112,7 +113,7 @@ class WindowedOp(ImageOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept Python's shorthands: one number as the window's size, any short form of padding."""
+        """Accepts Python's shorthands: one number as the window's size, any short form of padding."""
         rank, size, padding = len(cls.AXES), attributes.get(cls.SIZE), attributes.get("padding")
         if isinstance(size, int):
             attributes[cls.SIZE] = (size,) * rank
@@ -122,7 +123,7 @@ class WindowedOp(ImageOp):
 
     @classmethod
     def constraints_over(cls, axes: str) -> Constraints:
-        """What holds of every window: C7 and C8."""
+        """Returns C7, C8 and the inherited constraints."""
         rank = len(axes)
         window = {
             "C7": Numbers(("strides", "dilation"), (1, rank)),
@@ -131,11 +132,11 @@ class WindowedOp(ImageOp):
         return {**super().constraints_over(axes), **window}
 
     def window(self, sizes: Sequence[SizeT]) -> tuple[WindowAxis[SizeT], ...]:
-        """The window whose taps are `sizes`, one axis for each of `AXES`."""
+        """Returns the window of the sizes `sizes`, one axis for each of `AXES`."""
         return window_of(sizes, ints(self.strides), ints(self.dilation), ints(self.padding))
 
     def checked_window(self, facts: Facts, sizes: Sequence[Dim]) -> tuple[WindowAxis[Dim], ...]:
-        """The window, its sizes checked; C6."""
+        """Returns the window; checks its sizes (C6)."""
         rank = len(self.AXES)
         legal = len(sizes) in (1, rank) and all(size > 0 for size in sizes if isinstance(size, int))
         found = ", ".join(map(str, sizes))
@@ -147,7 +148,7 @@ class WindowedOp(ImageOp):
     def window_counts(
         self, facts: Facts, window: Sequence[WindowAxis[Dim]], extents: dict[str, Dim], *, partial: bool = False
     ) -> dict[str, Dim]:
-        """The number of windows along each spatial axis, with `partial` as `WindowAxis.count` counts them; C9."""
+        """Returns the number of windows along each spatial axis (`WindowAxis.count`); checks C9."""
         counts: dict[str, Dim] = {}
         for letter, axis in zip(self.AXES, window, strict=True):
             extent = extents[letter]
@@ -161,7 +162,7 @@ class WindowedOp(ImageOp):
 
 
 class SlidingWindowOp(WindowedOp, SpatialOp):
-    """Base of the ops whose window slides over the data that they take."""
+    """Base of the ops with a window that slides over their data."""
 
 
 _POSITIVE = {
@@ -169,4 +170,4 @@ _POSITIVE = {
     2: "one or two positive numbers",
     3: "one or three positive numbers",
 }
-"""What sizes are, by the number of spatial axes."""
+"""The description of valid sizes, by the number of spatial axes."""

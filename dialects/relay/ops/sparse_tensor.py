@@ -1,4 +1,4 @@
-"""Sparse tensors as lists of places and values (COO): `relay.sparse_to_dense`, also `dyn`, `relay.sparse_reshape`."""
+"""Sparse tensors in coordinate format (COO): `relay.sparse_to_dense`, also `dyn`, and `relay.sparse_reshape`."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ ONE_PLACE: Shape = (1,)
 
 
 def require_places(facts: Facts, indices: Shape, values: Shape, rank: int, constraints: tuple[str, str]) -> None:
-    """Demand that places are indices of a tensor of rank `rank`, and that there is one value or one for each place.
+    """Requires that coordinates match a tensor of rank `rank`, and that there is one value, or one for each.
 
-    `constraints` are the ids of the two demands.
+    `constraints` are the ids of the two requirements.
     """
     parts = indices[1] if len(indices) == 2 else 1
     facts.require_equal(parts, rank, constraints[0], "indices of a place, and axes of the result:")
@@ -42,17 +42,17 @@ def require_places(facts: Facts, indices: Shape, values: Shape, rank: int, const
 @register_relay_op
 @irdl_op_definition
 class SparseToDenseOp(IndexingOp):
-    """A tensor of `output_shape` with the values at the places that `sparse_indices` names, and the default elsewhere.
+    """A tensor of `output_shape` with the values at the coordinates `sparse_indices`, and the default elsewhere.
 
-    A row of the indices is a place, `result[indices[i, 0], …, indices[i, d - 1]] = values[i]`. Indices without a second
-    axis are those of a vector, and a scalar is the index of one place. Where the values are a scalar every place has
-    it. Of several values of one place the last one stays. `default_value` is converted to the values' element type.
+    A row of the indices is the coordinates of a value, `result[indices[i, 0], …, indices[i, d - 1]] = values[i]`. A
+    vector of indices indexes a vector, and a scalar is a single index. A scalar value is used for all coordinates. Of
+    several values with the same coordinates the last is used. `default_value` is converted to the values' element type.
 
-    The op fails where an index is negative or lies behind its axis.
+    The op fails if an index is negative or beyond its axis.
 
     Constraints:
-    - C6: a place has an index for each axis of the result.
-    - C7: values with an axis are as many as the places.
+    - C6: coordinates have an index for each axis of the result.
+    - C7: there are as many values as coordinates, unless the values are a scalar.
 
     Example:
     ```mlir
@@ -84,7 +84,7 @@ class SparseToDenseOp(IndexingOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The shape that is asked for, of the values' elements; C6 and C7."""
+        """Returns `output_shape` with the values' element type; checks C6 and C7."""
         shape = ints(self.output_shape)
         require_places(facts, facts.shape(0), facts.shape(1), len(shape), ("C6", "C7"))
         return tensor_type(shape, facts.element(1))
@@ -93,13 +93,13 @@ class SparseToDenseOp(IndexingOp):
 @register_relay_op
 @irdl_op_definition
 class DynSparseToDenseOp(ShapeOperandOp):
-    """As `relay.sparse_to_dense`, of the shape that the second operand gives.
+    """`relay.sparse_to_dense` with the shape as the second operand.
 
     Constraints:
     - C1: the shape is a vector of integers of known length, at most 64.
     - C2: no element of the shape is negative.
-    - C7: a place has an index for each element of the shape.
-    - C8: values with an axis are as many as the places.
+    - C7: coordinates have an index for each element of the shape.
+    - C8: there are as many values as coordinates, unless the values are a scalar.
 
     Example:
     ```mlir
@@ -124,15 +124,15 @@ class DynSparseToDenseOp(ShapeOperandOp):
 
     @property
     def may_fail(self) -> bool:
-        """An index may be out of range, and what the run tells may be no shape."""
+        """An index may be out of range, and a shape known only at run time may be invalid."""
         return True
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """Insist on the layout of the text."""
+        """Keeps the original layout, to which the indices refer."""
         return LayoutRefusal("its indices count along axes of the layout that the model has")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The elements of the shape as extents, of the values' elements; C1, C2, C7 and C8."""
+        """Returns the elements of the shape as extents with the values' element type; checks C1, C2, C7 and C8."""
         shape = self.wanted_extents(facts)
         require_places(facts, facts.shape(0), facts.shape(2), len(shape), ("C7", "C8"))
         return tensor_type(shape, facts.element(2))
@@ -141,17 +141,17 @@ class DynSparseToDenseOp(ShapeOperandOp):
 @register_relay_op
 @irdl_op_definition
 class SparseReshapeOp(RelayOp):
-    """The places of a sparse tensor of shape `prev_shape` in the same tensor of shape `new_shape`, and that shape.
+    """The coordinates of a sparse tensor after a reshape from `prev_shape` to `new_shape`, and the new shape.
 
-    A row of the indices is a place. It goes where the element goes in a reshape: its number in row-major order stays.
-    One element of `new_shape` may be -1, which in the second result is what the others leave of `prev_shape`. Both
-    shapes are read where the op runs, so that indices outside of `prev_shape` are not found: such a place stays as it
-    is where the shapes are equal, and else gets the indices that the quotients of its number, of 64 bits, give.
+    A row of the indices is the coordinates of an element, whose index in row-major order is preserved. One element of
+    `new_shape` may be -1; the second result has the remaining extent instead. Both shapes are read at run time, and
+    indices out of range of `prev_shape` are not detected: such coordinates are unchanged if the shapes are equal,
+    otherwise they are computed from the 64-bit row-major index.
 
     Constraints:
-    - C2: of the elements of `new_shape` that are known at most one is -1, and none is less.
-    - C3: where all elements of the shapes are known, these are of equally many elements.
-    - C7: a place has an index for each element of `prev_shape`.
+    - C2: of the known elements of `new_shape`, at most one is -1 and none is less than -1.
+    - C3: both shapes have the same number of elements if all extents are known.
+    - C7: coordinates have an index for each element of `prev_shape`.
 
     Example:
     ```mlir
@@ -178,7 +178,7 @@ class SparseReshapeOp(RelayOp):
     new_shape = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """As many places, with an index for each element of the new shape; C2, C3 and C7."""
+        """Returns as many coordinates, with an index for each element of the new shape; checks C2, C3 and C7."""
         (count, parts), (rank,) = facts.shape(0), facts.shape(2)
         facts.require_equal(parts, facts.shape(1)[0], "C7", "indices of a place, and elements of prev_shape:")
         old, new = facts.elements(1), facts.elements(2)

@@ -1,4 +1,4 @@
-"""`relay.argmax` and `relay.argmin`: where the greatest or least element is."""
+"""`relay.argmax` and `relay.argmin`: indices of the greatest and least elements."""
 
 from __future__ import annotations
 
@@ -22,9 +22,10 @@ from xrelay.dialects.shared.types import tensor_type
 
 
 class ArgReduceOp(ReduceOp):
-    """Base of argmax and argmin: an i32 that numbers the elements over the reduced axes, the last one fastest.
+    """Base of argmax and argmin: the i32 row-major index of an element over the reduced axes.
 
-    Of several such elements the first is taken, with `select_last_index` the last; what is not a number goes first.
+    Of several such elements the first is selected, or the last with `select_last_index`. NaN is preferred to all
+    numbers.
 
     Constraints shared by all:
     - C2: there are elements to choose from.
@@ -33,14 +34,14 @@ class ArgReduceOp(ReduceOp):
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf()}
 
-    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     axis = optional_ints_property()
     keepdims = bool_property(False)
     exclude = bool_property(False)
     select_last_index = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents that stay, of i32; C2."""
+        """Returns the remaining extents with element type i32; checks C2."""
         shape = facts.shape(0)
         for axis in self.reduced_axes(len(shape)):
             message = f"axis {axis} has no elements to choose from"
@@ -48,7 +49,7 @@ class ArgReduceOp(ReduceOp):
         return tensor_type(self.result_shape(shape), i32)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Follow the data where the reduced axes are whole and in the order of the text, in which elements count."""
+        """Follows the layout of the data if it preserves the order of elements over the reduced axes."""
         layout = layouts[0]
         if layout is not None:
             letters = [layout.primal[axis] for axis in self.reduced_axes(len(layout.primal))]
@@ -61,9 +62,9 @@ class ArgReduceOp(ReduceOp):
 @register_relay_op
 @irdl_op_definition
 class ArgmaxOp(ArgReduceOp):
-    """The index of the greatest element over `axis`, as i32; over several axes, as if they were one.
+    """The index of the greatest element over `axis`, as i32; several axes count as one.
 
-    The first of equal elements, with `select_last_index` the last; what is not a number counts as greatest.
+    Of equal elements the first is selected, or the last with `select_last_index`. NaN counts as the greatest.
 
     Constraints:
     - C2: there are elements to choose from.
@@ -81,9 +82,9 @@ class ArgmaxOp(ArgReduceOp):
 @register_relay_op
 @irdl_op_definition
 class ArgminOp(ArgReduceOp):
-    """The index of the least element over `axis`, as i32; over several axes, as if they were one.
+    """The index of the least element over `axis`, as i32; several axes count as one.
 
-    The first of equal elements, with `select_last_index` the last; what is not a number counts as least.
+    Of equal elements the first is selected, or the last with `select_last_index`. NaN counts as the least.
 
     Constraints:
     - C2: there are elements to choose from.

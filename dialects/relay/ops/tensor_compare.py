@@ -1,4 +1,4 @@
-"""Comparisons, each giving a tensor of i1."""
+"""Comparisons, whose results are tensors of i1."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class CompareOp(BinaryBroadcastOp):
     """Base of the comparisons (Relay's BroadcastCompRel): the result is a tensor of i1."""
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Element by element, 1 for what certainly holds."""
+        """Compares element by element: 1 or 0 if the result is certain."""
         combine = type(self).ON_ELEMENTS
         return None if combine is None else compared_elements(facts, combine)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The broadcast shape with element type i1."""
+        """Returns the broadcast shape with element type i1."""
         return tensor_type(shape_of(super().infer_type(facts)), i1)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """A result of truth values says nothing of what was compared."""
+        """Returns the operand types unchanged, because the boolean result does not determine them."""
         return facts
 
 

@@ -1,4 +1,4 @@
-"""`relay.einsum`: sums of products whose axes are named by an equation."""
+"""`relay.einsum`: sums of products with axes labelled by an equation."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ from xrelay.index_algebra.dims import Dim, Shape
 @register_relay_op
 @irdl_op_definition
 class EinsumOp(RelayOp):
-    """The sum of products of the tensors of a tuple, whose axes `equation` names: `"ij,jk->ik"` is a matrix product.
+    """The sum of products of a tuple of tensors, with axes labelled by `equation`; `"ij,jk->ik"` is a matrix product.
 
-    A label that the result lacks is summed over; one that stands twice in an operand takes its diagonal; `...` stands
-    for axes without labels, which broadcast, as do axes of one label. Without `->` the result has the axes of `...`
-    and then, by alphabet, the labels that stand once.
+    Labels that the result lacks are summed over. A label that occurs twice in an operand selects its diagonal. `...`
+    matches axes without labels, which broadcast, as do axes with the same label. Without `->` the result has the axes
+    of `...` followed by the labels that occur once, in alphabetical order.
 
     Constraints:
     - C1: the operand is a tuple of at least one tensor.
-    - C2: `equation` names the axes of each tensor, and in the result only such, each once.
-    - C3: the tensors have one element type, which is not a boolean.
-    - C4: the extents of one label broadcast, those within one tensor are equal.
+    - C2: `equation` labels the axes of each tensor; the labels of the result are distinct labels of the operands.
+    - C3: the tensors have the same element type, not boolean.
+    - C4: the extents of a label broadcast; within one tensor they are equal.
 
     Example:
     ```mlir
@@ -55,14 +55,14 @@ class EinsumOp(RelayOp):
     equation = string_property()
 
     def labelled(self, ranks: Sequence[int]) -> Equation:
-        """The equation for tensors of these ranks; C2."""
+        """Returns the equation for tensors of these ranks; checks C2."""
         found = Equation.of(self.equation.data, ranks)
         if isinstance(found, str):
             raise ConstraintError(self.name, "C2", found)
         return found
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents of the result's labels; C1 to C4."""
+        """Returns the type with the extents of the result's labels; checks C1 to C4."""
         type = facts[0]
         if not isinstance(type, TupleType) or not type.types.data:
             facts.require(False, "C1", f"the operand must be a tuple of tensors, found {type}")
@@ -82,12 +82,12 @@ class EinsumOp(RelayOp):
         return tensor_type([extents[label] for label in equation.result], first)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """The equation names plain axes."""
+        """Keeps the original layout, whose axes the equation labels."""
         return LayoutRefusal("relay.einsum names plain axes")
 
 
 def label_extents(facts: Facts, equation: Equation, shapes: Sequence[Shape]) -> dict[str, Dim]:
-    """The extent of each label, where the extents that operands give it broadcast; C4."""
+    """Returns the broadcast extent of each label; checks C4."""
     extents: dict[str, Dim] = {}
     for index, (labels, shape) in enumerate(zip(equation.operands, shapes, strict=True)):
         own: dict[str, Dim] = {}

@@ -32,7 +32,7 @@ from xrelay.dialects.relay.layout.layout import Layout
 from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 
 FLOATS: Constraints = {"C1": FloatElements()}
-"""The constraint of functions that are defined on floats alone."""
+"""The constraint of functions that are defined only on floats."""
 
 
 class UnaryElementwiseOp(RelayOp):
@@ -44,15 +44,15 @@ class UnaryElementwiseOp(RelayOp):
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type."""
+        """Returns the operand's type."""
         return facts.tensor(0)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The result's type, where the operand's is not known."""
+        """Returns the result's type if the operand's is not known."""
         return [result_type if isinstance(facts[0], IncompleteType) else facts[0]]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Any layout goes through unchanged."""
+        """Keeps any layout of the data."""
         return LayoutDecision((layouts[0],), layouts[0])
 
 
@@ -90,36 +90,36 @@ class ExpOp(UnaryElementwiseOp):
 
 
 class BinaryBroadcastOp(RelayOp):
-    """Base of the binary broadcasting ops (Relay's BroadcastRel); numpy's broadcasting rules."""
+    """Base of the binary ops with numpy's broadcasting (Relay's BroadcastRel)."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.BROADCAST
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
     CONSTRAINTS: ClassVar[Constraints] = {"C1": SameElements(), "C2": Broadcasting()}
 
     ON_ELEMENTS: ClassVar[Combine | None] = None
-    """What becomes of two elements of integers of which only expressions may be known; `None` for nothing."""
+    """Combines two integer elements, which may be symbolic expressions; None if elements are not inferred."""
 
     lhs = operand_def()
     rhs = operand_def()
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Element by element."""
+        """Combines the operands element by element."""
         combine = type(self).ON_ELEMENTS
         return None if combine is None else binary_elements(facts, combine)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The broadcast shape with the common element type."""
+        """Returns the broadcast shape with the common element type."""
         return facts[0] if facts[0] == facts[1] else tensor_type(facts.broadcast("C2"), facts.element(0))
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """An unknown operand beside a known rank-0 one has the result's type: nothing else follows."""
+        """Returns the result's type for an unknown operand if the other has rank 0; others are not determined."""
         known = [type for type in facts if not isinstance(type, IncompleteType)]
         if len(known) != 1 or known_shape(known[0]) != ():
             return facts
         return [result_type if isinstance(type, IncompleteType) else type for type in facts]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the operand that has a layout, where the other broadcasts along with it."""
+        """Follows the operand with a layout if the other one broadcasts to it."""
         return broadcast_layouts(layouts, [shape_of(operand.type) for operand in self.operands])
 
 
@@ -176,7 +176,7 @@ class DivisionOp(BinaryBroadcastOp):
 
     @property
     def may_fail(self) -> bool:
-        """A divisor of integers may be zero."""
+        """An integer divisor may be zero."""
         type = self.rhs.type
         return not isinstance(type, TensorType) or isinstance(type.element_type, IntegerType)
 
@@ -184,7 +184,7 @@ class DivisionOp(BinaryBroadcastOp):
 @register_relay_op
 @irdl_op_definition
 class DivideOp(DivisionOp):
-    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero.
+    """`lhs / rhs`, elementwise with numpy's broadcasting; integer quotients are truncated towards zero.
 
     Example:
     ```mlir
@@ -234,8 +234,8 @@ class MinimumOp(BinaryBroadcastOp):
 class PowerOp(BinaryBroadcastOp):
     """`lhs` to the power `rhs`, elementwise with numpy's broadcasting.
 
-    Powers of integers are exact and wrap around, as products do. With a negative exponent the power is the truncated
-    reciprocal: 1 or -1 for a base of 1 or -1, else 0.
+    Integer powers are exact modulo the width, like products. A negative exponent yields the truncated reciprocal: 1 or
+    -1 for a base of 1 or -1, else 0.
 
     Example:
     ```mlir
@@ -251,9 +251,9 @@ class PowerOp(BinaryBroadcastOp):
 @register_relay_op
 @irdl_op_definition
 class CastOp(RelayOp):
-    """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`.
+    """Each element converted to `dtype`. Floats are truncated to integers; booleans are `x != 0`.
 
-    What a float becomes that truncated is none of the new integers, or is no number, is up to the machine.
+    The integer for NaN, or for a float out of range, depends on the machine.
 
     Constraints:
     - C1: `dtype` is an element type.
@@ -273,27 +273,27 @@ class CastOp(RelayOp):
     dtype = prop_def()
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Integers as the new type holds them."""
+        """Returns the known integers converted to the new type."""
         return converted(facts, self.dtype)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's shape with the new element type; C1."""
+        """Returns the operand's shape with the new element type; checks C1."""
         shape, element = facts.operand(0)
         return tensor_type(shape, self.element_type_property(self.dtype, element, "C1"))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Any layout goes through unchanged."""
+        """Keeps any layout of the data."""
         return LayoutDecision((layouts[0],), layouts[0])
 
 
 @register_relay_op
 @irdl_op_definition
 class ReinterpretOp(RelayOp):
-    """The bits of each element as an element of `dtype`, which has as many: of 1.0 in f32 the integer 0x3F800000.
+    """The bits of each element as an element of `dtype`: 1.0 in f32 is the integer 0x3F800000.
 
     Constraints:
     - C1: `dtype` is an element type.
-    - C2: both element types have the same number of bits, and are booleans only together.
+    - C2: both element types have the same number of bits, and both or neither are boolean.
 
     Example:
     ```mlir
@@ -310,17 +310,17 @@ class ReinterpretOp(RelayOp):
     dtype = prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's shape with the new element type; C1 and C2."""
+        """Returns the operand's shape with the new element type; checks C1 and C2."""
         shape, element = facts.operand(0)
         target = self.element_type_property(self.dtype, element, "C1")
         facts.require(_bits(element) == _bits(target), "C2", f"{element} and {target} differ in their number of bits")
         return tensor_type(shape, target)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Any layout goes through unchanged."""
+        """Keeps any layout of the data."""
         return LayoutDecision((layouts[0],), layouts[0])
 
 
 def _bits(element: Attribute) -> int | None:
-    """The number of bits of an element."""
+    """Returns the number of bits of an element."""
     return element.bitwidth if isinstance(element, FixedBitwidthType) else None

@@ -1,4 +1,4 @@
-"""Tensors of one number: `relay.full`, `relay.zeros`, `relay.ones` and their kin like another; and `relay.stack`."""
+"""Constant tensors: `relay.full`, `relay.zeros`, `relay.ones` and their `_like` variants; and `relay.stack`."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class FullOp(RelayOp):
-    """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`.
+    """A tensor of `shape` filled with the scalar `fill_value`, with its element type or `dtype`.
 
     Example:
     ```mlir
@@ -44,14 +44,14 @@ class FullOp(RelayOp):
     dtype = opt_prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The shape that is asked for."""
+        """Returns `shape` with the element type."""
         return tensor_type(ints(self.shape), self.element_type_property(self.dtype, facts.element(0), "C0"))
 
 
 @register_relay_op
 @irdl_op_definition
 class FullLikeOp(RelayOp):
-    """A tensor of the type of `data` whose every element is the number `fill_value`, converted to its element type.
+    """A tensor of the type of `data` filled with the scalar `fill_value`, converted to its element type.
 
     Example:
     ```mlir
@@ -69,12 +69,12 @@ class FullLikeOp(RelayOp):
     fill_value = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts.tensor(0)
 
 
 class ConstantLikeOp(RelayOp):
-    """Base of the tensors of the type of `data` whose every element is one number."""
+    """Base of the ops that fill a tensor of the type of `data` with one number."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -83,14 +83,14 @@ class ConstantLikeOp(RelayOp):
     data = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts.tensor(0)
 
 
 @register_relay_op
 @irdl_op_definition
 class ZerosLikeOp(ConstantLikeOp):
-    """Zeros in the type of `data`.
+    """A tensor of zeros with the type of `data`.
 
     Example:
     ```mlir
@@ -106,7 +106,7 @@ class ZerosLikeOp(ConstantLikeOp):
 @register_relay_op
 @irdl_op_definition
 class OnesLikeOp(ConstantLikeOp):
-    """Ones in the type of `data`.
+    """A tensor of ones with the type of `data`.
 
     Example:
     ```mlir
@@ -120,7 +120,7 @@ class OnesLikeOp(ConstantLikeOp):
 
 
 class ConstantOfShapeOp(RelayOp):
-    """Base of the tensors of a given type whose every element is one number."""
+    """Base of the ops that fill a tensor of a given type with one number."""
 
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AtLeast("shape", 0)}
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.ELEM_WISE
@@ -132,14 +132,14 @@ class ConstantOfShapeOp(RelayOp):
     dtype = opt_prop_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The shape that is asked for; C2."""
+        """Returns `shape` with the element type; checks C2."""
         return tensor_type(ints(self.shape), self.element_type_property(self.dtype, f32, "C2"))
 
 
 @register_relay_op
 @irdl_op_definition
 class ZerosOp(ConstantOfShapeOp):
-    """A tensor of `shape` of zeros of type `dtype`, by default f32.
+    """A tensor of zeros with shape `shape` and element type `dtype`, by default f32.
 
     Constraints:
     - C2: `dtype` is an element type.
@@ -158,7 +158,7 @@ class ZerosOp(ConstantOfShapeOp):
 @register_relay_op
 @irdl_op_definition
 class OnesOp(ConstantOfShapeOp):
-    """A tensor of `shape` of ones of type `dtype`, by default f32.
+    """A tensor of ones with shape `shape` and element type `dtype`, by default f32.
 
     Constraints:
     - C2: `dtype` is an element type.
@@ -177,12 +177,12 @@ class OnesOp(ConstantOfShapeOp):
 @register_relay_op
 @irdl_op_definition
 class StackOp(RelayOp):
-    """The fields of a tuple, of one type, side by side along a new axis, which becomes `axis` of the result.
+    """The fields of a tuple, which have the same type, joined along a new axis `axis` of the result.
 
     Constraints:
     - C1: the operand is a tuple of at least one tensor.
     - C2: `axis` is an axis of the result.
-    - C3: the fields have one shape and one element type.
+    - C3: the fields have the same shape and element type.
 
     Example:
     ```mlir
@@ -201,7 +201,7 @@ class StackOp(RelayOp):
     axis = int_property(0)
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of the fields, where these are numbers or vectors: in turn where the new axis is behind."""
+        """Returns the fields' elements if these are scalars or vectors, interleaved if the new axis is last."""
         elements, type = facts.elements(0), facts[0]
         fields = [known_shape(field) for field in type.types] if isinstance(type, TupleType) else []
         if elements is None or any(shape is None or len(shape) > 1 for shape in fields):
@@ -212,7 +212,7 @@ class StackOp(RelayOp):
         return tuple(element for place in range(count) for element in elements[place::count])
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The field's shape with one more axis; C1 to C3."""
+        """Returns the fields' shape with one more axis; checks C1 to C3."""
         type = facts[0]
         fields = list(type.types) if isinstance(type, TupleType) else []
         facts.require(bool(fields), "C1", lambda: f"the operand must be a tuple of tensors, found {type}")

@@ -1,4 +1,4 @@
-"""Fourier transforms: `relay.dft`, and `relay.stft` of frames of a signal."""
+"""Fourier transforms: `relay.dft`, and `relay.stft` over frames of a signal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class DFTOp(RelayOp):
     is positive, and the sum is divided by n.
 
     Constraints:
-    - C4: both parts have one shape.
+    - C4: both parts have the same shape.
 
     Example:
     ```mlir
@@ -48,7 +48,7 @@ class DFTOp(RelayOp):
     inverse = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Two tensors of the data's type; C4."""
+        """Returns two tensors of the data's type; checks C4."""
         shape, other = facts.shape(0), facts.shape(1)
         message = f"parts of shapes {shape_text(shape)} and {shape_text(other)}"
         facts.require(len(shape) == len(other), "C4", message)
@@ -60,16 +60,16 @@ class DFTOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class STFTOp(RelayOp):
-    """Fourier transforms of frames of a signal, each `hop_length` behind the one before: (frequencies, frames, 2).
+    """Fourier transforms of frames of a signal at distances of `hop_length`: (frequencies, frames, 2).
 
-    Of the frames of `n_fft` elements that the signal has, the first `win_length` are multiplied by the window and
+    The signal has frames of `n_fft` elements. The first `win_length` elements of each are multiplied by the window and
     transformed: frequency k is the sum over j of `window[j] * x[j] * exp(-2 * pi * i * j * k / win_length)`. The last
-    axis has real and imaginary part. There are `n_fft` frequencies, `onesided` the first `n_fft / 2 + 1`; `normalized`
-    ones are divided by the root of `n_fft`. A second axis in front of the signal is a batch.
+    axis has the real and the imaginary part. There are `n_fft` frequencies, or with `onesided` the first `n_fft / 2 +
+    1`. With `normalized` they are divided by the square root of `n_fft`. The signal may have a leading batch axis.
 
     Constraints:
     - C6: the window has `win_length` elements, no more than `n_fft`.
-    - C7: the signal has a frame.
+    - C7: the signal has at least one frame.
 
     Example:
     ```mlir
@@ -102,7 +102,7 @@ class STFTOp(RelayOp):
     onesided = bool_property(True)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Frequencies and frames; C6 and C7."""
+        """Returns the type with frequencies and frames; checks C6 and C7."""
         (shape, element), (window,) = facts.operand(0), facts.shape(1)
         size, length = self.n_fft.value.data, self.win_length.value.data
         facts.require(length <= size, "C6", f"windows of {length} elements in frames of {size}")

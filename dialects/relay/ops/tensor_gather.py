@@ -23,14 +23,14 @@ from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, minimum, product, shape_text
 
 ALONG_AXIS: Constraints = {"C1": IntegerElements(1), "C2": AxisOf()}
-"""What holds of indices that count along an axis."""
+"""The constraints on indices along an axis."""
 
 TAKE_MODES = ("clip", "wrap", "fast", "raise")
-"""What `take` can do with an index that is out of range."""
+"""The treatments of out-of-range indices by `take`."""
 
 
 def require_same_extents(facts: Facts, lhs: Sequence[Dim], rhs: Sequence[Dim], constraint: str, what: str) -> None:
-    """Demand that two shapes are equal, axis by axis."""
+    """Requires that two shapes are equal, axis by axis."""
     facts.require(
         len(lhs) == len(rhs), constraint, lambda: f"{what}: shapes {shape_text(lhs)} and {shape_text(rhs)} differ"
     )
@@ -39,12 +39,12 @@ def require_same_extents(facts: Facts, lhs: Sequence[Dim], rhs: Sequence[Dim], c
 
 
 class IndexingOp(RelayOp):
-    """An op whose indices count along axes of the layout in which the model wrote its data."""
+    """Base of the ops whose indices refer to axes of the original layout."""
 
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """Insist on the layout of the text."""
+        """Keeps the original layout, to which the indices refer."""
         return LayoutRefusal("its indices count along axes of the layout that the model has")
 
 
@@ -53,13 +53,13 @@ class IndexingOp(RelayOp):
 class TakeOp(IndexingOp):
     """The slices of the data at `indices` along `axis`, as `numpy.take`; without an axis, of the flattened data.
 
-    The result has the indices' shape in place of the axis. With `batch_dims` the first axes of data and indices are the
-    same, and each of their points takes its own slices. `mode` says what an index out of range is: "clip" the nearest
-    one, "wrap" counted around, "fast" left open by Relay and here the nearest one too, so that nothing outside is read;
-    "raise" lets negative ones count from the end, and fails where the index is out of range still.
+    The axis is replaced by the indices' shape. The first `batch_dims` axes are shared by data and indices, as batch
+    axes. `mode` is the treatment of out-of-range indices: "clip" clamps them, "wrap" takes them modulo the extent,
+    "fast" (undefined in Relay) clamps them too, and "raise" counts negative indices from the end and fails if an index
+    is still out of range.
 
     Constraints:
-    - C5: an axis of extent 0 has nothing to take, unless no index asks or `mode` is "raise".
+    - C5: the axis is not empty, unless there are no indices or `mode` is "raise".
 
     Example:
     ```mlir
@@ -81,11 +81,11 @@ class TakeOp(IndexingOp):
 
     @property
     def may_fail(self) -> bool:
-        """An index that is out of range fails where the mode says so."""
+        """With mode "raise" an index may be out of range."""
         return self.mode.data == "raise"
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of a vector at places that are known and lie in it, negative ones counted from the end."""
+        """Returns the elements of a vector at known valid indices; negative ones count from the end."""
         elements, places = facts.elements(0), facts.elements(1)
         if elements is None or places is None or len(facts.shape(0)) != 1 or self.batch_dims.value.data:
             return None
@@ -96,12 +96,12 @@ class TakeOp(IndexingOp):
         return tuple(elements[place] for place in known)
 
     def axis_and_batch(self, rank: int, places: int) -> tuple[int | None, int]:
-        """The axis from the front, None for that of the flattened data; and how many axes are those of a batch."""
+        """Returns the axis from the front, None for the flattened data, and the number of batch axes."""
         number, batch = optional_int(self.axis), self.batch_dims.value.data
         return None if number is None else axis_index(number, rank), batch + places if batch < 0 else batch
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the indices' shape in place of the axis; C5."""
+        """Returns the data's shape with the axis replaced by the indices' shape; checks C5."""
         (shape, element), places = facts.operand(0), facts.shape(1)
         axis, batch = self.axis_and_batch(len(shape), len(places))
         extent = product(shape) if axis is None else shape[axis]
@@ -117,13 +117,13 @@ class TakeOp(IndexingOp):
 @register_relay_op
 @irdl_op_definition
 class GatherOp(IndexingOp):
-    """The element of the data whose index along `axis` is that of `indices`, the other indices being the result's own.
+    """The elements of the data at `indices` along `axis` and at the index in the result along the other axes.
 
-    `result[i, j] = data[indices[i, j], j]` for axis 0. Negative indices count from the end; the op fails where an index
-    is out of range still.
+    `result[i, j] = data[indices[i, j], j]` for axis 0. Negative indices count from the end; the op fails if an index is
+    still out of range.
 
     Constraints:
-    - C3: data and indices have one rank, and along the other axes the indices reach no further than the data.
+    - C3: data and indices have the same rank, and the indices' extents of the other axes are at most the data's.
 
     Example:
     ```mlir
@@ -147,14 +147,14 @@ class GatherOp(IndexingOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape with the data's element type; C3."""
+        """Returns the indices' shape with the data's element type; checks C3."""
         (shape, element), places = facts.operand(0), facts.shape(1)
         require_inside(facts, shape, places, self.axis.value.data, "C3")
         return tensor_type(places, element)
 
 
 def require_inside(facts: Facts, shape: Shape, places: Shape, axis: int, constraint: str) -> None:
-    """Demand that indices of shape `places` reach no further than the data along all axes but `axis`."""
+    """Requires that extents of the indices' shape `places` are at most the data's, except along `axis`."""
     axis = axis_index(axis, len(shape))
     facts.require(
         len(shape) == len(places),
@@ -171,15 +171,15 @@ def require_inside(facts: Facts, shape: Shape, places: Shape, axis: int, constra
 @register_relay_op
 @irdl_op_definition
 class GatherNDOp(IndexingOp):
-    """The slices of the data at index tuples, which the first axis of `indices` holds.
+    """The slices of the data at index tuples, which are along the first axis of `indices`.
 
     With `batch_dims` B, `result[y_0, …, y_K, x…] = data[y_0, …, y_(B-1), indices[0, y…], …, indices[M-1, y…], x…]`.
-    `index_rank` is M where the indices' type does not say it. Negative indices count from the end; the op fails where
-    an index is out of range still.
+    `index_rank` specifies M if the indices' type does not. Negative indices count from the end; the op fails if an
+    index is still out of range.
 
     Constraints:
     - C2: the indices have an axis of known extent M for the tuples.
-    - C3: a tuple and the batch axes have no more parts than the data has axes.
+    - C3: the length of a tuple plus the number of batch axes is at most the rank of the data.
 
     Example:
     ```mlir
@@ -204,7 +204,7 @@ class GatherNDOp(IndexingOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape without its first axis, then the data's axes that no index names; C2 and C3."""
+        """Returns the indices' shape without its first axis, then the data's remaining axes; checks C2 and C3."""
         (shape, element), places = facts.operand(0), facts.shape(1)
         parts = require_tuples(facts, places, optional_int(self.index_rank), "C2")
         batch, places = self.batch_dims.value.data, places[1:]
@@ -218,7 +218,7 @@ class GatherNDOp(IndexingOp):
 
 
 def require_tuples(facts: Facts, places: Shape, said: int | None, constraint: str) -> int:
-    """The number of parts of the index tuples that the first axis of the indices holds."""
+    """Returns the length of the index tuples along the first axis of the indices."""
     facts.require(len(places) > 0, constraint, "the indices have no axis for the parts of an index")
     parts = places[0] if isinstance(places[0], int) else said
     facts.require(
@@ -235,13 +235,13 @@ def require_tuples(facts: Facts, places: Shape, said: int | None, constraint: st
 @register_relay_op
 @irdl_op_definition
 class OneHotOp(IndexingOp):
-    """`on_value` where a new axis of extent `depth` counts what the index says, `off_value` elsewhere.
+    """`on_value` at the index along a new axis of extent `depth`, `off_value` elsewhere.
 
-    An index outside of [0, depth) makes no element on.
+    An index outside of [0, depth) sets no element to `on_value`.
 
     Constraints:
-    - C3: both values have rank 0 and one element type, which `dtype` names where it is given.
-    - C4: `axis` is a place for the new axis.
+    - C3: both values have rank 0 and the same element type, which is `dtype` if given.
+    - C4: `axis` is an axis of the result.
 
     Example:
     ```mlir
@@ -263,11 +263,11 @@ class OneHotOp(IndexingOp):
     dtype = opt_prop_def(Attribute)
 
     def axis_index(self, rank: int) -> int:
-        """The place of the new axis from the front, beside `rank` axes; C4."""
+        """Returns the position of the new axis from the front, for indices of rank `rank`; checks C4."""
         return require_axis(self, self.axis.value.data, rank + 1, "C4")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The indices' shape with the new axis, and the values' element type; C3 and C4."""
+        """Returns the indices' shape with the new axis, and the values' element type; checks C3 and C4."""
         places = facts.shape(0)
         (on_shape, on), (off_shape, off) = facts.operand(1), facts.operand(2)
         element = self.element_type_property(self.dtype, on, "C3")

@@ -1,4 +1,4 @@
-"""`relay.concatenate` and `relay.split`: several tensors along one axis as one, and back."""
+"""`relay.concatenate` and `relay.split`: concatenation along an axis and its inverse."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_PARTS: Final = 2**16
 
 
 class ConcatenatingOp(RelayOp):
-    """Base of the ops that put the tensors of a tuple one after the other; C1 to C4 as `concatenate` states them."""
+    """Base of the ops that concatenate the tensors of a tuple; `concatenate` documents C1 to C4."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -39,7 +39,7 @@ class ConcatenatingOp(RelayOp):
     axis = int_property(0)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents along `axis` summed; C1 to C4."""
+        """Returns the type with the sum of the extents along `axis`; checks C1 to C4."""
         tuple_type = facts[0]
         if not isinstance(tuple_type, TupleType) or not tuple_type.types.data:
             facts.require(False, "C1", f"the operand must be a tuple of tensors, found {tuple_type}")
@@ -63,13 +63,13 @@ class ConcatenatingOp(RelayOp):
                 continue
             message = f"field {index} has extent {right} along axis {position}, field 0 {left}"
             facts.require_equal(left, right, "C3", f"extents along axis {position} of the fields", message=message)
-            # What certainly differs has been refused.
+            # Extents that certainly differ are rejected above.
             merged = merge_dims(left, right)
             joined.append(left if merged is None else merged)
         return tuple(joined)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the fields where a split axis stays in whole blocks."""
+        """Follows the layout of the fields if blocks of a split axis are full."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -79,7 +79,7 @@ class ConcatenatingOp(RelayOp):
         if factor is not None and isinstance(tuple_type, TupleType):
             for field in tuple_type.types:
                 shape = shape_of(field)
-                # A field that already comes in blocks has whole ones.
+                # A field that is already in blocks has full blocks.
                 if len(shape) == len(layout.primal) and shape[self.axis.value.data] % factor != 0:
                     return LayoutRefusal(f"blocks of {factor} do not divide a field of shape {list(map(str, shape))}")
         return LayoutDecision((layout,), layout, {"axis": int_attribute(layout.index(letter))})
@@ -88,11 +88,11 @@ class ConcatenatingOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class ConcatenateOp(ConcatenatingOp):
-    """The tensors of a tuple one after the other along `axis`.
+    """The tensors of a tuple concatenated along `axis`.
 
     Constraints:
     - C1: the operand is a tuple of at least one tensor.
-    - C2: `axis` is an axis of them.
+    - C2: `axis` is an axis of the tensors.
     - C3: they have the same rank, and the same extents except along `axis`.
     - C4: they have the same element type.
 
@@ -106,7 +106,7 @@ class ConcatenateOp(ConcatenatingOp):
     name = "relay.concatenate"
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of the fields one after the other, where these are vectors."""
+        """Returns the concatenated elements of the fields if these are vectors."""
         tuple_type = facts[0]
         fields = tuple_type.types.data if isinstance(tuple_type, TupleType) else ()
         vectors = all((shape := known_shape(field)) is not None and len(shape) == 1 for field in fields)
@@ -116,14 +116,14 @@ class ConcatenateOp(ConcatenatingOp):
 @register_relay_op
 @irdl_op_definition
 class SplitOp(RelayOp):
-    """A tensor cut along `axis` into the fields of a tuple.
+    """A tensor split along `axis` into the fields of a tuple.
 
-    `indices_or_sections` is the number of equal parts, or the array of places to cut at: `[2, 5]` gives the parts
-    from 0 to 2, from 2 to 5, and from 5 on.
+    `indices_or_sections` is the number of equal parts, or the array of indices to split at: `[2, 5]` results in the
+    parts from 0 to 2, from 2 to 5, and from 5 to the end.
 
     Constraints:
-    - C3: places ascend and lie between 0 and the extent.
-    - C4: there are at most 65536 parts, each of which has a type of its own.
+    - C3: indices ascend and are between 0 and the extent.
+    - C4: there are at most 65536 parts.
 
     Example:
     ```mlir
@@ -145,12 +145,12 @@ class SplitOp(RelayOp):
 
     @property
     def field_count(self) -> int:
-        """As many fields as parts, whatever their types."""
+        """The number of parts, for any operand type."""
         cut = self.indices_or_sections
         return cut.value.data if isinstance(cut, IntegerAttr) else len(ints(cut)) + 1
 
     def bounds(self, extent: Dim) -> tuple[Dim, ...]:
-        """Where the parts begin and end: n + 1 places for n parts."""
+        """Returns the bounds of the parts: n + 1 indices for n parts."""
         cut = self.indices_or_sections
         if isinstance(cut, IntegerAttr):
             sections = cut.value.data
@@ -159,11 +159,11 @@ class SplitOp(RelayOp):
         return (0, *ints(cut), extent)
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of a vector, whose parts follow each other."""
+        """Returns the elements of a vector, whose parts are consecutive."""
         return facts.elements(0) if len(facts.shape(0)) == 1 else None
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The tuple of the parts' types; C3, C4."""
+        """Returns the tuple of the parts' types; checks C3 and C4."""
         shape, element = facts.operand(0)
         many = f"{self.field_count} parts are more than {_MAX_PARTS}"
         facts.require(self.field_count <= _MAX_PARTS, "C4", many)
@@ -175,7 +175,7 @@ class SplitOp(RelayOp):
         return TupleType(tuple(parts))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where every part consists of whole blocks."""
+        """Follows the layout of the data if every part consists of full blocks."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)

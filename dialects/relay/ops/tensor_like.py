@@ -1,4 +1,4 @@
-"""Ops that take a shape or an element type from another tensor: `cast_like`, `reshape_like`, `slice_like` and kin."""
+"""Ops that take a shape or an element type from another tensor: `cast_like`, `reshape_like`, `slice_like` etc."""
 
 from __future__ import annotations
 
@@ -48,21 +48,22 @@ class CastLikeOp(RelayOp):
     dtype_like = operand_def()
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Integers as the new type holds them."""
+        """Returns the known integers converted to the new type."""
         return converted(facts, facts.element(1))
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape with the other's element type."""
+        """Returns the data's shape with the other's element type."""
         return tensor_type(facts.shape(0), facts.element(1))
 
 
 @register_relay_op
 @irdl_op_definition
 class BroadcastToLikeOp(RelayOp):
-    """The data in the shape of `broadcast_type`, repeated along axes that it lacks or where its extent is 1.
+    """The data broadcast to the shape of `broadcast_type`.
 
     Constraints:
-    - C1: `broadcast_type` has at least as many axes as the data; from the last on, the data's extent is its own, or 1.
+    - C1: `broadcast_type` has at least as many axes as the data; aligned at the last axis, each extent of the data is
+      equal or 1.
 
     Example:
     ```mlir
@@ -79,7 +80,7 @@ class BroadcastToLikeOp(RelayOp):
     broadcast_type = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The other's shape with the data's element type; C1."""
+        """Returns the other's shape with the data's element type; checks C1."""
         (shape, element), target = facts.operand(0), facts.shape(1)
         message = f"shape {shape_text(shape)} does not broadcast to {shape_text(target)}"
         require_broadcast(facts, shape, target, "C1", message)
@@ -89,13 +90,13 @@ class BroadcastToLikeOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class ReshapeLikeOp(ReshapingOp):
-    """The data's elements with the axes `lhs_begin` to before `lhs_end` in the shape of the other's axes `rhs_…`.
+    """The data with axes `lhs_begin` to before `lhs_end` reshaped to the shape of the other's axes `rhs_…`.
 
-    Without ends the axes reach to the last one; numbers below 0 count from there.
+    Without an end the range includes the last axis. Negative numbers count from the end.
 
     Constraints:
-    - C1: the axes lie within their tensor's, and do not end before they begin.
-    - C2: the shapes that are exchanged hold equally many elements.
+    - C1: each range of axes is within its tensor's axes and does not end before it begins.
+    - C2: both ranges have the same number of elements.
 
     Example:
     ```mlir
@@ -116,7 +117,7 @@ class ReshapeLikeOp(ReshapingOp):
     rhs_end = optional_int_property()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The exchanged part between what stays; C1 and C2."""
+        """Returns the data's shape with the range replaced; checks C1 and C2."""
         like = facts.shape(1)
         own, new = self.exchanged(len(shape), len(like))
         for found, extents in ((own, shape), (new, like)):
@@ -128,16 +129,16 @@ class ReshapeLikeOp(ReshapingOp):
         return (*shape[: own.start], *like[new], *shape[own.stop :])
 
     def exchanged(self, rank: int, like: int) -> tuple[slice, slice]:
-        """The axes that go, of data of `rank` axes, and those that come, of a tensor of `like` axes."""
+        """Returns the replaced axes of data of rank `rank`, and the replacing axes of a tensor of rank `like`."""
         return _axes(self.lhs_begin, self.lhs_end, rank), _axes(self.rhs_begin, self.rhs_end, like)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """The axes are those of the text."""
+        """Keeps the original layout, to which the axes refer."""
         return LayoutRefusal(f"{self.name} counts axes as the text does")
 
 
 def _axes(begin: IntegerAttr[IntegerType], end: IntegerAttr[IntegerType] | None, rank: int) -> slice:
-    """The axes from `begin` to before `end`, counted from the front."""
+    """Returns the axes from `begin` to before `end`, counted from the front."""
     stop = rank if end is None else axis_index(end.value.data, rank)
     return slice(axis_index(begin.value.data, rank), stop)
 
@@ -145,11 +146,11 @@ def _axes(begin: IntegerAttr[IntegerType], end: IntegerAttr[IntegerType] | None,
 @register_relay_op
 @irdl_op_definition
 class SliceLikeOp(RelayOp):
-    """The first elements of the data along `axes`, as many as `shape_like` has; without axes, along all of both.
+    """The first elements of the data along `axes`, as many as `shape_like` has; without `axes`, along all common axes.
 
     Constraints:
     - C1: `axes` are distinct axes of both.
-    - C2: the data is at least as long along each.
+    - C2: the data's extents of these axes are at least those of `shape_like`.
 
     Example:
     ```mlir
@@ -168,7 +169,7 @@ class SliceLikeOp(RelayOp):
     axes = ints_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The other's extents along the axes, the data's along the others; C1 and C2."""
+        """Returns the other's extents along the axes, and the data's along the others; checks C1 and C2."""
         (shape, element), like = facts.operand(0), facts.shape(1)
         named = require_axes(self, ints(self.axes), len(shape), "C1")
         axes = named or tuple(range(min(len(shape), len(like))))
@@ -184,7 +185,7 @@ class SliceLikeOp(RelayOp):
         return tensor_type(result, element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow where both come in one layout, in which the axes that are cut stay whole."""
+        """Follows the layout if both operands have the same one and it does not split the sliced axes."""
         layout, other = layouts
         if layout is None or other is None or str(layout) != str(other):
             return LayoutRefusal(f"{self.name} follows where both operands come in one layout")
@@ -200,11 +201,11 @@ class SliceLikeOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class CollapseSumLikeOp(CompositeOp):
-    """The data summed along the axes that `collapse_type` lacks or where its extent is 1: what undoes a broadcast.
+    """The data summed along the axes that `collapse_type` lacks or in which its extent is 1, to reverse a broadcast.
 
     Constraints:
-    - C1: both have one element type.
-    - C2: the shape of `collapse_type` broadcasts to the data's, and that is so for all sizes.
+    - C1: both have the same element type.
+    - C2: the shape of `collapse_type` broadcasts to the data's for all sizes.
 
     Example:
     ```mlir
@@ -221,7 +222,7 @@ class CollapseSumLikeOp(CompositeOp):
     collapse_type = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The other's type; C2."""
+        """Returns the other's type; checks C2."""
         shape, target = facts.shape(0), facts.shape(1)
         message = f"shape {shape_text(target)} does not broadcast to {shape_text(shape)}"
         facts.require(len(shape) >= len(target), "C2", message)
@@ -231,12 +232,12 @@ class CollapseSumLikeOp(CompositeOp):
         return facts.tensor(1)
 
     def summed_axes(self, shape: Shape, target: Shape) -> tuple[int, ...]:
-        """The axes of data of `shape` that are summed to get `target`."""
+        """Returns the axes of data of `shape` that are summed to get `target`."""
         lacking = len(shape) - len(target)
         return tuple(axis for axis, _ in enumerate(shape) if axis < lacking or target[axis - lacking] == 1)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """A sum that keeps its axes, without those that are lacking."""
+        """A sum that keeps its axes, followed by a squeeze of the axes that `collapse_type` lacks."""
         data, like = parts.operands
         shape, target = shape_of(data.type), shape_of(like.type)
         axes, lacking = self.summed_axes(shape, target), len(shape) - len(target)

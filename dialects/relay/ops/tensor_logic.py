@@ -1,4 +1,4 @@
-"""Logic on truth values and over axes of them, bits of integers, and remainders."""
+"""Boolean operators and reductions, bitwise operators, shifts, remainders and floor division."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from xrelay.dialects.relay.ops.tensor_reduce import ReduceOp
 
 
 class LogicalOp(BinaryBroadcastOp):
-    """Base of the operations on two truth values."""
+    """Base of the binary boolean operators."""
 
     CONSTRAINTS: ClassVar[Constraints] = {**BinaryBroadcastOp.CONSTRAINTS, "C3": BooleanElements()}
 
 
 class BitwiseOp(BinaryBroadcastOp):
-    """Base of the operations on the bits of two integers."""
+    """Base of the binary operators on the bits of integers."""
 
     CONSTRAINTS: ClassVar[Constraints] = {**BinaryBroadcastOp.CONSTRAINTS, "C3": IntegerElements()}
 
@@ -28,7 +28,7 @@ class BitwiseOp(BinaryBroadcastOp):
 @register_relay_op
 @irdl_op_definition
 class LogicalAndOp(LogicalOp):
-    """Whether both are true, elementwise with numpy's broadcasting.
+    """Logical and, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -43,7 +43,7 @@ class LogicalAndOp(LogicalOp):
 @register_relay_op
 @irdl_op_definition
 class LogicalOrOp(LogicalOp):
-    """Whether at least one is true, elementwise with numpy's broadcasting.
+    """Logical or, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -58,7 +58,7 @@ class LogicalOrOp(LogicalOp):
 @register_relay_op
 @irdl_op_definition
 class LogicalXorOp(LogicalOp):
-    """Whether exactly one is true, elementwise with numpy's broadcasting.
+    """Logical exclusive or, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -73,7 +73,7 @@ class LogicalXorOp(LogicalOp):
 @register_relay_op
 @irdl_op_definition
 class LogicalNotOp(UnaryElementwiseOp):
-    """Whether x is false, elementwise.
+    """Logical not, elementwise.
 
     Example:
     ```mlir
@@ -89,7 +89,7 @@ class LogicalNotOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class BitwiseAndOp(BitwiseOp):
-    """The bits that both have, elementwise with numpy's broadcasting.
+    """Bitwise and, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -104,7 +104,7 @@ class BitwiseAndOp(BitwiseOp):
 @register_relay_op
 @irdl_op_definition
 class BitwiseOrOp(BitwiseOp):
-    """The bits that at least one has, elementwise with numpy's broadcasting.
+    """Bitwise or, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -119,7 +119,7 @@ class BitwiseOrOp(BitwiseOp):
 @register_relay_op
 @irdl_op_definition
 class BitwiseXorOp(BitwiseOp):
-    """The bits that exactly one has, elementwise with numpy's broadcasting.
+    """Bitwise exclusive or, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -134,9 +134,9 @@ class BitwiseXorOp(BitwiseOp):
 @register_relay_op
 @irdl_op_definition
 class LeftShiftOp(BitwiseOp):
-    """The bits of `lhs` moved up by `rhs` places, zeros from below, elementwise with numpy's broadcasting.
+    """`lhs << rhs`, filled with zeros, elementwise with numpy's broadcasting.
 
-    By a negative number, or by as many places as there are bits and more, nothing is left.
+    If `rhs` is negative, or at least the number of bits, the result is 0.
 
     Example:
     ```mlir
@@ -151,9 +151,9 @@ class LeftShiftOp(BitwiseOp):
 @register_relay_op
 @irdl_op_definition
 class RightShiftOp(BitwiseOp):
-    """The bits of `lhs` moved down by `rhs` places, the sign from above, elementwise with numpy's broadcasting.
+    """`lhs >> rhs`, filled with the sign bit, elementwise with numpy's broadcasting.
 
-    By a negative number, or by as many places as there are bits and more, the sign alone is left.
+    If `rhs` is negative, or at least the number of bits, all bits of the result are the sign bit.
 
     Example:
     ```mlir
@@ -168,7 +168,7 @@ class RightShiftOp(BitwiseOp):
 @register_relay_op
 @irdl_op_definition
 class BitwiseNotOp(UnaryElementwiseOp):
-    """All bits the other way round, elementwise.
+    """Bitwise not, elementwise.
 
     Example:
     ```mlir
@@ -184,7 +184,7 @@ class BitwiseNotOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class ModOp(DivisionOp):
-    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting.
+    """The remainder of truncated division, with the sign of `lhs`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -199,7 +199,7 @@ class ModOp(DivisionOp):
 @register_relay_op
 @irdl_op_definition
 class FloorModOp(DivisionOp):
-    """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting.
+    """The remainder of floor division, with the sign of `rhs`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -229,7 +229,7 @@ class FloorDivideOp(DivisionOp):
 @register_relay_op
 @irdl_op_definition
 class AllOp(ReduceOp):
-    """Whether every element over `axis` is true; of none, true.
+    """Whether all elements over `axis` are true; true if there are no elements.
 
     Example:
     ```mlir
@@ -246,7 +246,7 @@ class AllOp(ReduceOp):
 @register_relay_op
 @irdl_op_definition
 class AnyOp(ReduceOp):
-    """Whether some element over `axis` is true; of none, false.
+    """Whether any element over `axis` is true; false if there are no elements.
 
     Example:
     ```mlir

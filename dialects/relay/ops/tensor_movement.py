@@ -1,4 +1,4 @@
-"""Ops of which each element is one of the data's: slices, reversals, repetitions, broadcasting, blocks of pixels."""
+"""Ops that move elements: slices, reversals, repetitions, broadcasting and triangles."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, shape_text
 
 FAR = 1 << 62
-"""Behind the end of any axis."""
+"""An index beyond the end of any axis."""
 
 
 class MovementOp(RelayOp):
-    """Base: the result is made of elements of the first operand."""
+    """Base of the ops whose result consists of elements of the first operand."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -44,11 +44,11 @@ class MovementOp(RelayOp):
     data = operand_def()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The result's shape for data of `shape`; the data's, unless an op says otherwise."""
+        """Returns the result's shape for data of `shape`; by default the same."""
         return shape
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The result's shape with the data's element type."""
+        """Returns the result's shape with the data's element type."""
         shape, element = facts.operand(0)
         return tensor_type(self.result_shape(facts, shape), element)
 
@@ -56,15 +56,15 @@ class MovementOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class StridedSliceOp(MovementOp):
-    """The elements from `begin` to before `end`, `strides` apart, along `axes` (the first ones where none are named).
+    """The elements from `begin` to before `end`, `strides` apart, along `axes` (by default the first ones).
 
-    Numbers below 0 count from the end of the axis, those outside are brought to the nearest place, as in numpy. One
-    stride stands for all. With `slice_mode` "size", `end` holds sizes, of which -1 reaches to the end of the axis.
+    Negative numbers count from the end of the axis, and numbers out of range are clamped, as in numpy. A single stride
+    applies to all axes. With `slice_mode` "size", `end` holds sizes; -1 is the rest of the axis.
 
     Constraints:
-    - C3: `begin`, `end` and `axes` have one number for each axis that is cut, `strides` too or one in all.
+    - C3: `begin`, `end` and `axes` have one number for each sliced axis; `strides` too, or a single number.
     - C4: no stride is 0; with "size" they are 1.
-    - C5: of an axis whose extent is an expression, a short one says how many elements are left.
+    - C5: the number of elements kept of an axis with a symbolic extent has a short expression.
 
     Example:
     ```mlir
@@ -84,7 +84,7 @@ class StridedSliceOp(MovementOp):
     axes = optional_ints_property()
 
     def steps(self, facts: Facts, shape: Shape) -> dict[int, tuple[Dim, Dim, int]]:
-        """For each axis that is cut: the first place, the number of elements, and the step; C3 to C5."""
+        """Returns for each sliced axis the first index, the number of elements and the step; checks C3 to C5."""
         begin, end, strides = ints(self.begin), ints(self.end), ints(self.strides)
         axes = tuple(range(len(begin))) if self.axes is None else ints(self.axes)
         strides = strides * len(begin) if len(strides) == 1 else strides
@@ -102,7 +102,7 @@ class StridedSliceOp(MovementOp):
         return found
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of a vector at the places."""
+        """Returns the sliced elements of a vector."""
         elements, shape = facts.elements(0), facts.shape(0)
         if elements is None or len(shape) != 1:
             return None
@@ -112,7 +112,7 @@ class StridedSliceOp(MovementOp):
         return tuple(elements[first + place * step] for place in range(count))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where the axes that are cut stay whole."""
+        """Follows the layout of the data if it does not split the sliced axes."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -124,19 +124,19 @@ class StridedSliceOp(MovementOp):
         return LayoutDecision((layout,), layout, {"axes": int_array([layout.index(letter) for letter in letters])})
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """What is left of each axis."""
+        """Returns the sliced extents; checks C3 to C5."""
         found = self.steps(facts, shape)
         return tuple(found[axis][1] if axis in found else extent for axis, extent in enumerate(shape))
 
 
 def _stop_of_size(begin: int, size: int) -> int:
-    """The place before which `size` elements from `begin` end."""
+    """Returns the end of a slice of `size` elements from `begin`."""
     stop = begin + size
     return FAR if size < 0 or begin < 0 <= stop else stop
 
 
 def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple[Dim, Dim, int]:
-    """First place, number of elements and step along an axis; C5."""
+    """Returns the first index, the number of elements and the step along an axis; checks C5."""
     first, kept = places_of_slice(extent, begin, end, step)
     facts.require(
         kept is not None,
@@ -150,13 +150,13 @@ def _places(facts: Facts, extent: Dim, begin: int, end: int, step: int) -> tuple
 @register_relay_op
 @irdl_op_definition
 class ReverseSequenceOp(MovementOp):
-    """The first elements of each sequence backwards, the others as they are.
+    """The first elements of each sequence in reverse order, followed by the others unchanged.
 
-    `seq_lengths` has one number for each place along `batch_axis`: how many elements along `seq_axis` are reversed. A
-    number that is not between 0 and the extent is an error where the program runs, if there is an element at all.
+    `seq_lengths` has the number of elements along `seq_axis` to reverse for each index along `batch_axis`. A number
+    that is not between 0 and the extent is an error at run time, unless there are no elements.
 
     Constraints:
-    - C3: `seq_lengths` is a list of integers, one for each place along `batch_axis`.
+    - C3: `seq_lengths` is a vector of integers, one for each index along `batch_axis`.
     - C4: `seq_axis` and `batch_axis` differ.
 
     Example:
@@ -177,7 +177,7 @@ class ReverseSequenceOp(MovementOp):
     batch_axis = int_property(0)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The data's; C3 and C4."""
+        """Returns the data's shape; checks C3 and C4."""
         along, batch = (axis_index(each.value.data, len(shape)) for each in (self.seq_axis, self.batch_axis))
         facts.require(along != batch, "C4", f"seq_axis and batch_axis are both {along}")
         lengths, element = facts.operand(1)
@@ -191,9 +191,9 @@ class ReverseSequenceOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class TileOp(MovementOp):
-    """The whole tensor again and again, `reps` times along each axis.
+    """The tensor repeated `reps` times along each axis.
 
-    The shorter of shape and `reps` gets ones in front.
+    The shorter of shape and `reps` is padded with leading ones.
 
     Example:
     ```mlir
@@ -209,7 +209,7 @@ class TileOp(MovementOp):
     reps = required_ints_property()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """Each extent times its number."""
+        """Returns each extent times its repetitions."""
         reps = ints(self.reps)
         rank = max(len(reps), len(shape))
         extents: list[Dim] = [1] * (rank - len(shape)) + list(shape)
@@ -220,7 +220,7 @@ class TileOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class RepeatOp(MovementOp):
-    """Each element `repeats` times along `axis`, one after the other.
+    """Each element repeated `repeats` times consecutively along `axis`.
 
     Example:
     ```mlir
@@ -237,7 +237,7 @@ class RepeatOp(MovementOp):
     axis = int_property(0)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The axis grows."""
+        """Returns the shape with the axis multiplied by `repeats`."""
         axis, repeats = axis_index(self.axis.value.data, len(shape)), self.repeats.value.data
         return (*shape[:axis], shape[axis] * repeats, *shape[axis + 1 :])
 
@@ -245,10 +245,11 @@ class RepeatOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class BroadcastToOp(MovementOp):
-    """The data in `shape`, repeated along axes that it lacks or where its extent is 1.
+    """The data broadcast to `shape`.
 
     Constraints:
-    - C2: `shape` has at least as many axes as the data; from the last on, the data's extent is that of `shape`, or 1.
+    - C2: `shape` has at least as many axes as the data; aligned at the last axis, each extent of the data is equal or
+      1.
 
     Example:
     ```mlir
@@ -264,7 +265,7 @@ class BroadcastToOp(MovementOp):
     shape = required_ints_property()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """`shape`; C2."""
+        """Returns `shape`; checks C2."""
         target = ints(self.shape)
         message = f"shape {shape_text(shape)} does not broadcast to {list(target)}"
         require_broadcast(facts, shape, target, "C2", message)
@@ -272,10 +273,10 @@ class BroadcastToOp(MovementOp):
 
 
 def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str, message: str) -> None:
-    """Demand that `shape` broadcasts to `target`, which stays as it is; `message` says that it does not."""
+    """Requires that `shape` broadcasts to exactly `target`; `message` is the error message."""
     facts.require(len(target) >= len(shape), constraint, message)
     for own, wanted in zip(reversed(shape), reversed(target), strict=False):
-        # An extent that is to become 1 is 1; any other may be 1 as well.
+        # A target of 1 requires an extent of 1; other targets also allow 1.
         if own in (1, wanted):
             continue
         if wanted == 1 or isinstance(own, int):
@@ -287,9 +288,9 @@ def require_broadcast(facts: Facts, shape: Shape, target: Shape, constraint: str
 @register_relay_op
 @irdl_op_definition
 class TriluOp(MovementOp):
-    """The upper triangle of each matrix (the lower one where `upper` is false), zeros elsewhere.
+    """The upper triangle of each matrix (the lower one if `upper` is false), with zeros elsewhere.
 
-    `k` is a number: it moves the edge, which belongs to the triangle, so many places to the right of the diagonal.
+    The edge of the triangle, which belongs to it, is `k` elements to the right of the main diagonal.
 
     Constraints:
     - C2: `k` is an integer.
@@ -311,7 +312,7 @@ class TriluOp(MovementOp):
     upper = bool_property(True)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The data's; C2."""
+        """Returns the data's shape; checks C2."""
         at, element = facts.operand(1)
         is_number = at == () and isinstance(element, IntegerType) and element.width.data > 1
         facts.require(is_number, "C2", lambda: f"k is {facts[1]}, it must be an integer of rank 0")

@@ -1,4 +1,4 @@
-"""Ops that look at where an element stands: `matrix_set_diag`, `sequence_mask`, `meshgrid`, `unravel_index` and kin."""
+"""Ops that depend on the indices of elements: `matrix_set_diag`, `sequence_mask`, `meshgrid`, `unravel_index` etc."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.index_algebra.dims import Dim, Shape, maximum, minimum, shape_text
 @register_relay_op
 @irdl_op_definition
 class SequenceMaskOp(MovementOp):
-    """The data with `mask_value` from place `valid_length[b]` along `axis` on, of batch b along the other of two axes.
+    """The data with `mask_value` from index `valid_length[b]` along `axis`, where b is the index along the other axis.
 
     Constraints:
     - C1: `axis` is 0 or 1, and the data has both axes.
@@ -48,7 +48,7 @@ class SequenceMaskOp(MovementOp):
     axis = int_property(0)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The data's; C1 and C2."""
+        """Returns the data's shape; checks C1 and C2."""
         axis = self.axis.value.data
         facts.require(
             axis in (0, 1) and len(shape) > 1, "C1", f"axis {axis} of {len(shape)} axes is none of the first two"
@@ -64,16 +64,16 @@ class SequenceMaskOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class MatrixSetDiagOp(RelayOp):
-    """Matrices with other diagonals: those from `k1` to `k2` to the right of the main one, 0, are rows of `diagonal`.
+    """The data with diagonals `k1` to `k2` of each matrix replaced by rows of `diagonal`; diagonal 0 is the main one.
 
-    The first row is the diagonal `k2`; where `k1` is `k2`, the rows have no axis. A row is as long as the longest
-    diagonal; a shorter one stands at its end where `super_diag_right_align` says so of diagonals from 0 on,
-    `sub_diag_right_align` of those below, else at its beginning.
+    Positive diagonals are to the right of the main one. The first row is diagonal `k2`. If `k1` is `k2`, there is no
+    axis for rows. A row is as long as the longest diagonal. Shorter diagonals are at the beginning of their rows, or at
+    the end with `super_diag_right_align` (for k ≥ 0) or `sub_diag_right_align` (for k < 0).
 
     Constraints:
-    - C1: both operands have one element type.
-    - C2: the data has two axes at least, and `k1` is no more than `k2`.
-    - C3: `diagonal` has the data's axes before the matrices, then the rows, then a longest diagonal's elements.
+    - C1: both operands have the same element type.
+    - C2: the data has at least two axes, and `k1` is at most `k2`.
+    - C3: `diagonal` has the data's axes before the matrices, then the rows, then the elements of the longest diagonal.
 
     Example:
     ```mlir
@@ -96,7 +96,7 @@ class MatrixSetDiagOp(RelayOp):
     sub_diag_right_align = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C2 and C3."""
+        """Returns the data's type; checks C2 and C3."""
         (shape, element), found = facts.operand(0), facts.shape(1)
         first, last = self.k1.value.data, self.k2.value.data
         facts.require(
@@ -113,7 +113,7 @@ class MatrixSetDiagOp(RelayOp):
         return tensor_type(shape, element)
 
     def longest(self, rows: Dim, columns: Dim) -> Dim:
-        """The number of elements of the longest of the diagonals."""
+        """Returns the number of elements of the longest diagonal."""
         below, above = min(self.k2.value.data, 0), max(self.k1.value.data, 0)
         return maximum(0, minimum(rows + below, columns - above))
 
@@ -121,13 +121,13 @@ class MatrixSetDiagOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class MeshgridOp(RelayOp):
-    """Of n vectors, n tensors of n axes: the k-th has the k-th vector along its k-th axis, wherever on the others.
+    """n tensors of rank n for n vectors: tensor k has vector k along axis k and is constant along the others.
 
-    With `indexing` "xy" the first two axes are exchanged. A scalar stands for a vector of one element.
+    With `indexing` "xy" the first two axes are exchanged. A scalar counts as a vector of one element.
 
     Constraints:
     - C1: `indexing` is "ij" or "xy".
-    - C2: the operand is a tuple of scalars and vectors of one element type.
+    - C2: the operand is a tuple of scalars and vectors with the same element type.
 
     Example:
     ```mlir
@@ -147,7 +147,7 @@ class MeshgridOp(RelayOp):
     indexing = string_property("ij")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """As many tensors as vectors, all of one type; C2."""
+        """Returns as many tensors as there are vectors, all with the same type; checks C2."""
         type = facts[0]
         fields = list(type.types) if isinstance(type, TupleType) else []
         parts = Facts(self.name, fields)
@@ -161,7 +161,7 @@ class MeshgridOp(RelayOp):
         return TupleType((tensor_type(grid, vectors[0][1]),) * len(fields))
 
     def vector_of(self, axis: int, count: int) -> int:
-        """The number of the vector that lies along an axis, and of the axis along which a vector lies."""
+        """Returns the index of the vector along axis `axis`, or vice versa."""
         is_turned = self.indexing.data == "xy" and count > 1
         return 1 - axis if is_turned and axis < 2 else axis
 
@@ -169,11 +169,11 @@ class MeshgridOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class InvertPermutationOp(CompositeOp):
-    """The permutation that undoes one: `y[x[i]] = i`. An index out of range fails; no order is said of equal ones.
+    """The inverse of a permutation: `y[x[i]] = i`. An index out of range fails; duplicates are undefined.
 
     Constraints:
     - C1: the data is a vector.
-    - C2: its elements are integers.
+    - C2: the data's elements are integers.
 
     Example:
     ```mlir
@@ -194,12 +194,12 @@ class InvertPermutationOp(CompositeOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C1."""
+        """Returns the data's type; checks C1."""
         facts.require(len(facts.shape(0)) == 1, "C1", f"a permutation is a vector, found {facts[0]}")
         return facts.tensor(0)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """The places, put to where the data says."""
+        """A scatter of the indices at the data."""
         (data,) = parts.operands
         places = parts.op("cumsum", parts.op("ones_like", data), axis=0, exclusive=True)
         return parts.op("scatter_elements", data, data, places, axis=0)
@@ -208,12 +208,12 @@ class InvertPermutationOp(CompositeOp):
 @register_relay_op
 @irdl_op_definition
 class UnravelIndexOp(CompositeOp):
-    """The indices of a tensor of shape `shape` at row-major places: an index along axis k is `y[k, …]`.
+    """The indices along all axes for row-major indices in a tensor of shape `shape`: that along axis k is `y[k, …]`.
 
-    Extents below 1 count as 1; places behind the last count on from the first.
+    Extents less than 1 count as 1. Indices out of range wrap around.
 
     Constraints:
-    - C1: both operands have integers.
+    - C1: both operands are integers.
     - C2: `shape` is a vector of known length, 64 at most.
 
     Example:
@@ -231,7 +231,7 @@ class UnravelIndexOp(CompositeOp):
     shape = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """An axis for the indices in front of the data's; C2."""
+        """Returns the data's shape with a leading axis for the indices; checks C2."""
         (own, element), extents = facts.operand(0), facts.shape(1)
         message = f"the shape must be a vector of known length, {MOST_AXES} at most, found {facts[1]}"
         is_vector = len(extents) == 1 and isinstance(extents[0], int) and extents[0] <= MOST_AXES
@@ -239,7 +239,7 @@ class UnravelIndexOp(CompositeOp):
         return tensor_type((*extents, *own), element)
 
     def decompose(self, parts: Parts) -> SSAValue:
-        """Remainders and quotients by the extents, the last axis first: their product may be too large a number."""
+        """Remainders and quotients by the extents, last axis first, because products of extents may overflow."""
         data, shape = parts.operands
         rank, count = parts.rank(data), shape_of(shape.type)[0]
         extents = parts.op("maximum", parts.op("cast", shape, dtype=element_type_of(data.type)), 1)

@@ -1,4 +1,4 @@
-"""`relay.arange`: numbers at even distances."""
+"""`relay.arange`: evenly spaced numbers."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, is_nonnegative
 
 MOST_ELEMENTS = 64
-"""How many numbers are told to the rules of other ops."""
+"""The greatest number of elements that are inferred."""
 
 
 @register_relay_op
 @irdl_op_definition
 class ArangeOp(RelayOp):
-    """`start + i * step` for i from 0 while that has not reached `stop`: `max(ceil((stop - start) / step), 0)` numbers.
+    """The `max(ceil((stop - start) / step), 0)` numbers `start + i * step` for i from 0.
 
-    How many there are is known where start, stop and step are known integers, or where start is 0, step is 1 and stop
-    is an extent with a name.
+    Their number is known if start, stop and step are known integers, or if start is 0, step is 1 and stop is a named
+    extent.
 
     Constraints:
-    - C2: start, stop and step have rank 0 and are no truth values.
+    - C2: start, stop and step have rank 0 and are not booleans.
     - C3: `step` is not 0.
 
     Example:
@@ -51,23 +51,23 @@ class ArangeOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """A step of 0 fails."""
+        """The step may be 0."""
         return True
 
     @property
     def shape_depends_on_data(self) -> bool:
-        """The values of the operands decide."""
+        """The shape depends on the values of the operands."""
         return True
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The numbers, where they are known and few."""
+        """Returns the numbers if they are known and few."""
         bounds, count = _bounds(facts), _count(facts)
         if bounds is None or not isinstance(count, int) or count > MOST_ELEMENTS:
             return None
         return tuple(bounds[0] + place * bounds[2] for place in range(count))
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A vector of as many numbers as are known to be there; C2 and C3."""
+        """Returns a vector type, with a new extent if the number of elements is not known; checks C2 and C3."""
         element = facts.element(0)
         numbers = isinstance(element, AnyFloat) or (isinstance(element, IntegerType) and element.width.data > 1)
         scalars = all(facts.shape(index) == () for index in range(3))
@@ -79,13 +79,13 @@ class ArangeOp(RelayOp):
 
 
 def _bounds(facts: Facts) -> tuple[Dim, Dim, Dim] | None:
-    """Start, stop and step, where something is known of all."""
+    """Returns the known elements start, stop and step; None if any of them is not known."""
     known = [elements[0] for index in range(3) if (elements := facts.elements(index)) and len(elements) == 1]
     return (known[0], known[1], known[2]) if len(known) == 3 else None
 
 
 def _count(facts: Facts) -> Dim | None:
-    """How many numbers there are; `None` where that is not known. C3."""
+    """Returns the number of elements, None if it is not known; checks C3."""
     bounds = _bounds(facts)
     if bounds is None:
         return None

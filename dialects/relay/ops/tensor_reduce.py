@@ -26,8 +26,8 @@ from xrelay.index_algebra.dims import Dim, Shape
 class ReduceOp(RelayOp):
     """Base of the reductions.
 
-    `axis` lists the axes to reduce, all without it; `exclude` reduces the others instead; `keepdims` keeps reduced axes
-    with extent 1. The result has the data's element type.
+    `axis` lists the axes to reduce, by default all. `exclude` reduces the other axes instead. `keepdims` keeps reduced
+    axes with extent 1. The result has the data's element type.
 
     Constraints shared by all:
     - C1: `axis` names distinct axes of the data.
@@ -44,14 +44,14 @@ class ReduceOp(RelayOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept a single number as axis."""
+        """Accepts a single number as axis."""
         axis = attributes.get("axis")
         if isinstance(axis, int):
             attributes["axis"] = (axis,)
         return attributes
 
     def reduced_axes(self, rank: int) -> tuple[int, ...]:
-        """The axes that are reduced, ascending; C1."""
+        """Returns the reduced axes in ascending order; checks C1."""
         if self.axis is None:
             return () if self.exclude.value.data else tuple(range(rank))
         named = require_axes(self, ints(self.axis), rank, "C1")
@@ -60,12 +60,12 @@ class ReduceOp(RelayOp):
         return tuple(sorted(named))
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents that stay; C1."""
+        """Returns the remaining extents; checks C1."""
         shape, element = facts.operand(0)
         return tensor_type(self.result_shape(shape), element)
 
     def result_shape(self, shape: Shape) -> Shape:
-        """The extents that stay of data of `shape`; reduced ones are 1 with `keepdims`."""
+        """Returns the remaining extents of data of `shape`; reduced ones are 1 with `keepdims`."""
         reduced = self.reduced_axes(len(shape))
         if not self.keepdims.value.data:
             return tuple(dim for axis, dim in enumerate(shape) if axis not in reduced)
@@ -73,7 +73,7 @@ class ReduceOp(RelayOp):
         return tuple(result)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """Follow the data; both parts of a split axis are reduced. The result lacks them or has extent 1 there."""
+        """Follows the layout of the data. Both parts of a split axis are reduced."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -90,7 +90,7 @@ class ReduceOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class SumOp(ReduceOp):
-    """The sum over `axis`; of truth values, whether one of them holds.
+    """The sum over `axis`; for booleans, whether any is true.
 
     Constraints:
     - C1: `axis` names distinct axes of the data.
@@ -108,7 +108,7 @@ class SumOp(ReduceOp):
 @register_relay_op
 @irdl_op_definition
 class MeanOp(ReduceOp):
-    """The mean over `axis`; of integers, the sum divided by the count and truncated.
+    """The mean over `axis`; for integers, the truncated quotient of sum and count.
 
     Constraints:
     - C1: `axis` names distinct axes of the data.
@@ -164,7 +164,7 @@ class MinOp(ReduceOp):
 @register_relay_op
 @irdl_op_definition
 class ProdOp(ReduceOp):
-    """The product over `axis`; of truth values, whether all of them hold.
+    """The product over `axis`; for booleans, whether all are true.
 
     Constraints:
     - C1: `axis` names distinct axes of the data.

@@ -1,4 +1,4 @@
-"""`relay.reverse`: the elements along an axis the other way round."""
+"""`relay.reverse`: reversal along an axis."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xrelay.dialects.relay.core.registry import register_relay_op
 @register_relay_op
 @irdl_op_definition
 class ReverseOp(RelayOp):
-    """The data with the elements along `axis` in the reverse order.
+    """The data with the elements along `axis` in reverse order.
 
     Example:
     ```mlir
@@ -38,5 +38,5 @@ class ReverseOp(RelayOp):
     axis = int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type."""
+        """Returns the data's type."""
         return facts.tensor(0)

@@ -1,4 +1,4 @@
-"""Rounding to whole numbers, the sign, and questions about floats."""
+"""Rounding to whole numbers, the sign, and float predicates."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class FloorOp(UnaryElementwiseOp):
-    """The greatest whole number that is not greater than x; integers stay, elementwise.
+    """The greatest whole number not greater than x, elementwise; integers are unchanged.
 
     Example:
     ```mlir
@@ -32,7 +32,7 @@ class FloorOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class CeilOp(UnaryElementwiseOp):
-    """The least whole number that is not less than x; integers stay, elementwise.
+    """The least whole number not less than x, elementwise; integers are unchanged.
 
     Example:
     ```mlir
@@ -47,7 +47,7 @@ class CeilOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class RoundOp(UnaryElementwiseOp):
-    """The nearest whole number, of two the even one; integers stay, elementwise.
+    """The nearest whole number, halves to even, elementwise; integers are unchanged.
 
     Example:
     ```mlir
@@ -62,7 +62,7 @@ class RoundOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class TruncOp(UnaryElementwiseOp):
-    """x without its fraction; integers stay, elementwise.
+    """x truncated towards zero, elementwise; integers are unchanged.
 
     Example:
     ```mlir
@@ -77,7 +77,7 @@ class TruncOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class SignOp(UnaryElementwiseOp):
-    """1 where x is positive, -1 where it is negative, else 0; not a number stays that, elementwise.
+    """1 if x is positive, -1 if x is negative, NaN if x is NaN, else 0, elementwise.
 
     Example:
     ```mlir
@@ -90,24 +90,24 @@ class SignOp(UnaryElementwiseOp):
 
 
 class FloatPredicateOp(UnaryElementwiseOp):
-    """Base of the questions about floats (Relay's IdentityCompRel): the result is a tensor of i1.
+    """Base of the float predicates (Relay's IdentityCompRel): the result is a tensor of i1.
 
-    Every integer is a finite number.
+    Integers are finite numbers.
     """
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's shape with element type i1."""
+        """Returns the operand's shape with element type i1."""
         return tensor_type(facts.shape(0), i1)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """A result of truth values says nothing of what was asked about."""
+        """Returns the operand types unchanged, because the boolean result does not determine them."""
         return facts
 
 
 @register_relay_op
 @irdl_op_definition
 class IsnanOp(FloatPredicateOp):
-    """Whether x is not a number, which no integer is, elementwise.
+    """Whether x is NaN, elementwise; false for integers.
 
     Example:
     ```mlir
@@ -122,7 +122,7 @@ class IsnanOp(FloatPredicateOp):
 @register_relay_op
 @irdl_op_definition
 class IsinfOp(FloatPredicateOp):
-    """Whether x is infinite, which no integer is, elementwise.
+    """Whether x is infinite, elementwise; false for integers.
 
     Example:
     ```mlir
@@ -137,7 +137,7 @@ class IsinfOp(FloatPredicateOp):
 @register_relay_op
 @irdl_op_definition
 class IsfiniteOp(FloatPredicateOp):
-    """Whether x is a number and not infinite, as every integer is, elementwise.
+    """Whether x is neither NaN nor infinite, elementwise; true for integers.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-"""`relay.cumsum` and `relay.cumprod`: sums and products of all elements so far along an axis."""
+"""`relay.cumsum` and `relay.cumprod`: cumulative sums and products along an axis."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from xrelay.index_algebra.dims import product
 
 
 class CumulativeOp(RelayOp):
-    """Base of cumsum and cumprod (Relay's ScanopRel): along `axis`, without it over all elements in a row.
+    """Base of cumsum and cumprod (Relay's ScanopRel) along `axis`, or over the flattened data without it.
 
-    The result has the element type `dtype`, by default the data's. With `exclusive` an element does not count itself.
+    The result has the element type `dtype`, by default the data's. With `exclusive` the element itself is excluded.
     """
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
@@ -36,7 +36,7 @@ class CumulativeOp(RelayOp):
     exclusive = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's shape, or one axis of all elements; C2."""
+        """Returns the data's shape, or a vector of all elements without `axis`; checks C2."""
         shape, own = facts.operand(0)
         element = self.element_type_property(self.dtype, own, "C2")
         facts.require(element != i1, "C2", "there is no arithmetic on truth values", help="give a dtype")
@@ -46,12 +46,12 @@ class CumulativeOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class CumsumOp(CumulativeOp):
-    """The sum of all elements up to each along `axis`; without an axis the data count as one row.
+    """The cumulative sum along `axis`, or of the flattened data without `axis`.
 
-    The result has the element type `dtype`, by default the data's. With `exclusive` an element does not count itself.
+    The result has the element type `dtype`, by default the data's. With `exclusive` the element itself is excluded.
 
     Constraints:
-    - C2: the elements of the result are not truth values.
+    - C2: the elements of the result are not booleans.
 
     Example:
     ```mlir
@@ -66,12 +66,12 @@ class CumsumOp(CumulativeOp):
 @register_relay_op
 @irdl_op_definition
 class CumprodOp(CumulativeOp):
-    """The product of all elements up to each along `axis`; without an axis the data count as one row.
+    """The cumulative product along `axis`, or of the flattened data without `axis`.
 
-    The result has the element type `dtype`, by default the data's. With `exclusive` an element does not count itself.
+    The result has the element type `dtype`, by default the data's. With `exclusive` the element itself is excluded.
 
     Constraints:
-    - C2: the elements of the result are not truth values.
+    - C2: the elements of the result are not booleans.
 
     Example:
     ```mlir

@@ -1,4 +1,4 @@
-"""`relay.scatter_elements` and `relay.scatter_nd`: a tensor with updates at indices that are an operand."""
+"""`relay.scatter_elements` and `relay.scatter_nd`: updates of a tensor at indices from an operand."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from xrelay.dialects.shared.types import IncompleteType
 from xrelay.index_algebra.dims import shape_text
 
 REDUCTIONS = ("update", "add", "mul", "min", "max")
-"""What can become of an element and an update of it."""
+"""The ways to combine an element and its update."""
 
 
 class ScatterOp(IndexingOp):
-    """What the two scatters share: data, indices, updates; the result has the data's type."""
+    """Base of the scatters. The operands are data, indices and updates; the result has the data's type."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
 
@@ -43,7 +43,7 @@ class ScatterOp(IndexingOp):
         return True
 
     def require_numbers(self, facts: Facts, word: str, constraint: str) -> None:
-        """Require that what is added or multiplied is no boolean."""
+        """Requires that booleans are not added or multiplied."""
         facts.require(
             facts.element(0) != i1 or word not in ("add", "mul"),
             constraint,
@@ -52,7 +52,7 @@ class ScatterOp(IndexingOp):
         )
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The data has the type of the result."""
+        """Returns the result's type for the data."""
         if not isinstance(facts[0], IncompleteType):
             return facts
         return [result_type, *facts[1:]]
@@ -61,15 +61,15 @@ class ScatterOp(IndexingOp):
 @register_relay_op
 @irdl_op_definition
 class ScatterElementsOp(ScatterOp):
-    """The data with updates at the places whose index along `axis` `indices` says, the others being the update's own.
+    """The data updated at `indices` along `axis` and at the index of the update along the other axes.
 
-    `result[indices[i, j], j] = updates[i, j]` for axis 0 and "update"; of several updates of an element the last one in
-    row-major order stays. "add", "mul", "min" and "max" combine an update with what is there. Negative indices count
-    from the end; the op fails where an index is out of range still. Relay's "mean" is not known.
+    `result[indices[i, j], j] = updates[i, j]` for axis 0 and "update"; of several updates of an element the last in
+    row-major order is used. "add", "mul", "min" and "max" combine the update with the element. Negative indices count
+    from the end; the op fails if an index is still out of range. Relay's "mean" is not supported.
 
     Constraints:
-    - C5: data and indices have one rank, and along the other axes the indices reach no further than the data.
-    - C6: indices and updates have one shape.
+    - C5: data and indices have the same rank, and the indices' extents of the other axes are at most the data's.
+    - C6: indices and updates have the same shape.
     - C7: booleans are not added or multiplied.
 
     Example:
@@ -92,11 +92,11 @@ class ScatterElementsOp(ScatterOp):
     reduction = string_property("update")
 
     def axis_index(self, rank: int) -> int:
-        """The axis from the front."""
+        """Returns the axis from the front."""
         return axis_index(self.axis.value.data, rank)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C5 to C7."""
+        """Returns the data's type; checks C5 to C7."""
         places = facts.shape(1)
         require_inside(facts, facts.shape(0), places, self.axis.value.data, "C5")
         require_same_extents(facts, places, facts.shape(2), "C6", "indices and updates")
@@ -107,15 +107,15 @@ class ScatterElementsOp(ScatterOp):
 @register_relay_op
 @irdl_op_definition
 class ScatterNDOp(ScatterOp):
-    """The data with updates of the slices at index tuples, which the first axis of `indices` holds.
+    """The data with slices updated at index tuples, which are along the first axis of `indices`.
 
     `result[indices[0, y…], …, indices[M-1, y…], x…] = updates[y…, x…]` for the mode "update"; of several updates of an
-    element the last one in row-major order stays. "add", "mul", "min" and "max" combine an update with what is there.
-    Negative indices count from the end; the op fails where an index is out of range still.
+    element the last in row-major order is used. "add", "mul", "min" and "max" combine the update with the element.
+    Negative indices count from the end; the op fails if an index is still out of range.
 
     Constraints:
-    - C4: the indices have an axis of known extent M for the tuples, no more than the data has axes.
-    - C5: the updates have the indices' shape without its first axis, then the data's axes that no index names.
+    - C4: the indices have an axis of known extent M for the tuples, at most the rank of the data.
+    - C5: the updates have the indices' shape without its first axis, followed by the data's axes that are not indexed.
     - C6: booleans are not added or multiplied.
 
     Example:
@@ -135,7 +135,7 @@ class ScatterNDOp(ScatterOp):
     mode = string_property("update")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C4 to C6."""
+        """Returns the data's type; checks C4 to C6."""
         shape, places = facts.shape(0), facts.shape(1)
         parts = require_tuples(facts, places, None, "C4")
         facts.require(parts <= len(shape), "C4", f"tuples of {parts} do not index data of shape {shape_text(shape)}")

@@ -1,4 +1,4 @@
-"""`relay.where`: each element from one of two tensors, as a third says."""
+"""`relay.where`: selection between the elements of two tensors."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from xrelay.dialects.shared.types import shape_of, tensor_type
 @register_relay_op
 @irdl_op_definition
 class WhereOp(RelayOp):
-    """The element of `x` where the condition holds and of `y` elsewhere, with numpy's broadcasting.
+    """The element of `x` if the condition is true, else of `y`, elementwise with numpy's broadcasting.
 
     Example:
     ```mlir
@@ -47,13 +47,13 @@ class WhereOp(RelayOp):
     y = operand_def()
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those that the condition chooses."""
+        """Returns the elements selected by the condition."""
         return chosen_elements(facts)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The broadcast shape with the element type of x and y."""
+        """Returns the broadcast shape with the element type of x and y."""
         return tensor_type(facts.broadcast("C2"), facts.element(1))
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the operand that has a layout, where the others broadcast along with it."""
+        """Follows the operand with a layout if the others broadcast to it."""
         return broadcast_layouts(layouts, [shape_of(operand.type) for operand in self.operands])

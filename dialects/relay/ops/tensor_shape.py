@@ -1,4 +1,4 @@
-"""`relay.reshape`, `relay.squeeze`, `relay.expand_dims`, `relay.nn.batch_flatten`: the same bytes in another shape."""
+"""`relay.reshape`, `relay.squeeze`, `relay.expand_dims`, `relay.nn.batch_flatten`: changes of shape."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from xrelay.dialects.shared.types import tensor_type
 from xrelay.index_algebra.dims import Dim, Shape, product
 
 MOST_AXES: Final = 64
-"""How many axes an array of numpy has at most."""
+"""The maximum rank of a numpy array."""
 
 
 class ReshapingOp(RelayOp):
-    """Base of the ops that only give the same elements, in the same order, another shape."""
+    """Base of the ops that only change the shape; the elements and their order are the same."""
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.INJECTIVE
     MIXED_PRECISION: ClassVar[MixedPrecision | None] = MixedPrecision.FOLLOW
@@ -42,20 +42,20 @@ class ReshapingOp(RelayOp):
     data = operand_def()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The shape rule."""
+        """Returns the result's shape for data of `shape`."""
         raise NotImplementedError(f"{self.name} has no shape rule")
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """The data's, in their order."""
+        """Returns the data's elements."""
         return facts.elements(0)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The new shape with the data's element type."""
+        """Returns the new shape with the data's element type."""
         shape, element = facts.operand(0)
         return tensor_type(self.result_shape(facts, shape), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Read the data as it comes where its layout leaves the elements in order; the result is as the text says."""
+        """Reads the data in a layout that preserves the order of elements; the result keeps its original layout."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -74,14 +74,14 @@ class ReshapingOp(RelayOp):
 class ReshapeOp(ReshapingOp):
     """The same elements in another shape, given by Relay's codes.
 
-    A positive number is an extent. `0` copies the extent at the same place, `-1` is what remains of the element count,
-    `-2` copies all further extents, `-3` is the product of the next two, `-4` splits the next extent into the two
-    codes after it, one of which may be -1. With `allowzero`, `0` is an extent of 0.
+    A positive number is an extent. `0` copies the extent at the same position, `-1` is inferred from the number of
+    elements, `-2` copies all remaining extents, `-3` is the product of the next two, and `-4` splits the next extent
+    into the two codes after it, and either may be -1. With `allowzero`, `0` is an extent of 0.
 
     Constraints:
-    - C1: the codes are well-formed: known, at most one -1, -4 followed by two extents.
+    - C1: the codes are well-formed: known codes, at most one -1, -4 followed by two extents.
     - C2: the codes do not use more extents than the data has.
-    - C3: the element counts are equal, and divisible where -1 or -4 divides.
+    - C3: the element counts are equal, and divisible if there is a -1 or -4.
 
     Example:
     ```mlir
@@ -97,30 +97,30 @@ class ReshapeOp(ReshapingOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept a single number as shape."""
+        """Accepts a single number as shape."""
         shape = attributes.get("newshape")
         if isinstance(shape, int):
             attributes["newshape"] = (shape,)
         return attributes
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """Follow the codes; C1 to C3."""
+        """Returns the shape that the codes specify; checks C1 to C3."""
         return reshaped(facts, shape, ints(self.newshape), allow_zero=bool(self.allowzero.value.data))
 
 
 @register_relay_op
 @irdl_op_definition
 class ReverseReshapeOp(ReshapingOp):
-    """The same elements in another shape, given by Relay's codes, which are read from the last to the first.
+    """The same elements in another shape, given by Relay's codes in reverse order.
 
-    The codes mean what they mean in `relay.reshape`, between the extents and the codes both in reverse order: with
-    `[-1, 0]` the last extent is kept, where `reshape` would look for it at the second place. So the two codes by which
-    -4 splits an extent stand in front of it, the inner one next to it.
+    `relay.reshape` documents the codes. Extents and codes are both processed from the last to the first: in `[-1, 0]`
+    the 0 copies the last extent, whereas `reshape` copies the second. The two codes for the parts of a -4 precede it,
+    with the inner part next to it.
 
     Constraints:
-    - C1: the codes are well-formed: known, at most one -1, -4 behind two extents.
+    - C1: the codes are well-formed: known codes, at most one -1, -4 preceded by two extents.
     - C2: the codes do not use more extents than the data has.
-    - C3: the element counts are equal, and divisible where -1 or -4 divides.
+    - C3: the element counts are equal, and divisible if there is a -1 or -4.
 
     Example:
     ```mlir
@@ -135,18 +135,18 @@ class ReverseReshapeOp(ReshapingOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept a single number as shape."""
+        """Accepts a single number as shape."""
         return ReshapeOp.normalize(attributes)
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """Follow the codes backwards; C1 to C3."""
+        """Returns the shape that the reversed codes specify; checks C1 to C3."""
         return reshaped(facts, shape[::-1], ints(self.newshape)[::-1], allow_zero=False)[::-1]
 
 
 @register_relay_op
 @irdl_op_definition
 class BatchFlattenOp(ReshapingOp):
-    """All axes after the first become one.
+    """The data with all axes after the first merged into one.
 
     Constraints:
     - C1: the data has at least one axis.
@@ -161,7 +161,7 @@ class BatchFlattenOp(ReshapingOp):
     name = "relay.nn.batch_flatten"
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The first extent and the product of the others; C1."""
+        """Returns the first extent and the product of the others; checks C1."""
         facts.require(len(shape) >= 1, "C1", "data of rank 0 has no batch axis")
         return (shape[0], product(shape[1:]))
 
@@ -169,7 +169,7 @@ class BatchFlattenOp(ReshapingOp):
 @register_relay_op
 @irdl_op_definition
 class SqueezeOp(ReshapingOp):
-    """Leave out axes of extent 1: those named by `axis`, or all.
+    """The data without its axes of extent 1, or without the axes `axis`.
 
     Constraints:
     - C1: `axis` names distinct axes of the data.
@@ -188,14 +188,14 @@ class SqueezeOp(ReshapingOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept a single number as axis."""
+        """Accepts a single number as axis."""
         axis = attributes.get("axis")
         if isinstance(axis, int):
             attributes["axis"] = (axis,)
         return attributes
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The extents that stay; C1 and C2."""
+        """Returns the remaining extents; checks C1 and C2."""
         if self.axis is None:
             facts.require(all(isinstance(dim, int) for dim in shape), "C2", "name the axes where extents are not known")
             return tuple(dim for dim in shape if dim != 1)
@@ -205,7 +205,7 @@ class SqueezeOp(ReshapingOp):
         return tuple(dim for index, dim in enumerate(shape) if index not in axes)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """As of all; else the axes go from the layout too."""
+        """Reads the data in an order-preserving layout; else removes the axes from the layout."""
         answer = super().propagate_layouts(layouts)
         layout, shape = layouts[0], known_shape(self.data.type)
         if layout is None or shape is None or isinstance(answer, LayoutDecision):
@@ -219,11 +219,11 @@ class SqueezeOp(ReshapingOp):
 @register_relay_op
 @irdl_op_definition
 class ExpandDimsOp(ReshapingOp):
-    """Insert `num_newaxis` axes of extent 1 at position `axis` of the result.
+    """The data with `num_newaxis` axes of extent 1 inserted at position `axis` of the result.
 
     Constraints:
-    - C1: `axis` lies between -rank - 1 and rank.
-    - C2: `num_newaxis` is 0 to 64, the most axes that an array of numpy has.
+    - C1: `axis` is between -rank - 1 and rank.
+    - C2: `num_newaxis` is 0 to 64, the maximum rank of a numpy array.
 
     Example:
     ```mlir
@@ -240,17 +240,17 @@ class ExpandDimsOp(ReshapingOp):
 
     @property
     def new_axes(self) -> int:
-        """How many axes are inserted."""
+        """The number of inserted axes."""
         return self.num_newaxis.value.data
 
     def position(self, rank: int) -> int:
-        """Where the axes are inserted, counted from the front; C1."""
+        """Returns the position of the inserted axes, counted from the front; checks C1."""
         axis = self.axis.value.data
         self.require(-rank - 1 <= axis <= rank, "C1", f"axis {axis} is out of range for rank {rank}")
         return axis + rank + 1 if axis < 0 else axis
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The data's extents with ones between; C1 and C2."""
+        """Returns the data's extents with the inserted ones; checks C1 and C2."""
         fits = 0 <= self.new_axes <= MOST_AXES
         facts.require(fits, "C2", f"num_newaxis must be 0 to {MOST_AXES}, found {self.new_axes}")
         position = self.position(len(shape))
@@ -258,7 +258,7 @@ class ExpandDimsOp(ReshapingOp):
         return (*shape[:position], *ones, *shape[position:])
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """As of all; else the layout gets axes of new letters."""
+        """Reads the data in an order-preserving layout; else inserts axes with new letters into the layout."""
         answer = super().propagate_layouts(layouts)
         layout = layouts[0]
         if layout is None or isinstance(answer, LayoutDecision) or self.new_axes == 0:

@@ -1,4 +1,4 @@
-"""`relay.transpose`, `relay.layout_transform`, `relay.nn.pad`: elements moved to other places."""
+"""`relay.transpose`, `relay.layout_transform`, `relay.nn.pad`: permutations and padding."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ from xrelay.dialects.shared.types import IncompleteType, shape_of, tensor_type
 from xrelay.index_algebra.dims import AnyDim, Dim, minimum
 
 PAD_MODES = ("constant", "edge", "reflect")
-"""What `nn.pad` can fill with."""
+"""The ways in which `nn.pad` fills."""
 
 
 @register_relay_op
 @irdl_op_definition
 class TransposeOp(RelayOp):
-    """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`.
+    """The data with permuted axes: axis i of the result is axis `axes[i]` of the data. By default, axes are reversed.
 
     Constraints:
     - C1: `axes` is a permutation of the data's axes.
@@ -56,7 +56,7 @@ class TransposeOp(RelayOp):
     axes = optional_ints_property()
 
     def permutation(self, rank: int) -> tuple[int, ...]:
-        """For each axis of the result the axis of the data; C1."""
+        """Returns the axis of the data for each axis of the result; checks C1."""
         if self.axes is None:
             return tuple(reversed(range(rank)))
         axes = ints(self.axes)
@@ -64,12 +64,12 @@ class TransposeOp(RelayOp):
         return require_axes(self, axes, rank, "C1")
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's extents in the new order; C1."""
+        """Returns the data's extents in the new order; checks C1."""
         shape, element = facts.operand(0)
         return tensor_type([shape[axis] for axis in self.permutation(len(shape))], element)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The result's extents in the old order."""
+        """Returns the result's extents in the old order."""
         if not isinstance(facts[0], IncompleteType) or isinstance(result_type, IncompleteType):
             return facts
         shape, element = Facts(self.name, [result_type]).operand(0)
@@ -77,20 +77,20 @@ class TransposeOp(RelayOp):
         return [tensor_type([extents[axis] for axis in range(len(shape))], element)]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """The operand in its layout is the result, whose text has the letters in the new order."""
+        """Renames the layout: the operand is the result, with its original layout permuted."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
         before = layout.text.axes
         text = Layout(tuple(before[axis] for axis in self.permutation(len(before))))
-        # Not every order is a layout where the text has inner parts.
+        # With inner axes, a permutation may not be a valid layout.
         return LayoutRenaming(LayoutPermutation.of(Layout(layout.axes), Layout.parse(str(text))))
 
 
 @register_relay_op
 @irdl_op_definition
 class LayoutTransformOp(RelayOp):
-    """The same tensor in another layout; blocks that are not full are filled with zeros.
+    """The same tensor in another layout; partial blocks are filled with zeros.
 
     Constraints:
     - C1: both layouts are well-formed and have the same primal axes.
@@ -115,7 +115,7 @@ class LayoutTransformOp(RelayOp):
 
     @property
     def layouts(self) -> tuple[Layout, Layout]:
-        """Source and target layout; C1."""
+        """Source and target layout; checks C1."""
         try:
             source, target = Layout.parse(self.src_layout.data), Layout.parse(self.dst_layout.data)
         except LayoutError as error:
@@ -127,7 +127,7 @@ class LayoutTransformOp(RelayOp):
         return source, target
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The shape in the target layout, blocks rounded up; C1 and C2."""
+        """Returns the shape in the target layout, with the number of blocks rounded up; checks C1 and C2."""
         shape, element = facts.operand(0)
         source, target = self.layouts
         try:
@@ -139,7 +139,7 @@ class LayoutTransformOp(RelayOp):
         return result
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutAnswer:
-        """The operand in its layout is the result, unless blocks are filled up or cut here."""
+        """Renames the layout: the operand is the result, unless blocks are padded or cropped."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None,), None)
@@ -154,13 +154,13 @@ class LayoutTransformOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class PadOp(RelayOp):
-    """Elements added around the data: `pad_width` lists (before, after) for every axis in one flat array.
+    """The data padded at its borders: `pad_width` lists (before, after) for every axis in one flat array.
 
     `pad_mode` "constant" fills with the second operand, a scalar; "edge" repeats the outermost element; "reflect"
     mirrors about it.
 
     Constraints:
-    - C1: `pad_width` has two numbers for each axis, none negative.
+    - C1: `pad_width` has two numbers for each axis, and none is negative.
     - C2: `pad_mode` is "constant", "edge" or "reflect".
     - C3: the pad value has rank 0 and the data's element type.
     - C4: "edge" pads no axis of extent 0; "reflect" pads by less than the extent.
@@ -185,7 +185,7 @@ class PadOp(RelayOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept pairs: `((0, 0), (1, 1))`."""
+        """Accepts pairs: `((0, 0), (1, 1))`."""
         return with_flat(attributes, "pad_width")
 
     @property
@@ -195,7 +195,7 @@ class PadOp(RelayOp):
         return tuple(zip(widths[::2], widths[1::2], strict=True))
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Each extent grown by its padding; C1 to C4."""
+        """Returns each extent plus its padding; checks C1 to C4."""
         shape, element = facts.operand(0)
         value, value_element = facts.operand(1)
         widths = ints(self.pad_width)
@@ -217,14 +217,14 @@ class PadOp(RelayOp):
         return tensor_type(padded, element)
 
     def infer_operand_types(self, facts: Facts, result_type: Attribute) -> Sequence[Attribute]:
-        """The pad value is a scalar of the data's element type."""
+        """Returns a scalar of the data's element type for the pad value."""
         data, value = facts
         if isinstance(data, IncompleteType) or not isinstance(value, IncompleteType):
             return facts
         return [data, tensor_type((), facts.element(0))]
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutDecision | LayoutRefusal:
-        """Follow the data where a split axis is padded by whole blocks of the pad value, or not at all."""
+        """Follows the layout of the data if split axes are not padded, or only by full blocks of the pad value."""
         layout = layouts[0]
         if layout is None:
             return LayoutDecision((None, None), None)
@@ -243,7 +243,7 @@ class PadOp(RelayOp):
 
 
 def require_padding(facts: Facts, mode: str, extent: Dim, width: Dim) -> None:
-    """C4 of `nn.pad`: the elements that a mode repeats are there, where an axis gets `width` elements at an end."""
+    """Checks C4 of `nn.pad`: an axis padded by `width` elements has the elements that the mode repeats."""
     if mode != "constant" and not isinstance(width, int | AnyDim):
         one = minimum(width, 1)
         facts.require_at_least(extent, one if mode == "edge" else width + one, "C4", "padded extent")

@@ -64,7 +64,7 @@ class TanOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class AsinOp(UnaryElementwiseOp):
-    """The angle in [-π/2, π/2] whose sine is x; not a number outside of [-1, 1], elementwise.
+    """The angle in [-π/2, π/2] whose sine is x, elementwise; NaN outside of [-1, 1].
 
     Example:
     ```mlir
@@ -80,7 +80,7 @@ class AsinOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class AcosOp(UnaryElementwiseOp):
-    """The angle in [0, π] whose cosine is x; not a number outside of [-1, 1], elementwise.
+    """The angle in [0, π] whose cosine is x, elementwise; NaN outside of [-1, 1].
 
     Example:
     ```mlir
@@ -162,7 +162,7 @@ class AsinhOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class AcoshOp(UnaryElementwiseOp):
-    """The number, not negative, whose hyperbolic cosine is x; not a number where x is less than 1, elementwise.
+    """The nonnegative number whose hyperbolic cosine is x, elementwise; NaN if x is less than 1.
 
     Example:
     ```mlir
@@ -178,7 +178,7 @@ class AcoshOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class AtanhOp(UnaryElementwiseOp):
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1, not a number beyond, elementwise.
+    """The number whose hyperbolic tangent is x, elementwise; infinite at 1 and -1, NaN beyond.
 
     Example:
     ```mlir

@@ -19,7 +19,7 @@ from xrelay.dialects.relay.ops.tensor_elementwise import FLOATS, UnaryElementwis
 @register_relay_op
 @irdl_op_definition
 class CopyOp(UnaryElementwiseOp):
-    """x as it is, elementwise.
+    """x unchanged, elementwise.
 
     Example:
     ```mlir
@@ -31,7 +31,7 @@ class CopyOp(UnaryElementwiseOp):
     name = "relay.copy"
 
     def infer_elements(self, facts: Facts) -> Elements | None:
-        """Those of x."""
+        """Returns the elements of x."""
         return facts.elements(0)
 
 
@@ -54,7 +54,7 @@ class TanhOp(UnaryElementwiseOp):
 @register_relay_op
 @irdl_op_definition
 class SqrtOp(UnaryElementwiseOp):
-    """The square root of x; not a number where x is negative, elementwise.
+    """The square root of x, elementwise; NaN if x is negative.
 
     Example:
     ```mlir
@@ -174,7 +174,7 @@ class ClipOp(UnaryElementwiseOp):
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept integers as bounds."""
+        """Accepts integers as bounds."""
         for name in ("a_min", "a_max"):
             bound = attributes.get(name)
             if isinstance(bound, int):
@@ -182,7 +182,7 @@ class ClipOp(UnaryElementwiseOp):
         return attributes
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The operand's type; C1."""
+        """Returns the operand's type; checks C1."""
         low, high = self.a_min.value.data, self.a_max.value.data
         facts.require(low <= high, "C1", f"a_min {low} is greater than a_max {high}")
         return facts.tensor(0)

@@ -1,4 +1,4 @@
-"""`relay.variance`: the mean squared distance from a mean."""
+"""`relay.variance`: the mean squared difference from a mean."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from xrelay.index_algebra.dims import shape_text
 @register_relay_op
 @irdl_op_definition
 class VarianceOp(ReduceOp):
-    """The sum over `axis` of `(data - mean)²`, divided by the number of terms, with `unbiased` by one less.
+    """The sum over `axis` of `(data - mean)²`, divided by the number of terms, or by one less with `unbiased`.
 
-    Of no elements it is 0 / 0 either way, which is NaN.
-    `mean` has the data's axes, those that are reduced with extent 1: `relay.mean` with `keepdims`.
+    It is NaN if there are no terms. `mean` has the data's shape with extent 1 at the reduced axes, like `relay.mean`
+    with `keepdims`.
 
     Constraints:
     - C4: the mean has the data's shape with extent 1 at the reduced axes.
@@ -41,7 +41,7 @@ class VarianceOp(ReduceOp):
     name = "relay.variance"
     CONSTRAINTS: ClassVar[Constraints] = {"C1": AxisOf(), "C2": FloatElements(), "C3": SameElements()}
 
-    # Fields of a subclass come first: those of the base are declared again, in Relay's order.
+    # Fields of a subclass come first, so those of the base are redeclared in Relay's order.
     data = operand_def()
     mean = operand_def()
 
@@ -51,7 +51,7 @@ class VarianceOp(ReduceOp):
     unbiased = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The extents that stay; C4."""
+        """Returns the remaining extents; checks C4."""
         shape, element = facts.operand(0)
         reduced = self.reduced_axes(len(shape))
         wanted = tuple(1 if axis in reduced else extent for axis, extent in enumerate(shape))
@@ -63,5 +63,5 @@ class VarianceOp(ReduceOp):
         return tensor_type(self.result_shape(shape), element)
 
     def propagate_layouts(self, layouts: Sequence[Layout | None]) -> LayoutRefusal:
-        """Data and mean stay together in the layout of the text."""
+        """Keeps the original layout, which data and mean share."""
         return LayoutRefusal(f"{self.name} reads data and mean in one layout")

@@ -1,4 +1,4 @@
-"""Parts of tensors: `relay.strided_set`, `relay.sliding_window` and `relay.adv_index`."""
+"""Slices and windows of tensors: `relay.strided_set`, `relay.sliding_window` and `relay.adv_index`."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from xrelay.index_algebra.dims import Shape, shape_text
 @register_relay_op
 @irdl_op_definition
 class StridedSetOp(RelayOp):
-    """The data with the elements of `v` in a slice: from `begin` to before `end`, by `strides`, along the first axes.
+    """The data with the slice from `begin` to before `end` by `strides`, along the first axes, replaced by `v`.
 
-    The numbers are operands. Those below 0 count from the end of the axis, those outside are brought to the nearest
-    place, as in numpy; a stride of 0 takes nothing. Where the slice has more places than `v`, the data stays.
+    Negative numbers count from the end of the axis, and numbers out of range are clamped, as in numpy. A stride of 0
+    selects nothing. If the slice has more elements than `v`, the remaining ones keep the data.
 
     Constraints:
     - C4: `v` has as many axes as the data.
-    - C5: `begin`, `end` and `strides` are vectors of one known length, no longer than the data has axes.
+    - C5: `begin`, `end` and `strides` are vectors of the same known length, at most the rank of the data.
 
     Example:
     ```mlir
@@ -58,7 +58,7 @@ class StridedSetOp(RelayOp):
     strides = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The data's type; C4 and C5."""
+        """Returns the data's type; checks C4 and C5."""
         shape, new = facts.shape(0), facts.shape(1)
         message = f"{len(new)} axes are set in {len(shape)}"
         facts.require(len(shape) == len(new), "C4", message)
@@ -73,10 +73,10 @@ class StridedSetOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class SlidingWindowOp(MovementOp):
-    """Windows over the axes from `axis` on: `result[x…, i…, k…] = data[x…, i * strides + k …]`.
+    """Windows over the axes from `axis` to the last: `result[x…, i…, k…] = data[x…, i * strides + k …]`.
 
     Constraints:
-    - C4: `window_shape` and `strides` have a number for each of these axes.
+    - C4: `window_shape` and `strides` have one number for each of these axes.
     - C5: a window is no longer than its axis.
 
     Example:
@@ -95,7 +95,7 @@ class SlidingWindowOp(MovementOp):
     strides = required_ints_property()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """The axes in front, the places of the windows, the windows; C4 and C5."""
+        """Returns the leading axes, the numbers of windows and the window's shape; checks C4 and C5."""
         axis, window, strides = (
             axis_index(self.axis.value.data, len(shape)),
             ints(self.window_shape),
@@ -113,13 +113,13 @@ class SlidingWindowOp(MovementOp):
 @register_relay_op
 @irdl_op_definition
 class AdvIndexOp(RelayOp):
-    """`data[i, j, …]` for indices i, j, … of the first axes that broadcast to one shape, as numpy has it.
+    """`data[i, j, …]` for indices i, j, … of the first axes, which broadcast, as in numpy.
 
-    The operand is the tuple of the data and the indices. The result has the shape of the indices in place of these
-    axes. Negative indices count from the end; the op fails where one is out of range still.
+    The operand is the tuple of the data and the indices. In the result, these axes are replaced by the broadcast shape
+    of the indices. Negative indices count from the end; the op fails if an index is still out of range.
 
     Constraints:
-    - C1: the operand is a tuple of a tensor and of at least one tensor of integers, no more than it has axes.
+    - C1: the operand is a tuple of a tensor and at least one integer tensor, at most one for each of its axes.
     - C2: the indices broadcast.
 
     Example:
@@ -143,7 +143,7 @@ class AdvIndexOp(RelayOp):
         return True
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """The shape of the indices, and of the slices; C1 and C2."""
+        """Returns the indices' broadcast shape followed by the axes that are not indexed; checks C1 and C2."""
         type = facts[0]
         fields = list(type.types) if isinstance(type, TupleType) else []
         parts = Facts(self.name, fields)

@@ -1,4 +1,4 @@
-"""`relay.tree_leaves`: the leaf of each decision tree that a row of features reaches."""
+"""`relay.tree_leaves`: the leaves of decision trees reached by rows of features."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class TreeLeavesOp(RelayOp):
-    """For each row of the data and each of the first `trees` nodes, the node reached from it in `depth` steps.
+    """The node reached in `depth` steps from each of the first `trees` nodes, for each row of the data.
 
     A step goes from `node` to `children[node, 0]` if `data[row, features[node]] <= thresholds[node]`, else, also for
     NaN, to `children[node, 1]`. Both children of a leaf are the leaf itself, so that trees of unequal depth take the
-    same number of steps. A feature or child that is out of range means the last one, as in `relay.take`.
+    same number of steps. A feature or child that is out of range is clamped, as in `relay.take`.
 
     The nodes are the rows of three tables, shared by all trees; nodes 0 to `trees - 1` are the roots.
 
@@ -55,7 +55,7 @@ class TreeLeavesOp(RelayOp):
     depth = int_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A node for each row and tree; C4 and C5."""
+        """Returns the type of one node for each row and tree; checks C4 and C5."""
         (rows, columns), (nodes, feature) = facts.shape(0), facts.operand(1)
         children, child = facts.operand(3)
         trees, depth = self.trees.value.data, self.depth.value.data

@@ -20,11 +20,11 @@ from xrelay.index_algebra.dims import Dim, certainly_differ
 
 
 class ScoredBoxesOp(RelayOp):
-    """Base of the ops on rows of numbers (batch, boxes, numbers), of which one is a score, and one a class.
+    """Base of the ops on boxes (batch, boxes, numbers), each a row of numbers with a score and a class.
 
     Constraints shared by both:
-    - C1: the data has three axes, of floats.
-    - C3: score and class are numbers of a row; there is no class where `id_index` is negative.
+    - C1: the data has three axes and float elements.
+    - C3: the row has a score and a class at their indices; a negative `id_index` means no class.
     """
 
     PATTERN: ClassVar[OpPatternKind] = OpPatternKind.OPAQUE
@@ -36,7 +36,7 @@ class ScoredBoxesOp(RelayOp):
     id_index = int_property(0)
 
     def require_numbers(self, facts: Facts, count: Dim, most: int) -> None:
-        """Compare with the numbers of a row; C3."""
+        """Checks indices against the length of a row (C3)."""
         score, kind = self.score_index.value.data, self.id_index.value.data
         message = f"score {score}, class {kind} and up to number {most - 1} of rows of {count}"
         facts.require(score >= 0, "C3", message)
@@ -46,13 +46,13 @@ class ScoredBoxesOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class GetValidCountsOp(ScoredBoxesOp):
-    """The boxes of each batch whose score is greater than a threshold, and whose class is not negative, in front.
+    """The boxes of each batch with a score greater than a threshold and a nonnegative class, moved to the front.
 
-    Gives the tuple of their number in each batch, the rows, and their places in the data; behind them are rows and
-    places of -1. Where `id_index` is negative, classes are not looked at.
+    The result is the tuple of the number of such boxes in each batch, the rows, and their indices in the data; the
+    remaining rows and indices are -1. If `id_index` is negative, classes are ignored.
 
     Constraints:
-    - C3: score and class are numbers of a row; there is no class where `id_index` is negative.
+    - C3: the row has a score and a class at their indices; a negative `id_index` means no class.
     - C4: the threshold is a float of rank 0.
 
     Example:
@@ -73,7 +73,7 @@ class GetValidCountsOp(ScoredBoxesOp):
     score_index = int_property(1)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Numbers, rows and places; C3 and C4."""
+        """Returns the types of numbers, rows and indices; checks C3 and C4."""
         (batch, boxes, count), _ = facts.operand(0)
         self.require_numbers(facts, count, 0)
         shape, element = facts.operand(1)
@@ -85,21 +85,22 @@ class GetValidCountsOp(ScoredBoxesOp):
 @register_relay_op
 @irdl_op_definition
 class NonMaxSuppressionOp(ScoredBoxesOp):
-    """Of the first `valid_count` boxes of each batch, by falling score, those that overlap none with a better score.
+    """Non-maximum suppression of the first `valid_count` boxes of each batch, in descending order of score.
 
-    A box takes part where its score is positive and its class not negative; two opposite corners begin at `coord_start`
-    in its row. Of these the `top_k` best are looked at, all where that is not positive. A box is taken unless it
-    overlaps one that is: of the same class, or of any with `force_suppress`; until `max_output_size` are taken, where
-    that is not negative. Two boxes overlap where they share an area and that, divided by the area of their union, is
-    not less than `iou_threshold`. A threshold that is not positive takes the first `valid_count` boxes as they are.
+    Candidates are boxes with a positive score and a nonnegative class; two opposite corners begin at `coord_start` in
+    the row. The `top_k` best candidates are considered, or all if `top_k` is not positive. A box is selected unless it
+    overlaps a selected box of the same class, or of any class with `force_suppress`. At most `max_output_size` boxes
+    are selected if that is not negative. Two boxes overlap if their intersection is not empty and its area divided by
+    that of their union is at least `iou_threshold`. If the threshold is not positive, the first `valid_count` boxes are
+    selected unchanged.
 
-    With `return_indices` gives the tuple of the numbers that `indices` has for the boxes taken, and -1 behind them, and
-    how many there are. Else gives their rows, by score; a row of -1 stands for a box that is not taken, behind all
-    others with `invalid_to_bottom`.
+    With `return_indices` the result is the tuple of the elements of `indices` for the selected boxes, followed by -1,
+    and the number of selected boxes. Otherwise it is the rows in descending order of score, with rows of -1 for boxes
+    that are not selected, which are last with `invalid_to_bottom`.
 
     Constraints:
-    - C3: score, class and corners are numbers of a row; there is no class where `id_index` is negative.
-    - C5: `valid_count` has an element for each batch, `indices`, which are integers, one for each box.
+    - C3: the row has a score, a class and corners at their indices; a negative `id_index` means no class.
+    - C5: `valid_count` has one element for each batch; `indices` are integers, one for each box.
     - C6: `max_output_size` is an integer and `iou_threshold` a float, of rank 0.
 
     Example:
@@ -133,7 +134,7 @@ class NonMaxSuppressionOp(ScoredBoxesOp):
     invalid_to_bottom = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Numbers and how many, or rows; C3, C5 and C6."""
+        """Returns the types of indices and their number, or of rows; checks C3, C5 and C6."""
         batch, boxes, count = facts.shape(0)
         self.require_numbers(facts, count, self.coord_start.value.data + 4)
         facts.require(self.coord_start.value.data >= 0, "C3", f"corners begin at {self.coord_start.value.data}")

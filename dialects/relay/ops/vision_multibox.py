@@ -22,16 +22,17 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class MultiboxPriorOp(RelayOp):
-    """Boxes around the places of an image (N, C, H, W), whose elements are not read: (1, H·W·k, 4), left to bottom.
+    """Anchor boxes (left, top, right, bottom) for the pixels of an image (N, C, H, W): (1, H·W·k, 4).
 
-    The centre of row i and column j lies at `(i + offsets[0]) * steps[0]` down and `(j + offsets[1]) * steps[1]` right,
-    where a step that is not positive is 1 divided by the extent. Each place has a box of each size and the first ratio
-    1, as high as the size and `H / W` times as wide, then one of the first size for each ratio r but the first, with
-    the width times the root of r, and the height divided by it. `clip` brings the sides between 0 and 1.
+    The image's elements are not read. The centre of row i and column j is at y = `(i + offsets[0]) * steps[0]` and x =
+    `(j + offsets[1]) * steps[1]`, where a step that is not positive is 1 divided by the extent. Each pixel has one box
+    for each size with ratio 1, whose height is the size and whose width is `H / W` times the size. Then it has one box
+    of the first size for each ratio r except the first, with the width multiplied by the square root of r and the
+    height divided by it. `clip` clamps coordinates to [0, 1].
 
     Constraints:
-    - C3: there are sizes and ratios, two steps and two offsets.
-    - C4: the image has an element along each spatial axis.
+    - C3: there are at least one size and one ratio, two steps and two offsets.
+    - C4: the image has at least one element along each spatial axis.
 
     Example:
     ```mlir
@@ -55,7 +56,7 @@ class MultiboxPriorOp(RelayOp):
     clip = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A box for each place, size and further ratio; C3 and C4."""
+        """Returns the type of one box for each pixel, size and further ratio; checks C3 and C4."""
         (_, _, height, width), element = facts.operand(0)
         counts = [len(floats(each)) for each in (self.sizes, self.ratios, self.steps, self.offsets)]
         message = "{} sizes, {} ratios, {} steps and {} offsets; at least 1, 1, and 2 each are expected".format(*counts)
@@ -68,20 +69,20 @@ class MultiboxPriorOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class MultiboxTransformLocOp(RelayOp):
-    """Boxes moved as predicted, with the best class of each: rows `class, score, left, top, right, bottom`.
+    """Anchors transformed by predictions, with their best class: rows `class, score, left, top, right, bottom`.
 
-    Of the probabilities (N, classes, boxes) the first class is the background. A box belongs to the first class behind
-    it that has the greatest probability; it is kept where that is greater than -1 and not less than `threshold`, and
-    classes count from 0 then. Of the predictions (N, boxes·4) of a box, `dx, dy, dw, dh`, times the `variances`, the
-    first two move the centre of its anchor (1, boxes, 4) by so many widths and heights; by the exponentials of the
-    others width and height are multiplied. `clip` brings the sides between 0 and 1.
+    The first class of the probabilities (N, classes, boxes) is the background. The class of a box is the first other
+    class with the greatest probability. A box is kept if that probability is greater than -1 and at least `threshold`;
+    its class is numbered from 0 without the background. The predictions (N, boxes·4) of a box, `dx, dy, dw, dh`, are
+    multiplied by `variances`. `dx` and `dy` shift the centre of its anchor (1, boxes, 4) in units of its width and
+    height; width and height are multiplied by the exponentials of `dw` and `dh`. `clip` clamps coordinates to [0, 1].
 
-    Gives the tuple of the rows of each image, those that are kept first, in order, and numbers -1 behind; and how many
-    are kept. With `keep_background` all boxes are: the background takes part as class 0, which is also that of a box
-    whose probability is less than `threshold`, and classes count from 0 with it.
+    The result is the tuple of the rows of each image, first those that are kept, in order, then rows of -1, and the
+    number of rows kept. With `keep_background` all boxes are kept: the background is class 0, which is also the class
+    of boxes with a probability less than `threshold`.
 
     Constraints:
-    - C6: probabilities, predictions and anchors are of equally many boxes, the anchors of one image.
+    - C6: probabilities, predictions and anchors have the same number of boxes, and the anchors are for one image.
     - C7: there are four variances.
 
     Example:
@@ -113,7 +114,7 @@ class MultiboxTransformLocOp(RelayOp):
     keep_background = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Six numbers for each box of each image, and a number for each image; C6 and C7."""
+        """Returns the types of six numbers for each box, and one number for each image; checks C6 and C7."""
         (batch, _, boxes), element = facts.operand(0)
         (images, numbers), (one, anchors, sides) = facts.shape(1), facts.shape(2)
         facts.require_equal(images, batch, "C6", "images of predictions and probabilities")

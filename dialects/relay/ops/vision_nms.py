@@ -28,18 +28,18 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class AllClassNonMaxSuppressionOp(RelayOp):
-    """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself.
+    """Non-maximum suppression of boxes, for each class of each batch separately.
 
-    `boxes` are `(batch, boxes, 4)`, two opposite corners `y, x, y, x` in any order; `scores` are
-    `(batch, classes, boxes)`. A box is a candidate where its score is greater than `score_threshold`, so a score of NaN
-    never is one. Candidates are taken by falling score, the first of equal ones first; each is selected unless it
-    overlaps one that is, until `max_output_boxes_per_class` are selected. Two boxes overlap where they share an area
-    and that, divided by the area of their union, is greater than `iou_threshold`. A box without an area, or with a NaN,
-    overlaps none.
+    `boxes` are `(batch, boxes, 4)`, two opposite corners `y, x, y, x` in any order; `scores` are `(batch, classes,
+    boxes)`. Candidates are boxes with a score greater than `score_threshold`, which excludes NaN. They are considered
+    in descending order of score, equal scores in order of index. Each is selected unless it overlaps a selected box,
+    until `max_output_boxes_per_class` are selected. Two boxes overlap if their intersection is not empty and its area
+    divided by that of their union is greater than `iou_threshold`. A box with area 0 or a NaN coordinate overlaps no
+    box.
 
-    Gives the tuple of `selected_indices`, with a row `batch, class, box` for each box that is selected, by batch, class
-    and the order of selection, and `num_total_detections`, the number of these rows. There is room for all boxes of all
-    classes; behind the rows in use are zeros.
+    The result is the tuple of `selected_indices`, with a row `batch, class, box` for each selected box in order of
+    batch, class and selection, and `num_total_detections`, the number of these rows. `selected_indices` has room for
+    all boxes of all classes; unused rows are zero.
 
     Constraints:
     - C9: scores and boxes have the same numbers of batches and of boxes.
@@ -75,7 +75,7 @@ class AllClassNonMaxSuppressionOp(RelayOp):
     score_threshold = operand_def()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Room for all boxes of all classes of all batches, and a number; C9 and C10."""
+        """Returns the types of indices for all boxes of all classes, and of a number; checks C9 and C10."""
         batch, count, corners = facts.shape(0)
         batches, classes, scored = facts.shape(1)
         facts.require_equal(batches, batch, "C9", "batches of scores and boxes")
@@ -87,23 +87,23 @@ class AllClassNonMaxSuppressionOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class RegularNonMaxSuppressionOp(RelayOp):
-    """The detections with the best scores in each image, after suppression in each class by itself, as TFLite has it.
+    """The detections with the best scores in each image after suppression in each class separately, as in TFLite.
 
-    `boxes` are `(batch, boxes, 4)`, the lower and the higher corner `y, x, y, x`; `scores` are
-    `(batch, boxes, classes)`, of which the last `num_classes` count, those before are the background. In each class a
-    box is a candidate where its score is not less than `score_threshold`, and greater than minus infinity. Candidates
-    are taken by falling score, the first of equal ones first; each is selected unless it overlaps one that is, until
-    `max_detections_per_class` are selected. Two boxes overlap where they share an area and that, divided by the area of
-    their union, is greater than `iou_threshold`. The detections are the `max_detections` with the best scores of what
-    all classes select, of equal ones those of the first class first. Thresholds are rounded to the scores' type, of f16
-    and bf16 to f32.
+    `boxes` are `(batch, boxes, 4)`, the lower and the higher corner `y, x, y, x`; `scores` are `(batch, boxes,
+    classes)`, where the classes before the last `num_classes` are background. Candidates of a class are boxes with a
+    score that is at least `score_threshold` and greater than minus infinity. They are considered in descending order of
+    score, equal scores in order of index. Each is selected unless it overlaps a selected box, until
+    `max_detections_per_class` are selected. Two boxes overlap if their intersection is not empty and its area divided
+    by that of their union is greater than `iou_threshold`. The detections are the `max_detections` boxes with the best
+    scores among those selected in all classes; of equal scores those of the first class are preferred. Thresholds are
+    rounded to the scores' type, or to f32 for f16 and bf16.
 
-    Gives the tuple of the detections' boxes, their classes, from 0 and as floats, their scores, and how many there are
-    in each image; behind them are zeros.
+    The result is the tuple of the detections' boxes, their classes (from 0, as floats), their scores, and their number
+    in each image; unused elements are zero.
 
     Constraints:
     - C6: scores and boxes have the same numbers of batches and of boxes, and a box has 4 numbers.
-    - C7: the scores are of `num_classes` classes or more.
+    - C7: the scores have at least `num_classes` classes.
 
     Example:
     ```mlir
@@ -138,7 +138,7 @@ class RegularNonMaxSuppressionOp(RelayOp):
     score_threshold = float_property()
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """Room for `max_detections` in each image; C6 and C7."""
+        """Returns the types for `max_detections` detections in each image; checks C6 and C7."""
         (batch, count, corners), element = facts.operand(0)
         batches, scored, classes = facts.shape(1)
         for found, wanted, what in ((batches, batch, "batches"), (scored, count, "boxes")):

@@ -1,4 +1,4 @@
-"""Regions that a network proposes: `relay.vision.proposal`."""
+"""Region proposals: `relay.vision.proposal`."""
 
 from __future__ import annotations
 
@@ -21,29 +21,30 @@ from xrelay.dialects.shared.types import tensor_type
 @register_relay_op
 @irdl_op_definition
 class ProposalOp(RelayOp):
-    """The regions of a region proposal network with the best scores that do not overlap much: `image, x, y, x, y`.
+    """The regions `image, x, y, x, y` with the best scores of a region proposal network, after suppression of overlaps.
 
-    Each place of the image of features has an anchor for each ratio and, of each ratio, each scale. The first lies in
-    the square of `feature_stride` pixels at the origin: with `s = feature_stride`, its centre is `(s - 1) / 2`, its
-    width is `w = floor(sqrt(floor(s * s / ratio)) + 0.5)` and its height `floor(w * ratio + 0.5)`, times the scale;
-    a box of width w reaches from `centre - (w - 1) / 2` to `centre + (w - 1) / 2`. Those of other places are moved by
-    the stride. `bbox_pred` moves them, four numbers for each anchor: with `iou_loss` they are added to the corners,
-    else the first two move the centre by so many widths and heights, and by the exponentials of the others width and
-    height are multiplied. `im_info` has the height and the width of each image, to which boxes are cut, and a factor of
-    `rpn_min_size`. A box that is narrower or lower than that product is enlarged by half of it on each side.
+    Each pixel of the feature image has an anchor for each ratio and scale, ratios outermost. The anchors of the first
+    pixel are centred in the square of `feature_stride` pixels at the origin: with `s = feature_stride`, the centre is
+    `(s - 1) / 2`, the width is `w = floor(sqrt(floor(s * s / ratio)) + 0.5)` and the height `floor(w * ratio + 0.5)`,
+    times the scale. A box of width w extends from `centre - (w - 1) / 2` to `centre + (w - 1) / 2`. The anchors of
+    other pixels are shifted by multiples of the stride. `bbox_pred` transforms each anchor by four numbers: with
+    `iou_loss` they are added to the corners. Otherwise the first two shift the centre in units of width and height, and
+    width and height are multiplied by the exponentials of the others. `im_info` has the height and width of each image,
+    to which boxes are clipped, and a factor for `rpn_min_size`. A box whose width or height is less than the product of
+    factor and `rpn_min_size` is enlarged by half of the product on each side.
 
-    The score of an anchor is in the second half of `cls_prob`; it is -1 where the box is too small, and in rows and
-    columns of places that begin behind the image. The `rpn_pre_nms_top_n` best are looked at, all where that is not
-    positive, but none whose score is NaN or minus infinity; one is taken unless it overlaps one that is: where the area
-    that they share, divided by that of their union, is greater than `threshold`. Pixels at both ends count: a side from
-    `low` to `high` is `high + 1 - low` long. The first `rpn_post_nms_top_n` are the result; fewer are repeated from the
-    first on. Of an image without any the corners are 0.
+    The scores of anchors are the second half of `cls_prob`. The score is -1 if the box is too small, and for pixels
+    whose row or column begins outside of the image. The `rpn_pre_nms_top_n` best boxes are considered, or all if that
+    is not positive, except those with a score of NaN or minus infinity. A box is selected unless it overlaps a selected
+    box: the area of the intersection divided by that of the union is greater than `threshold`. Coordinates are
+    inclusive: a side from `low` to `high` has length `high + 1 - low`. The result is the first `rpn_post_nms_top_n`
+    selected boxes; if there are fewer, they are repeated. For an image without boxes the corners are 0.
 
     Constraints:
-    - C6: `cls_prob` has two numbers and `bbox_pred` four for each of the anchors, whose number is the product of those
-      of scales and ratios, at the same places of equally many images.
+    - C6: `cls_prob` has two numbers and `bbox_pred` four for each anchor (one for each scale and ratio), for the same
+      pixels of the same number of images.
     - C7: `im_info` has three numbers for each image.
-    - C8: there is a scale and a ratio, and ratios are positive.
+    - C8: there are at least one scale and one ratio, and ratios are positive.
 
     Example:
     ```mlir
@@ -82,7 +83,7 @@ class ProposalOp(RelayOp):
     iou_loss = bool_property(False)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """`rpn_post_nms_top_n` rows of five numbers for each image; C6 to C8."""
+        """Returns the type of `rpn_post_nms_top_n` rows of five numbers for each image; checks C6 to C8."""
         scales, ratios = floats(self.scales), floats(self.ratios)
         legal = bool(scales) and bool(ratios) and all(ratio > 0 for ratio in ratios)
         facts.require(legal, "C8", f"scales {list(scales)} and ratios {list(ratios)}")
@@ -100,7 +101,7 @@ class ProposalOp(RelayOp):
         return tensor_type((batch * self.rpn_post_nms_top_n.value.data, 5), element)
 
     def anchors(self) -> list[tuple[float, float, float, float]]:
-        """The anchors at the origin, all scales of the first ratio first: left, top, right and bottom."""
+        """Returns the anchors at the origin (left, top, right, bottom), all scales of the first ratio first."""
         side = float(self.feature_stride.value.data)
         boxes: list[tuple[float, float, float, float]] = []
         for ratio in floats(self.ratios):

@@ -17,15 +17,16 @@ from xrelay.index_algebra.dims import Shape
 @register_relay_op
 @irdl_op_definition
 class YoloReorgOp(MovementOp):
-    """Pixels of blocks as channels, as Darknet numbers them: of data (N, C, H, W), (N, C·s², H/s, W/s) for `stride` s.
+    """Pixels of blocks as channels, as in Darknet: data (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s.
 
-    The data is read as if it had shape (N, C/s², H·s, W·s), its blocks of s times s pixels become channels in front of
-    the others, and the result (N, C, H, W) is read as if it had the shape above.
+    The data is reshaped to (N, C/s², H·s, W·s), the pixels of its s by s blocks become leading channels, and the result
+    (N, C, H, W) is reshaped to the shape above.
 
     Constraints:
     - C1: `stride` is 1 or more.
     - C2: the data has four axes.
-    - C3: the channels are a multiple of the pixels of a block, rows and columns of the stride.
+    - C3: the number of channels is a multiple of the number of pixels of a block; rows and columns are multiples of the
+      stride.
 
     Example:
     ```mlir
@@ -40,7 +41,7 @@ class YoloReorgOp(MovementOp):
     stride = int_property()
 
     def result_shape(self, facts: Facts, shape: Shape) -> Shape:
-        """More channels, fewer pixels; C3."""
+        """Returns more channels and fewer rows and columns; checks C3."""
         batch, channels, rows, columns = shape
         stride = self.stride.value.data
         for extent, by, what in (

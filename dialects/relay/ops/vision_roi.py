@@ -1,4 +1,4 @@
-"""Parts of images, cut out and brought to one size: `relay.vision.roi_align` and `relay.vision.roi_pool`."""
+"""Regions of images pooled to one size: `relay.vision.roi_align` and `relay.vision.roi_pool`."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ ROI_MODES = ("avg", "max", "max_of_terms")
 
 
 class RegionOp(RelayOp):
-    """Base of the ops that read the images of a batch in regions, each a row `image, x, y, x, y` of its corners.
+    """Base of the ops that pool regions of a batch of images. A region is a row `image, x, y, x, y` of corners.
 
-    The number of the image is checked where the op runs.
+    Image indices are checked at run time.
 
     Constraints shared by both:
     - C1: the elements of images and regions are floats.
     - C2: `pooled_size` has two numbers, each 1 or more.
-    - C3: the images have four axes, with one element at least along each spatial one.
+    - C3: the images have four axes, with at least one element along each spatial axis.
     - C4: the regions are rows of 5 numbers.
     """
 
@@ -57,12 +57,12 @@ class RegionOp(RelayOp):
 
     @property
     def may_fail(self) -> bool:
-        """The number of an image may be out of range."""
+        """An image index may be out of range."""
         return True
 
     @classmethod
     def normalize(cls, attributes: dict[str, AttributeValue]) -> dict[str, AttributeValue]:
-        """Accept one number for both extents."""
+        """Accepts one number for both extents."""
         size = attributes.get("pooled_size")
         if isinstance(size, int):
             attributes["pooled_size"] = (size, size)
@@ -74,7 +74,7 @@ class RegionOp(RelayOp):
         return (1, 2, 3)
 
     def infer_type(self, facts: Facts) -> Attribute:
-        """A pooled image for each region; C2 to C4."""
+        """Returns the type of one pooled image for each region; checks C2 to C4."""
         (shape, element), (count, numbers) = facts.operand(0), facts.shape(1)
         FloatElements(1).check("C1", facts, self.properties)
         size = ints(self.pooled_size)
@@ -90,14 +90,14 @@ class RegionOp(RelayOp):
 @register_relay_op
 @irdl_op_definition
 class RoiAlignOp(RegionOp):
-    """Regions of images as images of `pooled_size`, each element the mean of places between the region's elements.
+    """Regions of images pooled to `pooled_size`: each element is the mean of interpolated samples of a bin.
 
-    Corners are multiplied by `spatial_scale`; unless `aligned`, a region has at least extent 1. It is cut into as many
-    bins of size s as the result has elements along an axis, with m places `(i + 0.5) * s / m` from their beginning: as
-    many as `sample_ratio` says, or, where that is not positive, s rounded up. A place farther than 1 before the first
-    element, or behind the extent, counts as 0; others are brought to the outermost elements, and weigh the elements
-    around them, bilinearly. With `mode` "max" the greatest place is taken, with "max_of_terms" the greatest of all
-    weighted elements (so ONNX does); 0 where a bin has no place. Sums are made in f32, or f64 where an operand is so.
+    Corners are multiplied by `spatial_scale`. Unless `aligned`, a region has at least extent 1. Along each axis it is
+    divided into one bin for each element of the result. A bin of size s has m samples at `(i + 0.5) * s / m` from its
+    start, where m is `sample_ratio`, or s rounded up if `sample_ratio` is not positive. A sample more than 1 before the
+    first element, or beyond the extent, is 0; other samples are clamped to the outermost elements and interpolated
+    bilinearly. `mode` "max" takes the greatest sample, and "max_of_terms" the greatest of all weighted elements (as
+    ONNX does). A bin without samples yields 0. Sums are computed in f32, or in f64 if an operand is f64.
 
     Constraints:
     - C5: `layout` is "NCHW" or "NHWC".
@@ -137,12 +137,11 @@ class RoiAlignOp(RegionOp):
 @register_relay_op
 @irdl_op_definition
 class RoiPoolOp(RegionOp):
-    """Regions of images as images of `pooled_size`, each element the greatest of a bin of the region's elements.
+    """Regions of images pooled to `pooled_size`: each element is the maximum over a bin of the region.
 
-    Corners are multiplied by `spatial_scale` and rounded, halves away from zero; both are part of the region, which has
-    one element at least. It is cut into as many bins of equal size as the result has elements along an axis, which
-    begin at the element that they begin in, and end with the one that they end in. Where a bin has no element of the
-    image, it gives 0.
+    Corners are multiplied by `spatial_scale` and rounded, halves away from zero. Both are inclusive; a region has at
+    least one element. Along each axis it is divided into one bin for each element of the result. The bins have equal
+    size and include elements that they contain partially. A bin without elements of the image yields 0.
 
     Constraints:
     - C5: `layout` is "NCHW".

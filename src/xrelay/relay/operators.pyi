@@ -21,27 +21,27 @@ class _Annotation:
     def checkpoint(
         data: ExprLike,
     ) -> Expr:
-        """The operand itself, a tensor or a tuple, whose parts a gradient may compute again rather than keep."""
+        """The operand, a tensor or tuple, which a gradient may recompute instead of keeping."""
 
     @staticmethod
     def compiler_begin(
         data: ExprLike,
         compiler: str,
     ) -> Expr:
-        """The operand itself, a tensor or a tuple, at the border where a region for `compiler` begins."""
+        """The operand, a tensor or tuple, at the boundary where a region for `compiler` begins."""
 
     @staticmethod
     def compiler_end(
         data: ExprLike,
         compiler: str,
     ) -> Expr:
-        """The operand itself, a tensor or a tuple, at the border where a region for `compiler` ends."""
+        """The operand, a tensor or tuple, at the boundary where a region for `compiler` ends."""
 
     @staticmethod
     def stop_fusion(
         data: ExprLike,
     ) -> Expr:
-        """The operand itself; `relay-fuse-ops` puts nothing before it and nothing after it into one group, and removes it."""
+        """The operand. `relay-fuse-ops` never fuses ops before it with ops after it, and removes it."""
 
     @staticmethod
     def on_device(
@@ -61,14 +61,14 @@ class _Dyn:
         data: ExprLike,
         shape: ExprLike,
     ) -> Expr:
-        """The data broadcast with the shape that an operand gives: an extent of 1 in either gives way to the other's."""
+        """The data broadcast with the shape given by an operand; an extent of 1 on either side broadcasts."""
 
     @staticmethod
     def full(
         fill_value: ExprLike,
         shape: ExprLike,
     ) -> Expr:
-        """A tensor of the shape that the second operand gives, whose every element is the first."""
+        """A tensor of the shape given by the second operand, filled with the first operand."""
 
     @staticmethod
     def reshape(
@@ -76,7 +76,7 @@ class _Dyn:
         newshape: ExprLike,
         allowzero: bool | None = False,
     ) -> Expr:
-        """The data's elements in the shape that an operand gives: extents, and -1 for what remains."""
+        """The data's elements in the shape given by an operand: extents, and -1 for the remaining extent."""
 
     @staticmethod
     def sparse_to_dense(
@@ -85,7 +85,7 @@ class _Dyn:
         sparse_values: ExprLike,
         default_value: ExprLike,
     ) -> Expr:
-        """As `relay.sparse_to_dense`, of the shape that the second operand gives."""
+        """`relay.sparse_to_dense` with the shape as the second operand."""
 
     @staticmethod
     def strided_slice(
@@ -95,14 +95,14 @@ class _Dyn:
         strides: ExprLike,
         slice_mode: str | None = "end",
     ) -> Expr:
-        """The elements of `data` from `begin` to before `end` in steps of `strides`, one number for each axis."""
+        """The elements of `data` from `begin` to before `end` in steps of `strides`, with one number for each axis."""
 
     @staticmethod
     def tile(
         data: ExprLike,
         reps: ExprLike,
     ) -> Expr:
-        """The whole tensor again and again, along each axis as often as an operand says."""
+        """The tensor repeated along each axis, with the numbers of repetitions from an operand."""
 
     @staticmethod
     def topk(
@@ -113,7 +113,7 @@ class _Dyn:
         is_ascend: bool | None = False,
         dtype: DType | None = None,
     ) -> Expr:
-        """`relay.topk` whose k is an operand, a number from 0 to the extent of the axis."""
+        """`relay.topk` with `k` as an operand, from 0 to the extent of the axis."""
 
 
 dyn: _Dyn
@@ -124,7 +124,7 @@ class _Image:
         data: ExprLike,
         target_shape: Ints,
     ) -> Expr:
-        """The places of an image of `target_shape` moved by matrices (N, 2, 3), for `image.grid_sample`: (N, 2, H, W)."""
+        """The coordinates of an image of `target_shape`, transformed by matrices (N, 2, 3): a grid (N, 2, H, W)."""
 
     @staticmethod
     def crop_and_resize(
@@ -137,7 +137,7 @@ class _Image:
         extrapolation_value: float | None = 0.0,
         out_dtype: DType | None = None,
     ) -> Expr:
-        """Boxes of images as images of `crop_size`: box n is `boxes[n]`, corners `y, x, y, x`, of image `box_indices[n]`."""
+        """Boxes of images resized to `crop_size`: box n has corners `boxes[n]` (`y, x, y, x`) in image `box_indices[n]`."""
 
     @staticmethod
     def dilation2d(
@@ -150,7 +150,7 @@ class _Image:
         kernel_layout: str | None = "IHW",
         out_dtype: DType | None = None,
     ) -> Expr:
-        """The greatest of `data + weight` in a window that slides over each channel; around the data are zeros."""
+        """The maximum of `data + weight` in a window that slides over each channel; the data is padded with zeros."""
 
     @staticmethod
     def grid_sample(
@@ -161,7 +161,7 @@ class _Image:
         padding_mode: str | None = "zeros",
         align_corners: bool | None = True,
     ) -> Expr:
-        """The elements of images, or of volumes, at places between -1 and 1 along each axis."""
+        """Samples of images, or of volumes, at coordinates between -1 and 1 along each axis."""
 
     @staticmethod
     def resize1d(
@@ -177,7 +177,7 @@ class _Image:
         extrapolation_value: float | None = 0.0,
         out_dtype: DType | None = None,
     ) -> Expr:
-        """Signals of another length; `image.resize2d` states C8 to C10."""
+        """Signals resized to another length; `image.resize2d` documents C8 to C10."""
 
     @staticmethod
     def resize2d(
@@ -193,7 +193,7 @@ class _Image:
         extrapolation_value: float | None = 0.0,
         out_dtype: DType | None = None,
     ) -> Expr:
-        """Images of another height and width, which are `size`, by the rule of `dyn.image.resize` without a scale."""
+        """Images resized to height and width `size`, by the rule of `dyn.image.resize` without a scale."""
 
     @staticmethod
     def resize3d(
@@ -209,7 +209,7 @@ class _Image:
         extrapolation_value: float | None = 0.0,
         out_dtype: DType | None = None,
     ) -> Expr:
-        """Volumes of another depth, height and width; `image.resize2d` states C8 to C10."""
+        """Volumes resized to another depth, height and width; `image.resize2d` documents C8 to C10."""
 
     @staticmethod
     def resize(
@@ -233,7 +233,7 @@ class _Nn:
         layout: str | None = "NCW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean of each of `output_size` windows over the width, of integers truncated."""
+        """The mean of each of `output_size` windows over the width; means of integers are truncated."""
 
     @staticmethod
     def adaptive_avg_pool2d(
@@ -242,7 +242,7 @@ class _Nn:
         layout: str | None = "NCHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean of each of `output_size` windows over height and width, of integers truncated."""
+        """The mean of each of `output_size` windows over height and width; means of integers are truncated."""
 
     @staticmethod
     def adaptive_avg_pool3d(
@@ -251,7 +251,7 @@ class _Nn:
         layout: str | None = "NCDHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean of each of `output_size` windows over depth, height and width, of integers truncated."""
+        """The mean of each of `output_size` windows over depth, height and width; means of integers are truncated."""
 
     @staticmethod
     def adaptive_max_pool1d(
@@ -321,7 +321,7 @@ class _Nn:
         count_include_pad: bool | None = False,
         dilation: Ints | None = (1, 1),
     ) -> Expr:
-        """The gradient of `nn.avg_pool2d`: each element gets a share of every window that it is in."""
+        """The gradient of `nn.avg_pool2d`: each element gets a share of every window that contains it."""
 
     @staticmethod
     def avg_pool3d(
@@ -350,13 +350,13 @@ class _Nn:
         count_include_pad: bool | None = False,
         dilation: Ints | None = (1, 1, 1),
     ) -> Expr:
-        """The gradient of `nn.avg_pool3d`: each element gets a share of every window that it is in."""
+        """The gradient of `nn.avg_pool3d`: each element gets a share of every window that contains it."""
 
     @staticmethod
     def batch_flatten(
         data: ExprLike,
     ) -> Expr:
-        """All axes after the first become one."""
+        """The data with all axes after the first merged into one."""
 
     @staticmethod
     def batch_matmul(
@@ -380,7 +380,7 @@ class _Nn:
         center: bool | None = True,
         scale: bool | None = True,
     ) -> Expr:
-        """Batch normalisation as at inference time, along `axis`."""
+        """Batch normalisation at inference time, along `axis`."""
 
     @staticmethod
     def batch_to_space_nd(
@@ -388,7 +388,7 @@ class _Nn:
         block_shape: Ints,
         crops: Ints,
     ) -> Expr:
-        """Groups of batches as blocks of `block_shape` places of the axes behind the first, without what `crops` cuts off."""
+        """Groups of batches as blocks of shape `block_shape` of the axes after the first, cropped by `crops`."""
 
     @staticmethod
     def bias_add(
@@ -396,14 +396,14 @@ class _Nn:
         bias: ExprLike,
         axis: int | None = 1,
     ) -> Expr:
-        """Add a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`."""
+        """The data plus a vector along one axis: `result[…, i, …] = data[…, i, …] + bias[i]` with `i` at position `axis`."""
 
     @staticmethod
     def celu(
         data: ExprLike,
         alpha: float | None = 1.0,
     ) -> Expr:
-        """`x` where x ≥ 0, `alpha * (exp(x / alpha) - 1)` below."""
+        """`x` if x ≥ 0, else `alpha * (exp(x / alpha) - 1)`."""
 
     @staticmethod
     def contrib_dense_pack(
@@ -568,21 +568,21 @@ class _Nn:
         is_multiply: bool | None = True,
         layout: str | None = "NCHW",
     ) -> Expr:
-        """The mean product, or distance, of windows of two images (N, C, H, W), of which the second is moved."""
+        """The mean product, or distance, of windows of an image (N, C, H, W) and shifted windows of another."""
 
     @staticmethod
     def cross_entropy(
         predictions: ExprLike,
         targets: ExprLike,
     ) -> Expr:
-        """`-sum(targets * log(predictions)) / rows`: predictions are probabilities."""
+        """`-sum(targets * log(predictions)) / rows`: the predictions are probabilities."""
 
     @staticmethod
     def cross_entropy_with_logits(
         predictions: ExprLike,
         targets: ExprLike,
     ) -> Expr:
-        """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as `nn.log_softmax` gives."""
+        """`-sum(targets * predictions) / rows`: predictions are logarithms of probabilities, as from `nn.log_softmax`."""
 
     @staticmethod
     def deformable_conv2d(
@@ -601,7 +601,7 @@ class _Nn:
         out_layout: str | None = "",
         out_dtype: DType | None = None,
     ) -> Expr:
-        """A convolution of images (N, C, H, W) whose window is read at places that `offset` moves."""
+        """A convolution of images (N, C, H, W) whose taps are read at positions shifted by `offset`."""
 
     @staticmethod
     def dense(
@@ -619,7 +619,7 @@ class _Nn:
         layout: str | None = "NCHW",
         mode: str | None = "DCR",
     ) -> Expr:
-        """Groups of channels as square blocks of `block_size` pixels."""
+        """Groups of channels as square blocks with sides of `block_size` pixels."""
 
     @staticmethod
     def dilate(
@@ -627,21 +627,21 @@ class _Nn:
         strides: Ints,
         dilation_value: float | None = 0.0,
     ) -> Expr:
-        """The elements `strides` places apart along each axis, with `dilation_value` between them."""
+        """The data with its elements `strides` apart along each axis and `dilation_value` between them."""
 
     @staticmethod
     def dropout(
         data: ExprLike,
         rate: float = 0.5,
     ) -> Expr:
-        """Dropout as at inference time: the tuple (data, a mask of ones), as in Relay."""
+        """Dropout at inference time: the tuple (data, a mask of ones), as in Relay."""
 
     @staticmethod
     def elu(
         data: ExprLike,
         alpha: float | None = 1.0,
     ) -> Expr:
-        """`x` where x ≥ 0, `alpha * (exp(x) - 1)` below."""
+        """`x` if x ≥ 0, else `alpha * (exp(x) - 1)`."""
 
     @staticmethod
     def fast_softmax(
@@ -656,7 +656,7 @@ class _Nn:
         buffer: ExprLike,
         axis: int,
     ) -> Expr:
-        """The buffer without its first elements along `axis`, and the data, which are as many, behind."""
+        """The buffer with its first elements along `axis` removed and the data, as many elements, appended."""
 
     @staticmethod
     def gelu(
@@ -671,7 +671,7 @@ class _Nn:
         layout: str | None = "NCW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean over all of the width."""
+        """The mean over the whole width."""
 
     @staticmethod
     def global_avg_pool2d(
@@ -679,7 +679,7 @@ class _Nn:
         layout: str | None = "NCHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean over all of height and width, both kept with extent 1."""
+        """The mean over the whole height and width, which are kept with extent 1."""
 
     @staticmethod
     def global_avg_pool3d(
@@ -687,7 +687,7 @@ class _Nn:
         layout: str | None = "NCDHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The mean over all of depth, height and width."""
+        """The mean over the whole depth, height and width."""
 
     @staticmethod
     def global_max_pool1d(
@@ -695,7 +695,7 @@ class _Nn:
         layout: str | None = "NCW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The greatest element over all of the width."""
+        """The greatest element over the whole width."""
 
     @staticmethod
     def global_max_pool2d(
@@ -703,7 +703,7 @@ class _Nn:
         layout: str | None = "NCHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The greatest element over all of height and width, both kept with extent 1."""
+        """The greatest element over the whole height and width, which are kept with extent 1."""
 
     @staticmethod
     def global_max_pool3d(
@@ -711,7 +711,7 @@ class _Nn:
         layout: str | None = "NCDHW",
         out_layout: str | None = "",
     ) -> Expr:
-        """The greatest element over all of depth, height and width."""
+        """The greatest element over the whole depth, height and width."""
 
     @staticmethod
     def group_norm(
@@ -724,7 +724,7 @@ class _Nn:
         center: bool | None = True,
         scale: bool | None = True,
     ) -> Expr:
-        """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance of groups of channels."""
+        """`(data - mean) / sqrt(variance + epsilon) * gamma + beta`, with mean and variance over groups of channels."""
 
     @staticmethod
     def hard_sigmoid(
@@ -732,7 +732,7 @@ class _Nn:
         alpha: float | None = 0.2,
         beta: float | None = 0.5,
     ) -> Expr:
-        """`alpha * x + beta`, brought between 0 and 1."""
+        """`alpha * x + beta`, clamped to [0, 1]."""
 
     @staticmethod
     def hard_swish(
@@ -758,7 +758,7 @@ class _Nn:
         eps: float,
         axis: Ints | None = None,
     ) -> Expr:
-        """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, over all axes without it."""
+        """`data / sqrt(max(sum(data²), eps))`, with the sum over `axis`, or over all axes if it is omitted."""
 
     @staticmethod
     def layer_norm(
@@ -777,7 +777,7 @@ class _Nn:
         data: ExprLike,
         alpha: float | None = 0.01,
     ) -> Expr:
-        """`x` where x ≥ 0, `alpha * x` below."""
+        """`x` if x ≥ 0, else `alpha * x`."""
 
     @staticmethod
     def log_softmax(
@@ -833,7 +833,7 @@ class _Nn:
         ceil_mode: bool | None = False,
         column_major: bool | None = False,
     ) -> Expr:
-        """The places of the greatest elements of each window over the width."""
+        """The indices of the greatest elements of windows over the width."""
 
     @staticmethod
     def max_pool2d(
@@ -846,7 +846,7 @@ class _Nn:
         out_layout: str | None = "",
         ceil_mode: bool | None = False,
     ) -> Expr:
-        """The greatest element of each window over height and width; padding never wins."""
+        """The greatest element of each window over height and width; padding is ignored."""
 
     @staticmethod
     def max_pool2d_grad(
@@ -860,7 +860,7 @@ class _Nn:
         ceil_mode: bool | None = False,
         dilation: Ints | None = (1, 1),
     ) -> Expr:
-        """The gradient of `nn.max_pool2d`: what `out_grad` has for a window goes to the window's greatest element."""
+        """The gradient of `nn.max_pool2d`: `out_grad` of each window is added to the window's greatest element."""
 
     @staticmethod
     def max_pool2d_indices(
@@ -874,7 +874,7 @@ class _Nn:
         ceil_mode: bool | None = False,
         column_major: bool | None = False,
     ) -> Expr:
-        """The places of the elements that `nn.max_pool2d` gives, as numbers of elements within one channel of one image."""
+        """The indices of the elements that `nn.max_pool2d` selects, within one channel of one image."""
 
     @staticmethod
     def max_pool3d(
@@ -901,7 +901,7 @@ class _Nn:
         ceil_mode: bool | None = False,
         dilation: Ints | None = (1, 1, 1),
     ) -> Expr:
-        """The gradient of `nn.max_pool3d`: what `out_grad` has for a window goes to the window's greatest element."""
+        """The gradient of `nn.max_pool3d`: `out_grad` of each window is added to the window's greatest element."""
 
     @staticmethod
     def max_pool3d_indices(
@@ -915,7 +915,7 @@ class _Nn:
         ceil_mode: bool | None = False,
         column_major: bool | None = False,
     ) -> Expr:
-        """The places of the greatest elements of each window over depth, height and width."""
+        """The indices of the greatest elements of windows over depth, height and width."""
 
     @staticmethod
     def mirror_pad(
@@ -923,7 +923,7 @@ class _Nn:
         pad_width: Ints,
         mode: str | None = "SYMMETRIC",
     ) -> Expr:
-        """The data with what mirrors at its ends show: `pad_width` lists (before, after) for every axis in one flat array."""
+        """The data padded by mirroring: `pad_width` lists (before, after) for every axis in one flat array."""
 
     @staticmethod
     def mish(
@@ -939,7 +939,7 @@ class _Nn:
         reduction: str | None = "mean",
         ignore_index: int | None = -100,
     ) -> Expr:
-        """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, a class: the loss of each target."""
+        """`-predictions[n, t, …] * weights[t]` for t = `targets[n, …]`, the class of each target."""
 
     @staticmethod
     def pad(
@@ -948,7 +948,7 @@ class _Nn:
         pad_value: ExprLike = 0.0,
         pad_mode: str = 'constant',
     ) -> Expr:
-        """Elements added around the data: `pad_width` lists (before, after) for every axis in one flat array."""
+        """The data padded at its borders: `pad_width` lists (before, after) for every axis in one flat array."""
 
     @staticmethod
     def prelu(
@@ -956,7 +956,7 @@ class _Nn:
         alpha: ExprLike,
         axis: int | None = 1,
     ) -> Expr:
-        """`x` where x ≥ 0, `alpha[c] * x` below, with c the index along `axis`."""
+        """`x` if x ≥ 0, else `alpha[c] * x`, with c the index along `axis`."""
 
     @staticmethod
     def relu(
@@ -979,7 +979,7 @@ class _Nn:
         alpha: float | None = 1.6732632423543772,
         gamma: float | None = 1.0507009873554805,
     ) -> Expr:
-        """`gamma * x` where x ≥ 0, `gamma * alpha * (exp(x) - 1)` below."""
+        """`gamma * x` if x ≥ 0, else `gamma * alpha * (exp(x) - 1)`."""
 
     @staticmethod
     def softmax(
@@ -1007,7 +1007,7 @@ class _Nn:
         paddings: Ints,
         pad_value: float | None = 0.0,
     ) -> Expr:
-        """Blocks of `block_shape` places of the axes behind the first as groups of batches."""
+        """Blocks of shape `block_shape` of the axes after the first as groups of batches."""
 
     @staticmethod
     def space_to_depth(
@@ -1015,14 +1015,14 @@ class _Nn:
         block_size: int,
         layout: str | None = "NCHW",
     ) -> Expr:
-        """Square blocks of `block_size` pixels as groups of channels."""
+        """Square blocks with sides of `block_size` pixels as groups of channels."""
 
     @staticmethod
     def sparse_add(
         dense_mat: ExprLike,
         sparse_mat: SparseParts | Sequence[ExprLike],
     ) -> Expr:
-        """A matrix plus a sparse one of the same shape, whose values are a list (CSR; see `relay.nn.sparse_dense`)."""
+        """A matrix plus a sparse matrix of the same shape (CSR; see `relay.nn.sparse_dense`)."""
 
     @staticmethod
     def sparse_conv2d(
@@ -1033,7 +1033,7 @@ class _Nn:
         layout: str | None = "NHWC",
         kernel_size: Ints | None = (1, 1),
     ) -> Expr:
-        """A convolution with a sparse weight (n, k) in blocks (BSR), with steps of 1, as large as the data."""
+        """A convolution with a block-sparse weight (n, k) and stride 1; the result is as large as the data."""
 
     @staticmethod
     def sparse_dense(
@@ -1041,27 +1041,27 @@ class _Nn:
         sparse_mat: SparseParts | Sequence[ExprLike],
         sparse_lhs: bool = False,
     ) -> Expr:
-        """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), (m, n); or the other way round."""
+        """The product of a matrix (m, k) and the transpose of a sparse matrix (n, k), or vice versa."""
 
     @staticmethod
     def sparse_transpose(
         x: SparseParts | Sequence[ExprLike],
     ) -> Expr:
-        """The transpose of a square sparse matrix whose values are a list (CSR; see `relay.nn.sparse_dense`), as its parts."""
+        """The transpose of a square sparse matrix (CSR; see `relay.nn.sparse_dense`)."""
 
     @staticmethod
     def swish(
         data: ExprLike,
         alpha: float | None = 1.0,
     ) -> Expr:
-        """`x * sigmoid(alpha * x)`; with an `alpha` of 1 it is also called SiLU."""
+        """`x * sigmoid(alpha * x)`; SiLU if `alpha` is 1."""
 
     @staticmethod
     def thresholded_relu(
         data: ExprLike,
         theta: float | None = 1.0,
     ) -> Expr:
-        """`x` where x > `theta`, 0 elsewhere."""
+        """`x` if x > `theta`, else 0."""
 
     @staticmethod
     def upsampling(
@@ -1072,7 +1072,7 @@ class _Nn:
         method: str = 'nearest_neighbor',
         align_corners: bool = False,
     ) -> Expr:
-        """Images `scale_h` times as high and `scale_w` times as wide, as `image.resize2d` makes them."""
+        """Images resized to `scale_h` times the height and `scale_w` times the width, as by `image.resize2d`."""
 
     @staticmethod
     def upsampling3d(
@@ -1084,7 +1084,7 @@ class _Nn:
         method: str = 'nearest_neighbor',
         coordinate_transformation_mode: str = 'half_pixel',
     ) -> Expr:
-        """Volumes `scale_d` times as deep, `scale_h` times as high and `scale_w` times as wide, as `image.resize3d` does."""
+        """Volumes with depth, height and width times `scale_d`, `scale_h` and `scale_w`, as by `image.resize3d`."""
 
     @staticmethod
     def contrib_conv2d_nchwc(
@@ -1139,7 +1139,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The absolute value of what each quantised number stands for, quantised."""
+        """The absolute value of a dequantised tensor, quantised."""
 
     @staticmethod
     def add(
@@ -1195,7 +1195,7 @@ class _Qnn:
         output_zero_point: ExprLike,
         axis: int | None = 0,
     ) -> Expr:
-        """The quantised tensors of a tuple one after the other along `axis`, each requantised to the result's scale."""
+        """The quantised tensors of a tuple, each requantised to the result's scale and concatenated along `axis`."""
 
     @staticmethod
     def contrib_dense_pack(
@@ -1275,7 +1275,7 @@ class _Qnn:
         axis: int | None = -1,
         out_dtype: DType | None = ...,
     ) -> Expr:
-        """`input_scale * (data - input_zero_point)`: what each quantised number stands for."""
+        """`input_scale * (data - input_zero_point)`: the value represented by each quantised number."""
 
     @staticmethod
     def erf(
@@ -1285,7 +1285,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The error function of what each quantised number stands for, quantised."""
+        """The error function of a dequantised tensor, quantised."""
 
     @staticmethod
     def exp(
@@ -1295,7 +1295,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The exponential of what each quantised number stands for, quantised."""
+        """The exponential of a dequantised tensor, quantised."""
 
     @staticmethod
     def hardswish(
@@ -1305,7 +1305,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """`x * min(max(x + 3, 0), 6) / 6` of what each quantised number stands for, quantised."""
+        """`x * min(max(x + 3, 0), 6) / 6` of a dequantised tensor, quantised."""
 
     @staticmethod
     def leaky_relu(
@@ -1316,7 +1316,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """`x` where x ≥ 0, `alpha * x` below, of what each quantised number stands for."""
+        """`x` if x ≥ 0, else `alpha * x`, for the represented values x, quantised."""
 
     @staticmethod
     def log(
@@ -1326,7 +1326,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The natural logarithm of what each quantised number stands for, quantised; the zero point where it is no number."""
+        """The natural logarithm of a dequantised tensor, quantised; NaN becomes the zero point."""
 
     @staticmethod
     def mul(
@@ -1351,7 +1351,7 @@ class _Qnn:
         axis: int | None = -1,
         out_dtype: DType | None = ...,
     ) -> Expr:
-        """`round(data / output_scale) + output_zero_point`, saturated: the number that stands for each element."""
+        """`round(data / output_scale) + output_zero_point`, saturated: the quantised number for each element."""
 
     @staticmethod
     def requantize(
@@ -1375,7 +1375,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """One over the root of what each quantised number stands for, quantised; the zero point where it is no number."""
+        """The reciprocal square root of a dequantised tensor, quantised; NaN becomes the zero point."""
 
     @staticmethod
     def sigmoid(
@@ -1385,7 +1385,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The sigmoid, `1 / (1 + exp(-x))`, of what each quantised number stands for, quantised."""
+        """The sigmoid, `1 / (1 + exp(-x))`, of a dequantised tensor, quantised."""
 
     @staticmethod
     def softmax(
@@ -1396,7 +1396,7 @@ class _Qnn:
         output_zero_point: ExprLike,
         axis: int | None = -1,
     ) -> Expr:
-        """The softmax along `axis` of what each quantised number stands for, quantised."""
+        """The softmax along `axis` of a dequantised tensor, quantised."""
 
     @staticmethod
     def sqrt(
@@ -1406,7 +1406,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The square root of what each quantised number stands for, quantised; the zero point where it is no number."""
+        """The square root of a dequantised tensor, quantised; NaN becomes the zero point."""
 
     @staticmethod
     def subtract(
@@ -1431,7 +1431,7 @@ class _Qnn:
         output_scale: ExprLike,
         output_zero_point: ExprLike,
     ) -> Expr:
-        """The hyperbolic tangent of what each quantised number stands for, quantised."""
+        """The hyperbolic tangent of a dequantised tensor, quantised."""
 
     @staticmethod
     def simulated_dequantize(
@@ -1463,7 +1463,7 @@ class _Random:
         probs: ExprLike,
         num_samples: int,
     ) -> Expr:
-        """A new key and `num_samples` classes for each row of probabilities, drawn with them; they need not add up to 1."""
+        """A new key and `num_samples` random classes for each row of probabilities, whose sum need not be 1."""
 
     @staticmethod
     def normal(
@@ -1473,20 +1473,20 @@ class _Random:
         mean: ExprLike = 0.0,
         scale: ExprLike = 1.0,
     ) -> Expr:
-        """A new key and floats of a normal distribution with a mean and a standard deviation, `scale`."""
+        """A new key and floats with a normal distribution of mean `mean` and standard deviation `scale`."""
 
     @staticmethod
     def threefry_generate(
         key: ExprLike,
         shape: Sequence[int],
     ) -> Expr:
-        """A new key and words of `out_shape`, of which each four in turn are the hash of the key, path and counter."""
+        """A new key and words of `out_shape`, where each block of four is a hash of key, path and counter."""
 
     @staticmethod
     def threefry_split(
         key: ExprLike,
     ) -> Expr:
-        """Two keys whose numbers have nothing to do with each other: the path goes on with 0 in the first, 1 in the second."""
+        """Two keys with independent random numbers: their paths are extended by 0 and 1."""
 
     @staticmethod
     def uniform(
@@ -1496,7 +1496,7 @@ class _Random:
         low: ExprLike = 0.0,
         high: ExprLike = 1.0,
     ) -> Expr:
-        """A new key and floats from `low` on and below `high`, evenly spread."""
+        """A new key and floats with a uniform distribution in [`low`, `high`)."""
 
     @staticmethod
     def threefry_key(
@@ -1517,7 +1517,7 @@ class _Vision:
         score_threshold: ExprLike = -1.0,
         output_format: str = 'onnx',
     ) -> Expr:
-        """Of boxes that overlap those with the best scores, chosen for each class of each batch by itself."""
+        """Non-maximum suppression of boxes, for each class of each batch separately."""
 
     @staticmethod
     def get_valid_counts(
@@ -1526,7 +1526,7 @@ class _Vision:
         id_index: int | None = 0,
         score_index: int | None = 1,
     ) -> Expr:
-        """The boxes of each batch whose score is greater than a threshold, and whose class is not negative, in front."""
+        """The boxes of each batch with a score greater than a threshold and a nonnegative class, moved to the front."""
 
     @staticmethod
     def multibox_prior(
@@ -1537,7 +1537,7 @@ class _Vision:
         offsets: Floats | None = (0.5, 0.5),
         clip: bool | None = False,
     ) -> Expr:
-        """Boxes around the places of an image (N, C, H, W), whose elements are not read: (1, H·W·k, 4), left to bottom."""
+        """Anchor boxes (left, top, right, bottom) for the pixels of an image (N, C, H, W): (1, H·W·k, 4)."""
 
     @staticmethod
     def multibox_transform_loc(
@@ -1549,7 +1549,7 @@ class _Vision:
         variances: Floats | None = (0.1, 0.1, 0.2, 0.2),
         keep_background: bool | None = False,
     ) -> Expr:
-        """Boxes moved as predicted, with the best class of each: rows `class, score, left, top, right, bottom`."""
+        """Anchors transformed by predictions, with their best class: rows `class, score, left, top, right, bottom`."""
 
     @staticmethod
     def non_max_suppression(
@@ -1566,7 +1566,7 @@ class _Vision:
         return_indices: bool = True,
         invalid_to_bottom: bool = False,
     ) -> Expr:
-        """Of the first `valid_count` boxes of each batch, by falling score, those that overlap none with a better score."""
+        """Non-maximum suppression of the first `valid_count` boxes of each batch, in descending order of score."""
 
     @staticmethod
     def proposal(
@@ -1582,7 +1582,7 @@ class _Vision:
         rpn_min_size: int | None = 16,
         iou_loss: bool | None = False,
     ) -> Expr:
-        """The regions of a region proposal network with the best scores that do not overlap much: `image, x, y, x, y`."""
+        """The regions `image, x, y, x, y` with the best scores of a region proposal network, after suppression of overlaps."""
 
     @staticmethod
     def regular_non_max_suppression(
@@ -1594,7 +1594,7 @@ class _Vision:
         iou_threshold: float,
         score_threshold: float,
     ) -> Expr:
-        """The detections with the best scores in each image, after suppression in each class by itself, as TFLite has it."""
+        """The detections with the best scores in each image after suppression in each class separately, as in TFLite."""
 
     @staticmethod
     def roi_align(
@@ -1607,7 +1607,7 @@ class _Vision:
         mode: str | None = "avg",
         aligned: bool | None = False,
     ) -> Expr:
-        """Regions of images as images of `pooled_size`, each element the mean of places between the region's elements."""
+        """Regions of images pooled to `pooled_size`: each element is the mean of interpolated samples of a bin."""
 
     @staticmethod
     def roi_pool(
@@ -1617,14 +1617,14 @@ class _Vision:
         spatial_scale: float,
         layout: str | None = "NCHW",
     ) -> Expr:
-        """Regions of images as images of `pooled_size`, each element the greatest of a bin of the region's elements."""
+        """Regions of images pooled to `pooled_size`: each element is the maximum over a bin of the region."""
 
     @staticmethod
     def yolo_reorg(
         data: ExprLike,
         stride: int,
     ) -> Expr:
-        """Pixels of blocks as channels, as Darknet numbers them: of data (N, C, H, W), (N, C·s², H/s, W/s) for `stride` s."""
+        """Pixels of blocks as channels, as in Darknet: data (N, C, H, W) becomes (N, C·s², H/s, W/s) for `stride` s."""
 
 
 vision: _Vision
@@ -1637,12 +1637,12 @@ def abs(
 def acos(
     data: ExprLike,
 ) -> Expr:
-    """The angle in [0, π] whose cosine is x; not a number outside of [-1, 1], elementwise."""
+    """The angle in [0, π] whose cosine is x, elementwise; NaN outside of [-1, 1]."""
 
 def acosh(
     data: ExprLike,
 ) -> Expr:
-    """The number, not negative, whose hyperbolic cosine is x; not a number where x is less than 1, elementwise."""
+    """The nonnegative number whose hyperbolic cosine is x, elementwise; NaN if x is less than 1."""
 
 def add(
     lhs: ExprLike,
@@ -1653,7 +1653,7 @@ def add(
 def adv_index(
     inputs: ExprLike,
 ) -> Expr:
-    """`data[i, j, …]` for indices i, j, … of the first axes that broadcast to one shape, as numpy has it."""
+    """`data[i, j, …]` for indices i, j, … of the first axes, which broadcast, as in numpy."""
 
 def all(
     data: ExprLike,
@@ -1661,7 +1661,7 @@ def all(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """Whether every element over `axis` is true; of none, true."""
+    """Whether all elements over `axis` are true; true if there are no elements."""
 
 def any(
     data: ExprLike,
@@ -1669,7 +1669,7 @@ def any(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """Whether some element over `axis` is true; of none, false."""
+    """Whether any element over `axis` is true; false if there are no elements."""
 
 def arange(
     start: ExprLike,
@@ -1677,7 +1677,7 @@ def arange(
     step: ExprLike | None = None,
     dtype: str = 'float32',
 ) -> Expr:
-    """`start + i * step` for i from 0 while that has not reached `stop`: `max(ceil((stop - start) / step), 0)` numbers."""
+    """The `max(ceil((stop - start) / step), 0)` numbers `start + i * step` for i from 0."""
 
 def argmax(
     data: ExprLike,
@@ -1686,7 +1686,7 @@ def argmax(
     exclude: bool | None = False,
     select_last_index: bool | None = False,
 ) -> Expr:
-    """The index of the greatest element over `axis`, as i32; over several axes, as if they were one."""
+    """The index of the greatest element over `axis`, as i32; several axes count as one."""
 
 def argmin(
     data: ExprLike,
@@ -1695,7 +1695,7 @@ def argmin(
     exclude: bool | None = False,
     select_last_index: bool | None = False,
 ) -> Expr:
-    """The index of the least element over `axis`, as i32; over several axes, as if they were one."""
+    """The index of the least element over `axis`, as i32; several axes count as one."""
 
 def argsort(
     data: ExprLike,
@@ -1703,17 +1703,17 @@ def argsort(
     is_ascend: bool | None = True,
     dtype: DType | None = None,
 ) -> Expr:
-    """The places along `axis` from which the elements come when they are sorted, as i32 or `dtype`."""
+    """The indices that sort the data along `axis`, as i32 or `dtype`."""
 
 def argwhere(
     condition: ExprLike,
 ) -> Expr:
-    """The indices of the elements that are not zero, one row for each, in row-major order; a NaN is not zero."""
+    """The indices of the nonzero elements in row-major order, one row for each. NaN is nonzero."""
 
 def asin(
     data: ExprLike,
 ) -> Expr:
-    """The angle in [-π/2, π/2] whose sine is x; not a number outside of [-1, 1], elementwise."""
+    """The angle in [-π/2, π/2] whose sine is x, elementwise; NaN outside of [-1, 1]."""
 
 def asinh(
     data: ExprLike,
@@ -1728,48 +1728,48 @@ def atan(
 def atanh(
     data: ExprLike,
 ) -> Expr:
-    """The number whose hyperbolic tangent is x; infinite at 1 and -1, not a number beyond, elementwise."""
+    """The number whose hyperbolic tangent is x, elementwise; infinite at 1 and -1, NaN beyond."""
 
 def bitwise_and(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The bits that both have, elementwise with numpy's broadcasting."""
+    """Bitwise and, elementwise with numpy's broadcasting."""
 
 def bitwise_not(
     data: ExprLike,
 ) -> Expr:
-    """All bits the other way round, elementwise."""
+    """Bitwise not, elementwise."""
 
 def bitwise_or(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The bits that at least one has, elementwise with numpy's broadcasting."""
+    """Bitwise or, elementwise with numpy's broadcasting."""
 
 def bitwise_xor(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The bits that exactly one has, elementwise with numpy's broadcasting."""
+    """Bitwise exclusive or, elementwise with numpy's broadcasting."""
 
 def broadcast_to(
     data: ExprLike,
     shape: Ints,
 ) -> Expr:
-    """The data in `shape`, repeated along axes that it lacks or where its extent is 1."""
+    """The data broadcast to `shape`."""
 
 def broadcast_to_like(
     data: ExprLike,
     broadcast_type: ExprLike,
 ) -> Expr:
-    """The data in the shape of `broadcast_type`, repeated along axes that it lacks or where its extent is 1."""
+    """The data broadcast to the shape of `broadcast_type`."""
 
 def cast(
     data: ExprLike,
     dtype: DType,
 ) -> Expr:
-    """Each element converted to `dtype`: floats to integers truncate towards zero, to bool is `x != 0`."""
+    """Each element converted to `dtype`. Floats are truncated to integers; booleans are `x != 0`."""
 
 def cast_like(
     data: ExprLike,
@@ -1780,7 +1780,7 @@ def cast_like(
 def ceil(
     data: ExprLike,
 ) -> Expr:
-    """The least whole number that is not less than x; integers stay, elementwise."""
+    """The least whole number not less than x, elementwise; integers are unchanged."""
 
 def clip(
     data: ExprLike,
@@ -1793,37 +1793,37 @@ def collapse_sum_like(
     data: ExprLike,
     collapse_type: ExprLike,
 ) -> Expr:
-    """The data summed along the axes that `collapse_type` lacks or where its extent is 1: what undoes a broadcast."""
+    """The data summed along the axes that `collapse_type` lacks or in which its extent is 1, to reverse a broadcast."""
 
 def collapse_sum_to(
     data: ExprLike,
     shape: ExprLike | Sequence[int],
 ) -> Expr:
-    """The data summed to the shape that an operand gives: along axes that it lacks, or where it has an extent of 1."""
+    """The data summed to the shape given by an operand: along axes that the shape lacks, or in which its extent is 1."""
 
 def compress(
     data: ExprLike,
     condition: ExprLike,
     axis: int | None = 0,
 ) -> Expr:
-    """The slices of `data` along `axis` for which the condition is true, in their order."""
+    """The slices of `data` along `axis` for which the condition is true, in order."""
 
 def concatenate(
     data: ExprLike,
     axis: int | None = 0,
 ) -> Expr:
-    """The tensors of a tuple one after the other along `axis`."""
+    """The tensors of a tuple concatenated along `axis`."""
 
 def contrib_reverse_reshape(
     data: ExprLike,
     newshape: Ints,
 ) -> Expr:
-    """The same elements in another shape, given by Relay's codes, which are read from the last to the first."""
+    """The same elements in another shape, given by Relay's codes in reverse order."""
 
 def copy(
     data: ExprLike,
 ) -> Expr:
-    """x as it is, elementwise."""
+    """x unchanged, elementwise."""
 
 def cos(
     data: ExprLike,
@@ -1841,7 +1841,7 @@ def cumprod(
     dtype: DType | None = None,
     exclusive: bool | None = False,
 ) -> Expr:
-    """The product of all elements up to each along `axis`; without an axis the data count as one row."""
+    """The cumulative product along `axis`, or of the flattened data without `axis`."""
 
 def cumsum(
     data: ExprLike,
@@ -1849,7 +1849,7 @@ def cumsum(
     dtype: DType | None = None,
     exclusive: bool | None = False,
 ) -> Expr:
-    """The sum of all elements up to each along `axis`; without an axis the data count as one row."""
+    """The cumulative sum along `axis`, or of the flattened data without `axis`."""
 
 def dft(
     re_data: ExprLike,
@@ -1862,13 +1862,13 @@ def divide(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """`lhs / rhs`, elementwise with numpy's broadcasting; of integers, truncated towards zero."""
+    """`lhs / rhs`, elementwise with numpy's broadcasting; integer quotients are truncated towards zero."""
 
 def einsum(
     data: ExprLike,
     equation: str,
 ) -> Expr:
-    """The sum of products of the tensors of a tuple, whose axes `equation` names: `"ij,jk->ik"` is a matrix product."""
+    """The sum of products of a tuple of tensors, with axes labelled by `equation`; `"ij,jk->ik"` is a matrix product."""
 
 def equal(
     lhs: ExprLike,
@@ -1891,7 +1891,7 @@ def expand_dims(
     axis: int,
     num_newaxis: int | None = 1,
 ) -> Expr:
-    """Insert `num_newaxis` axes of extent 1 at position `axis` of the result."""
+    """The data with `num_newaxis` axes of extent 1 inserted at position `axis` of the result."""
 
 def fast_erf(
     data: ExprLike,
@@ -1930,7 +1930,7 @@ def fixed_point_multiply_per_axis(
 def floor(
     data: ExprLike,
 ) -> Expr:
-    """The greatest whole number that is not greater than x; integers stay, elementwise."""
+    """The greatest whole number not greater than x, elementwise; integers are unchanged."""
 
 def floor_divide(
     lhs: ExprLike,
@@ -1942,27 +1942,27 @@ def floor_mod(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The remainder of a division downwards, with the sign of `rhs`, elementwise with numpy's broadcasting."""
+    """The remainder of floor division, with the sign of `rhs`, elementwise with numpy's broadcasting."""
 
 def full(
     fill_value: ExprLike,
     shape: int | Sequence[int] | Expr = (),
     dtype: str | None = None,
 ) -> Expr:
-    """A tensor of `shape` whose every element is the number `fill_value`, of its element type or of `dtype`."""
+    """A tensor of `shape` filled with the scalar `fill_value`, with its element type or `dtype`."""
 
 def full_like(
     data: ExprLike,
     fill_value: ExprLike,
 ) -> Expr:
-    """A tensor of the type of `data` whose every element is the number `fill_value`, converted to its element type."""
+    """A tensor of the type of `data` filled with the scalar `fill_value`, converted to its element type."""
 
 def gather(
     data: ExprLike,
     axis: int,
     indices: ExprLike,
 ) -> Expr:
-    """The element of the data whose index along `axis` is that of `indices`, the other indices being the result's own."""
+    """The elements of the data at `indices` along `axis` and at the index in the result along the other axes."""
 
 def gather_nd(
     data: ExprLike,
@@ -1970,7 +1970,7 @@ def gather_nd(
     batch_dims: int | None = 0,
     index_rank: int | None = None,
 ) -> Expr:
-    """The slices of the data at index tuples, which the first axis of `indices` holds."""
+    """The slices of the data at index tuples, which are along the first axis of `indices`."""
 
 def greater(
     lhs: ExprLike,
@@ -1987,35 +1987,35 @@ def greater_equal(
 def invert_permutation(
     data: ExprLike,
 ) -> Expr:
-    """The permutation that undoes one: `y[x[i]] = i`. An index out of range fails; no order is said of equal ones."""
+    """The inverse of a permutation: `y[x[i]] = i`. An index out of range fails; duplicates are undefined."""
 
 def isfinite(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is a number and not infinite, as every integer is, elementwise."""
+    """Whether x is neither NaN nor infinite, elementwise; true for integers."""
 
 def isinf(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is infinite, which no integer is, elementwise."""
+    """Whether x is infinite, elementwise; false for integers."""
 
 def isnan(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is not a number, which no integer is, elementwise."""
+    """Whether x is NaN, elementwise; false for integers."""
 
 def layout_transform(
     data: ExprLike,
     src_layout: str,
     dst_layout: str,
 ) -> Expr:
-    """The same tensor in another layout; blocks that are not full are filled with zeros."""
+    """The same tensor in another layout; partial blocks are filled with zeros."""
 
 def left_shift(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The bits of `lhs` moved up by `rhs` places, zeros from below, elementwise with numpy's broadcasting."""
+    """`lhs << rhs`, filled with zeros, elementwise with numpy's broadcasting."""
 
 def less(
     lhs: ExprLike,
@@ -2037,35 +2037,35 @@ def log(
 def log10(
     data: ExprLike,
 ) -> Expr:
-    """The logarithm of x to base 10; not a number where x is negative, elementwise."""
+    """The logarithm of x to base 10, elementwise; NaN if x is negative."""
 
 def log2(
     data: ExprLike,
 ) -> Expr:
-    """The logarithm of x to base 2; not a number where x is negative, elementwise."""
+    """The logarithm of x to base 2, elementwise; NaN if x is negative."""
 
 def logical_and(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """Whether both are true, elementwise with numpy's broadcasting."""
+    """Logical and, elementwise with numpy's broadcasting."""
 
 def logical_not(
     data: ExprLike,
 ) -> Expr:
-    """Whether x is false, elementwise."""
+    """Logical not, elementwise."""
 
 def logical_or(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """Whether at least one is true, elementwise with numpy's broadcasting."""
+    """Logical or, elementwise with numpy's broadcasting."""
 
 def logical_xor(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """Whether exactly one is true, elementwise with numpy's broadcasting."""
+    """Logical exclusive or, elementwise with numpy's broadcasting."""
 
 def logsumexp(
     data: ExprLike,
@@ -2073,7 +2073,7 @@ def logsumexp(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m alone where that is infinite."""
+    """`m + log(sum(exp(x - m)))` over `axis`, with m the greatest element; m if that is infinite."""
 
 def matrix_set_diag(
     data: ExprLike,
@@ -2081,7 +2081,7 @@ def matrix_set_diag(
     k: int | Sequence[int] = 0,
     align: str = 'RIGHT_LEFT',
 ) -> Expr:
-    """Matrices with other diagonals: those from `k1` to `k2` to the right of the main one, 0, are rows of `diagonal`."""
+    """The data with diagonals `k1` to `k2` of each matrix replaced by rows of `diagonal`; diagonal 0 is the main one."""
 
 def max(
     data: ExprLike,
@@ -2103,13 +2103,13 @@ def mean(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """The mean over `axis`; of integers, the sum divided by the count and truncated."""
+    """The mean over `axis`; for integers, the truncated quotient of sum and count."""
 
 def meshgrid(
     data: ExprLike,
     indexing: str | None = "ij",
 ) -> Expr:
-    """Of n vectors, n tensors of n axes: the k-th has the k-th vector along its k-th axis, wherever on the others."""
+    """n tensors of rank n for n vectors: tensor k has vector k along axis k and is constant along the others."""
 
 def min(
     data: ExprLike,
@@ -2129,7 +2129,7 @@ def mod(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting."""
+    """The remainder of truncated division, with the sign of `lhs`, elementwise with numpy's broadcasting."""
 
 def multiply(
     lhs: ExprLike,
@@ -2162,18 +2162,18 @@ def one_hot(
     axis: int | None = -1,
     dtype: DType | None = None,
 ) -> Expr:
-    """`on_value` where a new axis of extent `depth` counts what the index says, `off_value` elsewhere."""
+    """`on_value` at the index along a new axis of extent `depth`, `off_value` elsewhere."""
 
 def ones(
     shape: Ints,
     dtype: DType | None = None,
 ) -> Expr:
-    """A tensor of `shape` of ones of type `dtype`, by default f32."""
+    """A tensor of ones with shape `shape` and element type `dtype`, by default f32."""
 
 def ones_like(
     data: ExprLike,
 ) -> Expr:
-    """Ones in the type of `data`."""
+    """A tensor of ones with the type of `data`."""
 
 def power(
     lhs: ExprLike,
@@ -2187,31 +2187,31 @@ def prod(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """The product over `axis`; of truth values, whether all of them hold."""
+    """The product over `axis`; for booleans, whether all are true."""
 
 def rank_rows(
     data: ExprLike,
 ) -> Expr:
-    """For each row of a matrix, how many rows come before it in lexicographic order; equal rows have the same number."""
+    """The number of rows that precede each row of a matrix in lexicographic order; equal rows have the same number."""
 
 def reinterpret(
     data: ExprLike,
     dtype: DType,
 ) -> Expr:
-    """The bits of each element as an element of `dtype`, which has as many: of 1.0 in f32 the integer 0x3F800000."""
+    """The bits of each element as an element of `dtype`: 1.0 in f32 is the integer 0x3F800000."""
 
 def repeat(
     data: ExprLike,
     repeats: int,
     axis: int | None = 0,
 ) -> Expr:
-    """Each element `repeats` times along `axis`, one after the other."""
+    """Each element repeated `repeats` times consecutively along `axis`."""
 
 def require(
     data: ExprLike,
     demands: AttributeValue | None = None,
 ) -> Expr:
-    """The operand itself, where `demands` hold of named dimensions."""
+    """The operand. The conditions `demands` on named dimensions are checked."""
 
 def reshape(
     data: ExprLike,
@@ -2228,13 +2228,13 @@ def reshape_like(
     rhs_begin: int | None = 0,
     rhs_end: int | None = None,
 ) -> Expr:
-    """The data's elements with the axes `lhs_begin` to before `lhs_end` in the shape of the other's axes `rhs_…`."""
+    """The data with axes `lhs_begin` to before `lhs_end` reshaped to the shape of the other's axes `rhs_…`."""
 
 def reverse(
     data: ExprLike,
     axis: int,
 ) -> Expr:
-    """The data with the elements along `axis` in the reverse order."""
+    """The data with the elements along `axis` in reverse order."""
 
 def reverse_sequence(
     data: ExprLike,
@@ -2242,18 +2242,18 @@ def reverse_sequence(
     seq_axis: int = 1,
     batch_axis: int = 0,
 ) -> Expr:
-    """The first elements of each sequence backwards, the others as they are."""
+    """The first elements of each sequence in reverse order, followed by the others unchanged."""
 
 def right_shift(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The bits of `lhs` moved down by `rhs` places, the sign from above, elementwise with numpy's broadcasting."""
+    """`lhs >> rhs`, filled with the sign bit, elementwise with numpy's broadcasting."""
 
 def round(
     data: ExprLike,
 ) -> Expr:
-    """The nearest whole number, of two the even one; integers stay, elementwise."""
+    """The nearest whole number, halves to even, elementwise; integers are unchanged."""
 
 def rsqrt(
     data: ExprLike,
@@ -2267,7 +2267,7 @@ def scatter_elements(
     axis: int | None = 0,
     reduction: str | None = "update",
 ) -> Expr:
-    """The data with updates at the places whose index along `axis` `indices` says, the others being the update's own."""
+    """The data updated at `indices` along `axis` and at the index of the update along the other axes."""
 
 def scatter_nd(
     data: ExprLike,
@@ -2275,7 +2275,7 @@ def scatter_nd(
     updates: ExprLike,
     mode: str | None = "update",
 ) -> Expr:
-    """The data with updates of the slices at index tuples, which the first axis of `indices` holds."""
+    """The data with slices updated at index tuples, which are along the first axis of `indices`."""
 
 def searchsorted(
     sorted_sequence: ExprLike,
@@ -2283,7 +2283,7 @@ def searchsorted(
     right: bool | None = False,
     dtype: DType | None = None,
 ) -> Expr:
-    """For each of `values` the place in an ascending row before which it may stand, so that the row stays ascending."""
+    """The index in an ascending row before which each of `values` can be inserted so that the row stays ascending."""
 
 def sequence_mask(
     data: ExprLike,
@@ -2291,7 +2291,7 @@ def sequence_mask(
     mask_value: float | None = 0.0,
     axis: int | None = 0,
 ) -> Expr:
-    """The data with `mask_value` from place `valid_length[b]` along `axis` on, of batch b along the other of two axes."""
+    """The data with `mask_value` from index `valid_length[b]` along `axis`, where b is the index along the other axis."""
 
 def shape_of(
     data: ExprLike,
@@ -2307,7 +2307,7 @@ def sigmoid(
 def sign(
     data: ExprLike,
 ) -> Expr:
-    """1 where x is positive, -1 where it is negative, else 0; not a number stays that, elementwise."""
+    """1 if x is positive, -1 if x is negative, NaN if x is NaN, else 0, elementwise."""
 
 def sin(
     data: ExprLike,
@@ -2324,7 +2324,7 @@ def slice_like(
     shape_like: ExprLike,
     axes: Ints | None = (),
 ) -> Expr:
-    """The first elements of the data along `axes`, as many as `shape_like` has; without axes, along all of both."""
+    """The first elements of the data along `axes`, as many as `shape_like` has; without `axes`, along all common axes."""
 
 def sliding_window(
     data: ExprLike,
@@ -2332,21 +2332,21 @@ def sliding_window(
     window_shape: Ints,
     strides: Ints,
 ) -> Expr:
-    """Windows over the axes from `axis` on: `result[x…, i…, k…] = data[x…, i * strides + k …]`."""
+    """Windows over the axes from `axis` to the last: `result[x…, i…, k…] = data[x…, i * strides + k …]`."""
 
 def sort(
     data: ExprLike,
     axis: int | None = -1,
     is_ascend: bool | None = True,
 ) -> Expr:
-    """The elements in order along `axis`; ascending unless `is_ascend` is false."""
+    """The elements sorted along `axis`, ascending unless `is_ascend` is false."""
 
 def sparse_reshape(
     sparse_indices: ExprLike,
     prev_shape: ExprLike,
     new_shape: ExprLike,
 ) -> Expr:
-    """The places of a sparse tensor of shape `prev_shape` in the same tensor of shape `new_shape`, and that shape."""
+    """The coordinates of a sparse tensor after a reshape from `prev_shape` to `new_shape`, and the new shape."""
 
 def sparse_to_dense(
     sparse_indices: ExprLike,
@@ -2354,31 +2354,31 @@ def sparse_to_dense(
     sparse_values: ExprLike,
     default_value: ExprLike = 0,
 ) -> Expr:
-    """A tensor of `output_shape` with the values at the places that `sparse_indices` names, and the default elsewhere."""
+    """A tensor of `output_shape` with the values at the coordinates `sparse_indices`, and the default elsewhere."""
 
 def split(
     data: ExprLike,
     indices_or_sections: Ints,
     axis: int | None = 0,
 ) -> Expr:
-    """A tensor cut along `axis` into the fields of a tuple."""
+    """A tensor split along `axis` into the fields of a tuple."""
 
 def sqrt(
     data: ExprLike,
 ) -> Expr:
-    """The square root of x; not a number where x is negative, elementwise."""
+    """The square root of x, elementwise; NaN if x is negative."""
 
 def squeeze(
     data: ExprLike,
     axis: Ints | None = None,
 ) -> Expr:
-    """Leave out axes of extent 1: those named by `axis`, or all."""
+    """The data without its axes of extent 1, or without the axes `axis`."""
 
 def stack(
     data: ExprLike,
     axis: int | None = 0,
 ) -> Expr:
-    """The fields of a tuple, of one type, side by side along a new axis, which becomes `axis` of the result."""
+    """The fields of a tuple, which have the same type, joined along a new axis `axis` of the result."""
 
 def std(
     data: ExprLike,
@@ -2387,7 +2387,7 @@ def std(
     exclude: bool | None = False,
     unbiased: bool | None = False,
 ) -> Expr:
-    """The square root of the variance over `axis`, with `unbiased` of that which divides by one less."""
+    """The square root of the variance over `axis`; with `unbiased` the variance is divided by one less."""
 
 def stft(
     data: ExprLike,
@@ -2398,7 +2398,7 @@ def stft(
     normalized: bool = False,
     onesided: bool = True,
 ) -> Expr:
-    """Fourier transforms of frames of a signal, each `hop_length` behind the one before: (frequencies, frames, 2)."""
+    """Fourier transforms of frames of a signal at distances of `hop_length`: (frequencies, frames, 2)."""
 
 def strided_set(
     data: ExprLike,
@@ -2407,7 +2407,7 @@ def strided_set(
     end: ExprLike | Sequence[int],
     strides: ExprLike | Sequence[int] | None = None,
 ) -> Expr:
-    """The data with the elements of `v` in a slice: from `begin` to before `end`, by `strides`, along the first axes."""
+    """The data with the slice from `begin` to before `end` by `strides`, along the first axes, replaced by `v`."""
 
 def strided_slice(
     data: ExprLike,
@@ -2417,7 +2417,7 @@ def strided_slice(
     slice_mode: str | None = "end",
     axes: Ints | None = None,
 ) -> Expr:
-    """The elements from `begin` to before `end`, `strides` apart, along `axes` (the first ones where none are named)."""
+    """The elements from `begin` to before `end`, `strides` apart, along `axes` (by default the first ones)."""
 
 def subtract(
     lhs: ExprLike,
@@ -2431,7 +2431,7 @@ def sum(
     keepdims: bool | None = False,
     exclude: bool | None = False,
 ) -> Expr:
-    """The sum over `axis`; of truth values, whether one of them holds."""
+    """The sum over `axis`; for booleans, whether any is true."""
 
 def take(
     data: ExprLike,
@@ -2456,7 +2456,7 @@ def tile(
     data: ExprLike,
     reps: Ints,
 ) -> Expr:
-    """The whole tensor again and again, `reps` times along each axis."""
+    """The tensor repeated `reps` times along each axis."""
 
 def topk(
     data: ExprLike,
@@ -2466,13 +2466,13 @@ def topk(
     is_ascend: bool | None = False,
     dtype: DType | None = None,
 ) -> Expr:
-    """The first `k` elements along `axis` when it is sorted, descending unless `is_ascend` is true, and their places."""
+    """The first `k` elements sorted along `axis`, descending unless `is_ascend` is true, and their indices."""
 
 def transpose(
     data: ExprLike,
     axes: Ints | None = None,
 ) -> Expr:
-    """Axes in another order: axis i of the result is axis `axes[i]` of the data; reversed without `axes`."""
+    """The data with permuted axes: axis i of the result is axis `axes[i]` of the data. By default, axes are reversed."""
 
 def tree_leaves(
     data: ExprLike,
@@ -2482,19 +2482,19 @@ def tree_leaves(
     trees: int,
     depth: int,
 ) -> Expr:
-    """For each row of the data and each of the first `trees` nodes, the node reached from it in `depth` steps."""
+    """The node reached in `depth` steps from each of the first `trees` nodes, for each row of the data."""
 
 def trilu(
     data: ExprLike,
     k: ExprLike,
     upper: bool = True,
 ) -> Expr:
-    """The upper triangle of each matrix (the lower one where `upper` is false), zeros elsewhere."""
+    """The upper triangle of each matrix (the lower one if `upper` is false), with zeros elsewhere."""
 
 def trunc(
     data: ExprLike,
 ) -> Expr:
-    """x without its fraction; integers stay, elementwise."""
+    """x truncated towards zero, elementwise; integers are unchanged."""
 
 def trunc_divide(
     lhs: ExprLike,
@@ -2506,20 +2506,20 @@ def trunc_mod(
     lhs: ExprLike,
     rhs: ExprLike,
 ) -> Expr:
-    """The remainder of a division towards zero, with the sign of `lhs`, elementwise with numpy's broadcasting."""
+    """The remainder of truncated division, with the sign of `lhs`, elementwise with numpy's broadcasting."""
 
 def unique(
     data: ExprLike,
     is_sorted: bool | None = True,
     return_counts: bool | None = False,
 ) -> Expr:
-    """The different elements of a list, and how the list is made of them."""
+    """The distinct elements of a vector, with their indices and counts."""
 
 def unravel_index(
     indices: ExprLike,
     shape: ExprLike,
 ) -> Expr:
-    """The indices of a tensor of shape `shape` at row-major places: an index along axis k is `y[k, …]`."""
+    """The indices along all axes for row-major indices in a tensor of shape `shape`: that along axis k is `y[k, …]`."""
 
 def variance(
     data: ExprLike,
@@ -2529,25 +2529,25 @@ def variance(
     unbiased: bool = False,
     with_mean: ExprLike | None = None,
 ) -> Expr:
-    """The sum over `axis` of `(data - mean)²`, divided by the number of terms, with `unbiased` by one less."""
+    """The sum over `axis` of `(data - mean)²`, divided by the number of terms, or by one less with `unbiased`."""
 
 def where(
     condition: ExprLike,
     x: ExprLike,
     y: ExprLike,
 ) -> Expr:
-    """The element of `x` where the condition holds and of `y` elsewhere, with numpy's broadcasting."""
+    """The element of `x` if the condition is true, else of `y`, elementwise with numpy's broadcasting."""
 
 def zeros(
     shape: Ints,
     dtype: DType | None = None,
 ) -> Expr:
-    """A tensor of `shape` of zeros of type `dtype`, by default f32."""
+    """A tensor of zeros with shape `shape` and element type `dtype`, by default f32."""
 
 def zeros_like(
     data: ExprLike,
 ) -> Expr:
-    """Zeros in the type of `data`."""
+    """A tensor of zeros with the type of `data`."""
 
 def mean_std(
     data: ExprLike,
