@@ -1,1 +1,1 @@
-"""What programs compute: the executable meaning of each level's ops on numpy arrays."""
+"""Reference interpreters: executable semantics of each level's ops on numpy arrays."""

@@ -1,4 +1,4 @@
-"""Meaning of the `arith` ops on numpy values."""
+"""Semantics of the `arith` ops on numpy values."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _unsigned(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def _on_unsigned(function: ScalarFunction) -> ScalarCompiler:
-    """Operands read as unsigned numbers, the result stored back in its own type."""
+    """Compiles `function` on unsigned operands; the result is cast to the result's type."""
 
     def compiler(op: Operation) -> ScalarFunction:
         dtype = numpy_dtype(op.operands[0].type)
@@ -58,7 +58,7 @@ def _on_unsigned(function: ScalarFunction) -> ScalarCompiler:
 
 
 def _wrapping(function: ScalarFunction) -> ScalarCompiler:
-    """Two's complement arithmetic; i1 is arithmetic modulo 2."""
+    """Compiles two's complement arithmetic; arithmetic on i1 is modulo 2."""
 
     def compiler(op: Operation) -> ScalarFunction:
         dtype = numpy_dtype(op.results[0].type)
@@ -75,7 +75,7 @@ def _wrapping(function: ScalarFunction) -> ScalarCompiler:
 
 
 def _dividing(quotient: ScalarFunction, finish: Callable[[ScalarFunction], ScalarCompiler] = rounded) -> ScalarCompiler:
-    """A division of integers: the least one by -1 wraps, and zero is refused with the op's place."""
+    """Compiles an integer division. The least integer by -1 wraps; division by zero is an error with a location."""
 
     def compiler(op: Operation) -> ScalarFunction:
         divide, location = finish(quotient)(op), location_of(op)
@@ -185,7 +185,7 @@ def _float_to_integer(value: Value) -> Value:
 
 
 def _float_to_unsigned(op: Operation) -> ScalarFunction:
-    """Truncated to an unsigned number, whose bits the signless result has."""
+    """Compiles a truncation to an unsigned number, whose bits are those of the signless result."""
     dtype = numpy_dtype(op.results[0].type)
     to_unsigned, back = caster(_unsigned(dtype)), caster(dtype)
 
@@ -198,7 +198,7 @@ def _float_to_unsigned(op: Operation) -> ScalarFunction:
 DIVISIONS = frozenset(
     f"arith.{name}" for name in ("divsi", "divui", "floordivsi", "ceildivsi", "ceildivui", "remsi", "remui")
 )
-"""Names of the ops that refuse a zero as their second operand."""
+"""Names of the ops whose second operand must not be zero."""
 
 ARITH: dict[str, ScalarCompiler] = {
     "arith.constant": _constant,
@@ -248,4 +248,4 @@ ARITH: dict[str, ScalarCompiler] = {
     "arith.extsi": rounded(_same),
     "arith.extui": _on_unsigned(_same),
 }
-"""The compiler of each op by name."""
+"""The compiler of each op, by name."""

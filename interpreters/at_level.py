@@ -19,7 +19,7 @@ from xrelay.interpreters.topi import run_topi_module
 
 
 def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[Array]) -> list[Array]:
-    """What the interpreter of `level` gives for `function`; raises what that interpreter raises."""
+    """Returns the results of `function` from the interpreter of `level`; raises its errors."""
     match level:
         case "loop":
             return run_loop_module(module, function, inputs)
@@ -30,7 +30,7 @@ def run_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[A
 
 
 def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequence[Given]) -> list[Given]:
-    """As `run_at_level`, with sequences as lists, and of optionals the value or `None`."""
+    """Like `run_at_level`, but returns sequences as lists, and optionals as their value or None."""
     if level not in ("loop", "topi"):
         return run_relay_values(module, inputs, function)
     values = run_at_level(level, module, function, cast("Sequence[Array]", inputs))
@@ -41,7 +41,7 @@ def values_at_level(level: str, module: ModuleOp, function: str, inputs: Sequenc
 
 
 def _containers(module: ModuleOp, name: str) -> dict[int, Attribute]:
-    """The sequences and optionals among the outputs of a function at the loop level, by their numbers."""
+    """Returns the types of sequences and optionals among the outputs of a loop function, by index."""
     found: dict[int, Attribute] = {}
     for op in module.ops:
         if isinstance(op, FuncOp) and op.sym_name.data == name and op.res_attrs is not None:

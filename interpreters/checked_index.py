@@ -1,4 +1,4 @@
-"""Meaning of `topi.checked_index` and `loop.checked_index` on numpy values."""
+"""Semantics of `topi.checked_index` and `loop.checked_index` on numpy values."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xrelay.interpreters.scalar_meaning import ScalarFunction, Value
 
 
 def compile_checked_index(op: Operation) -> ScalarFunction:
-    """The function of one index, or of an array of them, and of the size where that is a value.
+    """Returns a function of an index, or an array of indices, and of the size if that is dynamic.
 
-    It raises `InterpreterError` where an index is out of range.
+    The function raises `InterpreterError` for an index out of range.
     """
     if not isinstance(op, CheckedIndex):
         raise InterpreterError(f"'{op.name}' is no checked index")

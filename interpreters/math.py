@@ -1,4 +1,4 @@
-"""Meaning of the `math` ops on numpy values."""
+"""Semantics of the `math` ops on numpy values."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.interpreters.scalar_meaning import (
 
 
 def _erf(value: Value) -> Value:
-    """The erf of Python's math library (numpy has none), element by element, in double precision."""
+    """Computes `math.erf` in double precision, element by element, because numpy has no erf."""
     flat = [_erf_of_float(float(x)) for x in np.ravel(value)]
     return np.array(flat, dtype=np.float64).reshape(np.shape(value))
 
@@ -35,7 +35,7 @@ def _round_half_away(value: Value) -> Value:
 
 
 def _fma(op: Operation) -> ScalarFunction:
-    """One rounding: products of narrow floats are exact in double precision."""
+    """Compiles a multiply-add with one rounding; products of narrow floats are exact in double precision."""
     dtype = numpy_dtype(op.results[0].type)
     cast, widen = caster(dtype), caster(np.dtype(np.float64))
 
@@ -50,7 +50,7 @@ def _bits(dtype: np.dtype[Any]) -> int:
 
 
 def _counting(count: ScalarFunction) -> ScalarCompiler:
-    """Functions of the bit pattern: `count(pattern as Python int, width)` for every element."""
+    """Compiles a function of bit patterns: `count(pattern as Python int, width)` for each element."""
 
     def compiler(op: Operation) -> ScalarFunction:
         dtype = numpy_dtype(op.results[0].type)
@@ -119,4 +119,4 @@ MATH: dict[str, ScalarCompiler] = {
     "math.tanh": rounded(np.tanh),
     "math.trunc": plain(np.trunc),
 }
-"""The compiler of each op by name."""
+"""The compiler of each op, by name."""

@@ -1,7 +1,7 @@
-"""Casts of arrays that round once.
+"""Casts of arrays with a single rounding.
 
-numpy casts that way between its own types. ml_dtypes goes to bfloat16 by way of float32, so what float32 does not hold
-is rounded twice.
+numpy's casts between its own types round once. ml_dtypes casts to bfloat16 through float32, which rounds other values
+twice.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ EXACT_IN_FLOAT64 = 1 << 53
 
 
 def cast_once(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """`array` in `dtype`: floats rounded to nearest even, integers wrapped, fractions dropped."""
+    """Converts `array` to `dtype`: floats are rounded to nearest even, integers wrap, fractions are truncated."""
     if dtype != BFLOAT16 or array.dtype.itemsize < 4 or array.dtype.kind not in "iuf":
         return array.astype(dtype)
     exact = array.astype(np.float64) if array.dtype.kind == "f" else _integers_to_odd(array)
@@ -25,7 +25,7 @@ def cast_once(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _integers_to_odd(array: NDArray[Any]) -> NDArray[np.float64]:
-    """Exact up to 2⁵³, else an odd multiple of 2¹¹ where bits are lost."""
+    """Converts integers to float64: exact up to 2⁵³, else rounded to an odd multiple of 2¹¹ if bits are lost."""
     if array.dtype.itemsize < 8:
         return array.astype(np.float64)
     lost: NDArray[Any] = array & array.dtype.type(0x7FF)
@@ -36,7 +36,7 @@ def _integers_to_odd(array: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def _floats_to_odd(exact: NDArray[np.float64]) -> NDArray[np.float32]:
-    """Of the two float32 next to a number the one with an odd last bit: rounding it again is rounding once."""
+    """Rounds inexact numbers to the neighbouring float32 with an odd last bit, so that another rounding is correct."""
     with np.errstate(all="ignore"):
         near = np.asarray(exact.astype(np.float32))
         back = near.astype(np.float64)

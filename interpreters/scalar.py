@@ -1,7 +1,7 @@
-"""Meaning of the scalar ops (`arith`, `math`, checked indices), shared by the interpreters of topi and loop.
+"""Semantics of the scalar ops (`arith`, `math`, checked indices), shared by the interpreters of topi and loop.
 
-`compile_scalar(op)` gives a function of the op's operand values that returns the op's result. It works on numpy
-scalars and, elementwise, on arrays. Attributes and types are looked at once, when compiling.
+`compile_scalar(op)` returns a function from the op's operand values to its result. It works on numpy scalars and,
+elementwise, on arrays. Attributes and types are read only at compilation.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ SCALAR_COMPILERS: dict[str, ScalarCompiler] = {
     "topi.checked_index": compile_checked_index,
     "loop.checked_index": compile_checked_index,
 }
-"""Every op that `compile_scalar` knows, by name."""
+"""The compilers of all ops that `compile_scalar` supports, by name."""
 
 
 def is_scalar_op(op: Operation) -> bool:
-    """Whether `compile_scalar` knows the op."""
+    """Returns whether `compile_scalar` supports the op."""
     return op.name in SCALAR_COMPILERS
 
 
 def compile_scalar(op: Operation) -> ScalarFunction:
-    """The function that computes `op`; `InterpreterError` for an op that is not a known scalar op."""
+    """Returns the function that computes `op`. Raises `InterpreterError` for an unsupported op."""
     compiler = SCALAR_COMPILERS.get(op.name)
     if compiler is None:
         raise InterpreterError(

@@ -1,6 +1,6 @@
-"""Types and rounding that the meanings of all scalar ops share.
+"""Types and rounding shared by the semantics of all scalar ops.
 
-Values have the numpy dtype of their type (`numpy_dtype`; `index` is int64), so that results round as in compiled code.
+Values have the numpy dtype of their type (`numpy_dtype`; `index` is int64), so results are rounded as in compiled code.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from xrelay.errors import InterpreterError, TypeInferenceError
 from xrelay.interpreters.rounding import cast_once
 
 Value: TypeAlias = Any
-"""A numpy scalar, a numpy array of lanes, or (for `index`) a Python int. numpy's own types cannot say this."""
+"""A numpy scalar, a numpy array of lanes, or (for `index`) a Python int. numpy's types cannot express this."""
 
 ScalarFunction: TypeAlias = Callable[..., Value]
-"""From operand values to the value of the single result."""
+"""Maps operand values to the value of the single result."""
 
 ScalarCompiler: TypeAlias = Callable[[Operation], ScalarFunction]
-"""From an op, looked at once, to its function."""
+"""Maps an op to its function."""
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
-    """The numpy dtype that holds values of `element_type`; `InterpreterError` where there is none."""
+    """Returns the numpy dtype of `element_type`. Raises `InterpreterError` for other types."""
     if isinstance(element_type, IndexType):
         return np.dtype(np.int64)
     try:
@@ -38,12 +38,12 @@ def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
 
 
 def signless_view(array: NDArray[Any]) -> NDArray[Any]:
-    """The same memory as scalars see it: arrays of unsigned numbers as signed ones of the same bits."""
+    """Returns a view of unsigned arrays as signed ones of the same width, because scalars are signless."""
     return array.view(f"int{8 * array.itemsize}") if array.dtype.kind == "u" else array
 
 
 def plain(function: ScalarFunction) -> ScalarCompiler:
-    """The compiler of an op whose meaning needs neither attributes nor types."""
+    """Returns the compiler of an op whose semantics do not depend on attributes or types."""
 
     def compiler(op: Operation) -> ScalarFunction:
         return function
@@ -52,7 +52,7 @@ def plain(function: ScalarFunction) -> ScalarCompiler:
 
 
 def rounded(function: ScalarFunction) -> ScalarCompiler:
-    """The compiler of an op whose result is computed by numpy and cast to the result's type."""
+    """Returns the compiler of an op that casts `function`'s result to the result's type."""
 
     def compiler(op: Operation) -> ScalarFunction:
         cast = caster(numpy_dtype(op.results[0].type))
@@ -66,7 +66,7 @@ def rounded(function: ScalarFunction) -> ScalarCompiler:
 
 
 def caster(dtype: np.dtype[Any]) -> Callable[[Value], Value]:
-    """A cast of scalars and arrays to `dtype`, wrapping integers and rounding floats as numpy does."""
+    """Returns a cast of scalars and arrays to `dtype` that wraps integers and rounds floats as numpy does."""
     kind = dtype.type
 
     def cast(value: Value) -> Value:

@@ -1,4 +1,4 @@
-"""What a function promises of the sizes of its names (`relay.sizes`), checked where it is entered."""
+"""Checks of a function's size bounds for named dimensions (`relay.sizes`) on entry."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.errors import InterpreterError
 
 
 def check_promises(function: FuncOp, sizes: Mapping[str, int]) -> None:
-    """Raises `InterpreterError` where a name has a size that `function` rules out."""
+    """Raises `InterpreterError` if a name has a size outside of the bounds of `function`."""
     for name, hint in size_hints(function).items():
         if name in sizes and not hint.least <= sizes[name] <= hint.greatest:
             promise = f"@{function.sym_name.data} promises that {name} is {hint.least} to {hint.greatest}"

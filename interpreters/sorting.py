@@ -1,4 +1,4 @@
-"""The order of sorted elements, which all levels share."""
+"""The sort order shared by all levels."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 
 
 def stable_order(keys: NDArray[Any], axis: int = -1, *, descending: bool = False) -> NDArray[np.int64]:
-    """The places along `axis` from which its elements come when it is sorted.
+    """Returns the indices that stably sort `keys` along `axis`.
 
-    Equal elements keep their order in both directions, 0.0 and -0.0 are equal, NaN is greater than all numbers.
+    Ascending and descending sorts are stable, 0.0 and -0.0 are equal, NaN is greater than all numbers.
     """
     if keys.dtype.kind not in "biu":
         # numpy sorts f64 with NaN last; the conversion is exact.
         keys = keys.astype(np.float64)
     if not descending:
         return np.argsort(keys, axis=axis, kind="stable").astype(np.int64)
-    # The reverse of the ascending order of the reversed elements keeps the order of equal ones.
+    # Reversing the elements and their ascending order results in a stable descending order.
     reverse = np.flip(np.argsort(np.flip(keys, axis), axis=axis, kind="stable"), axis)
     return (keys.shape[axis] - 1 - reverse).astype(np.int64)

@@ -1,4 +1,4 @@
-"""Which boxes of a row are selected: what `topi.suppress` and `loop.suppress` mean, on arrays."""
+"""Selection of the boxes of a row, the semantics of `topi.suppress` and `loop.suppress` on arrays."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ Array = NDArray[Any]
 
 
 def selected_boxes(sides: Array, order: Array, scores: Array, most: Array, overlap: Array, least: Array) -> Array:
-    """For each place of one row whether its box is selected.
+    """Returns whether the box is selected, for each element of `order`.
 
-    `sides` are 5 × n, or 6 × n with kinds, order and scores n. Raises `InterpreterError` where the order has a box that
-    the sides have not.
+    `sides` is 5 × n, or 6 × n with classes; `order` and `scores` have n elements. Raises `InterpreterError` if the
+    order contains a box that is out of range.
     """
     outside = order[(order < 0) | (order >= sides.shape[1])]
     if outside.size:
@@ -33,7 +33,7 @@ def selected_boxes(sides: Array, order: Array, scores: Array, most: Array, overl
 
 
 def _overlaps(one: Array, others: Array, threshold: Array) -> bool:
-    """Whether a box overlaps any of others."""
+    """Returns whether a box overlaps any of `others`."""
     with np.errstate(all="ignore"):
         lengths = np.fmin(one[2:4], others[2:4]) - np.fmax(one[:2], others[:2])
         lengths = np.where(lengths > 0, lengths, np.zeros_like(lengths))

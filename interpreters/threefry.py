@@ -1,4 +1,4 @@
-"""Threefry of four words of 64 bits in twenty rounds, with the key added before each four of them."""
+"""Threefry with four 64-bit words and twenty rounds; the key is added before every fourth round."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ ROTATIONS = ((14, 16), (52, 57), (23, 40), (5, 37), (25, 33), (46, 12), (58, 22)
 
 
 def hashed(key: list[int], counter: list[int]) -> list[int]:
-    """The four words that a key makes of four."""
+    """Returns the hash of the four words `counter` with `key`."""
     keys = [*key, PARITY ^ key[0] ^ key[1] ^ key[2] ^ key[3]]
     words = list(counter)
     for turn in range(20):
@@ -25,7 +25,7 @@ def hashed(key: list[int], counter: list[int]) -> list[int]:
 
 
 def shifted(high: int, low: int) -> list[int]:
-    """One bit of two words, moved to the next place."""
+    """Shifts a single bit in two words to the next position."""
     if high == 0:
         return [0, low >> 1]
     return [0, 1 << 63] if high == 1 else [high >> 1, 0]

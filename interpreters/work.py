@@ -1,7 +1,6 @@
-"""Runs calls that wait for calls without Python's stack, so that a recursion may be as deep as it is.
+"""Runs nested calls without Python's stack, so that the depth of recursion is not limited.
 
-What has to be done is a generator: it yields what it waits for, which is work too, gets what that returns, and returns
-its own result.
+Work is a generator: it yields other work to wait for, receives its result, and returns its own result.
 
     def factorial(n: int) -> Work[int]:
         rest = (yield factorial(n - 1)) if n else 1
@@ -18,11 +17,11 @@ from typing import Any, TypeAlias, TypeVar
 _T = TypeVar("_T")
 
 Work: TypeAlias = Generator[Any, Any, _T]
-"""Yields other work, and gets what that returns."""
+"""A generator that yields other work and receives its result."""
 
 
 def finish(work: Work[_T]) -> _T:
-    """The result of some work; what any of it raises passes through."""
+    """Runs work and returns its result; exceptions propagate."""
     stack: list[Work[Any]] = [work]
     result: Any = None
     while stack:

@@ -1,4 +1,4 @@
-"""Runs programs at the loop level on numpy arrays: kernels, and the graph that calls them."""
+"""Interpreter of the loop level on numpy arrays: kernels, and the graph that calls them."""
 
 from __future__ import annotations
 

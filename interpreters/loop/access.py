@@ -1,4 +1,4 @@
-"""Reading and writing elements of buffers, with every index checked."""
+"""Loads and stores with bounds checks."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.interpreters.scalar_meaning import Value, signless_view
 
 
 def compile_load(op: LoadOp, slots: Slots, *, lanes: bool) -> Step:
-    """`loop.load`; `lanes`, where the values of indices may be arrays."""
+    """Compiles `loop.load`; with `lanes`, index values may be arrays."""
     buffer, index = slots.use(op.memref), compile_index(op.index, slots)
     result = slots.define(op.result)
 
@@ -37,7 +37,7 @@ def compile_load(op: LoadOp, slots: Slots, *, lanes: bool) -> Step:
 
 
 def compile_store(op: StoreOp, slots: Slots, *, lanes: bool) -> Step:
-    """`loop.store`; `lanes`, where the values of indices may be arrays."""
+    """Compiles `loop.store`; with `lanes`, index values may be arrays."""
     value, buffer = slots.use(op.value), slots.use(op.memref)
     index = compile_index(op.index, slots)
 
@@ -64,7 +64,7 @@ def compile_store(op: StoreOp, slots: Slots, *, lanes: bool) -> Step:
 
 
 def check(op: Operation, array: Array, places: Sequence[Value]) -> None:
-    """`InterpreterError` where an index lies outside."""
+    """Raises `InterpreterError` if an index is out of bounds."""
     for dimension, (value, size) in enumerate(zip(places, array.shape, strict=True)):
         low, high = (int(value.min()), int(value.max())) if is_lanes(value) else (int(value), int(value))
         if low < 0 or high >= size:
@@ -72,9 +72,9 @@ def check(op: Operation, array: Array, places: Sequence[Value]) -> None:
 
 
 def _flat(array: Array, values: Sequence[Value]) -> Array | None:
-    """One index per lane into the buffer's elements in a row, much faster for numpy than one array per dimension.
+    """Returns one linear index for each lane, which numpy indexes much faster than one array for each dimension.
 
-    `None` for a single element, and for an array whose elements do not lie in a row.
+    None for a single element, and for an array that is not contiguous.
     """
     if not array.flags.c_contiguous or not any(is_lanes(value) for value in values):
         return None

@@ -1,4 +1,4 @@
-"""Kernel bodies compiled into closures: loops, blocks, conditions, scalar ops."""
+"""Compilation of kernel bodies to Python closures: loops, blocks, conditions, scalar ops."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from xrelay.interpreters.scalar import compile_scalar
 from xrelay.interpreters.scalar_meaning import numpy_dtype
 
 Branch: TypeAlias = tuple[Step, list[int], list[int]]
-"""What a branch does, the slots that it yields, and those that it uses from outside."""
+"""The step of a branch, the slots that it yields, and the captured slots that it uses."""
 
 
 class BodyCompiler:
-    """Compiles the ops of one kernel. With `lanes` false every iteration is run by itself, in the order of the text."""
+    """Compiles the ops of one kernel. Without `lanes`, iterations run one by one in program order."""
 
     slots: Slots
     lanes: bool
@@ -37,7 +37,7 @@ class BodyCompiler:
         self._in_lanes = False
 
     def block(self, block: Block) -> Step:
-        """Every op of a block, in order; the terminator does nothing."""
+        """Compiles the ops of a block in order, except for the terminator."""
         steps = [self.op(op) for op in block.ops if not isinstance(op, func.ReturnOp | scf.YieldOp)]
         if len(steps) == 1:
             return steps[0]
@@ -49,7 +49,7 @@ class BodyCompiler:
         return run
 
     def op(self, op: Operation) -> Step:
-        """One op."""
+        """Compiles an op."""
         match op:
             case ForOp():
                 return self._for(op)
@@ -99,7 +99,7 @@ class BodyCompiler:
         return nest.compile(self.slots, bindings, variables, init, body)
 
     def _parts(self, op: BlockOp) -> tuple[list[int], Step | None, Step]:
-        """Slots of the variables (the init's share those of the body), init and body."""
+        """Returns the slots of the variables (shared by init and body), and the compiled init and body."""
         variables = [self.slots.define(variable) for variable in op.variables]
         init = None
         if op.has_init:
@@ -126,7 +126,7 @@ class BodyCompiler:
         return block
 
     def _limit(self, extent: Extent) -> Callable[[Frame], float]:
-        """What a block's variable stays below: a number, the value of an extent, or nothing."""
+        """Compiles the upper bound of a block's variable: a number, the value of an extent, or infinity."""
         if isinstance(extent, int):
             limit = inf if extent == DYNAMIC else extent
             return lambda frame: limit
@@ -191,14 +191,14 @@ class BodyCompiler:
 
 
 def undefined(shape: Sequence[int], dtype: np.dtype[Any]) -> Array:
-    """A new buffer; what it holds is undefined, so it is filled with what shows when it is read."""
+    """Returns a buffer with undefined elements: NaN or greatest integers, so that reads of them are noticed."""
     if dtype.kind in "biu":
         return np.full(shape, True if dtype.kind == "b" else np.iinfo(dtype).max, dtype)
     return np.full(shape, np.nan, dtype)
 
 
 def _nothing(frame: Frame) -> None:
-    """An op without effect on values."""
+    """Does nothing, for ops without effect on values."""
 
 
 def _with_copies(step: Step, sources: Sequence[int], targets: Sequence[int]) -> Step:
@@ -211,7 +211,7 @@ def _with_copies(step: Step, sources: Sequence[int], targets: Sequence[int]) -> 
 
 
 def _captured(block: Block) -> list[SSAValue]:
-    """Values defined outside `block` and used in it, without buffers."""
+    """Returns the values that are defined outside of `block` and used in it, except for buffers."""
     inside: set[SSAValue] = set(block.args)
     used: dict[SSAValue, None] = {}
     for op in block.walk():
@@ -224,7 +224,7 @@ def _captured(block: Block) -> list[SSAValue]:
 
 
 def _both(frame: Frame, chosen: Array, branches: Sequence[Branch], dtypes: Sequence[np.dtype[Any]]) -> list[Array]:
-    """Each branch on its own lanes, the results put together."""
+    """Runs each branch on its own lanes and merges the results."""
     results = [np.empty(chosen.shape, dtype) for dtype in dtypes]
     for lanes, (step, yields, captured) in zip((chosen, ~chosen), branches, strict=True):
         saved = {slot: frame[slot] for slot in captured if is_lanes(frame[slot])}

@@ -1,4 +1,4 @@
-"""Branches and loops between kernels, and the numbers in buffers that they go by."""
+"""Branches and loops between kernels, and the loads and stores of scalars that control them."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ RunBlock = Callable[[Block, Values], "Work[None]"]
 
 
 def enter_between_kernels(op: Operation, values: Values, run_block: RunBlock) -> Work[None] | None:
-    """What runs `op`, where it is control flow between calls of kernels.
+    """Returns the work that runs `op`, or None if it is not control flow between kernel calls.
 
-    `run_block` runs the ops of a block; its last op is looked at here.
+    `run_block` runs the ops of a block; the terminator is handled here.
     """
     match op:
         case scf.IfOp():
@@ -31,7 +31,7 @@ def enter_between_kernels(op: Operation, values: Values, run_block: RunBlock) ->
 
 
 def run_between_kernels(op: Operation, values: Values) -> bool:
-    """Run `op`, where it reads or writes a number; whether it does."""
+    """Runs `op` if it loads or stores a scalar; returns whether it does."""
     match op:
         case memref.LoadOp():
             values[op.res] = values[op.memref][_places(op.indices, values)]

@@ -1,7 +1,7 @@
-"""Slots for the values of a kernel, and index expressions compiled to functions of them.
+"""Slots for the values of a kernel, and compiled index expressions.
 
-A kernel is compiled once into closures; each works on a frame, the list of the current values. Index values are Python
-ints, or int64 arrays where a nest runs many iterations (lanes) at once.
+A kernel is compiled once to closures that operate on a frame, the list of current values. Index values are Python ints,
+or int64 arrays if a loop nest runs many iterations (lanes) at once.
 """
 
 from __future__ import annotations
@@ -23,37 +23,37 @@ from xrelay.interpreters.scalar_meaning import Value
 Array: TypeAlias = NDArray[Any]
 Frame: TypeAlias = list[Value]
 Step: TypeAlias = Callable[[Frame], None]
-"""Does what one op does, reading and writing slots."""
+"""Executes one op by reading and writing slots."""
 
 IndexFunction: TypeAlias = Callable[[Frame], tuple[Value, ...]]
-"""The values of index expressions."""
+"""Computes the values of index expressions."""
 
 
 class Slots:
-    """Where in a frame each SSA value lives."""
+    """The position of each SSA value in a frame."""
 
     def __init__(self) -> None:
         self._slots: dict[SSAValue, int] = {}
 
     def define(self, value: SSAValue) -> int:
-        """The slot of a value, a new one at first."""
+        """Returns the slot of a value; allocates it on first use."""
         return self._slots.setdefault(value, len(self._slots))
 
     def use(self, value: SSAValue) -> int:
-        """The slot of a value that has been defined; `InterpreterError` if it has not."""
+        """Returns the slot of a defined value. Raises `InterpreterError` for an undefined value."""
         if value not in self._slots:
             raise InterpreterError(f"a value of type {value.type} is used before its definition")
         return self._slots[value]
 
     def frame(self) -> Frame:
-        """A frame with every slot empty."""
+        """Returns a frame of empty slots."""
         return [None] * len(self._slots)
 
 
 def compile_index(index: ValueMap, slots: Slots) -> IndexFunction:
-    """A function from a frame to the values of all expressions of `index`.
+    """Returns a function that computes the values of all expressions of `index` from a frame.
 
-    It is one Python expression, since a call for each term of each access is most of what interpreting would cost.
+    It is a single Python expression, because a call for each term of each access would dominate the cost.
     """
     places = [slots.use(value) for value in index.operands]
     return _function("".join(f"{_expression(expr, places)}, " for expr in index.exprs))
@@ -61,12 +61,12 @@ def compile_index(index: ValueMap, slots: Slots) -> IndexFunction:
 
 @lru_cache(maxsize=4096)
 def _function(values: str) -> IndexFunction:
-    """The function that gives a tuple; kernels have few different ones."""
+    """Returns the function for the elements of a tuple, cached because kernels have few distinct ones."""
     return eval(f"lambda frame: ({values})", {})
 
 
 def _expression(expr: AffineExpr, places: Sequence[int]) -> str:
-    """The Python expression over `frame` for an affine one."""
+    """Returns the Python expression over `frame` for an affine expression."""
     form = linear_form(expr)
     terms = [
         _atom(atom, places) if coefficient == 1 else f"{_atom(atom, places)} * {coefficient}"
@@ -93,20 +93,20 @@ def _atom(atom: AffineExpr, places: Sequence[int]) -> str:
 
 
 def _may_divide(divisor: AffineExpr) -> bool:
-    """Whether a divisor has a meaning: any value but a negative constant.
+    """Returns whether a divisor is supported: anything except a negative constant.
 
-    A divisor of 0 comes from an extent, over which nothing runs then.
+    A divisor of 0 is an extent of 0, so the expression is never evaluated.
     """
     return not isinstance(divisor, AffineConstantExpr) or divisor.value >= 0
 
 
 def is_lanes(value: Value) -> bool:
-    """Whether the value differs between lanes."""
+    """Returns whether the value differs between lanes."""
     return isinstance(value, np.ndarray) and value.ndim > 0
 
 
 def outside(op: Operation, dimension: int, low: int, high: int, shape: Sequence[int]) -> InterpreterError:
-    """The error of an access that leaves its buffer."""
+    """Returns the error for an access out of the bounds of its buffer."""
     where = f"{low}" if low == high else f"{low} to {high}"
     return InterpreterError(
         f"'{op.name}' reaches outside its buffer: index {dimension} is {where}, the shape is {list(shape)}",

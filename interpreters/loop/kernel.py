@@ -1,4 +1,4 @@
-"""Running one kernel on numpy arrays."""
+"""Interpretation of one kernel on numpy arrays."""
 
 from __future__ import annotations
 
@@ -19,23 +19,22 @@ from xrelay.interpreters.loop.frame import Array
 from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 
 KernelFunction = Callable[[Sequence[Value]], None]
-"""Runs the kernel on its arguments, writing its outputs in place."""
+"""Runs the kernel on its arguments and writes its outputs in place."""
 
 
 def run_kernel(kernel: func.FuncOp, arguments: Sequence[Value], *, lanes: bool = True) -> None:
-    """Run a kernel; `arguments` are arrays (ints for `index`), the outputs among them are written.
+    """Runs a kernel. `arguments` are arrays, ints for `index`; they include the outputs, which are written.
 
-    With `lanes` false every iteration is run by itself in the order of the text, which takes about 4 µs each.
-    Raises `InputError` for wrong arguments, `InterpreterError` for an access outside a buffer and for ops without
-    meaning here.
+    Without `lanes`, iterations run one by one in program order, which takes about 4 µs each. Raises `InputError` for
+    invalid arguments, and `InterpreterError` for out-of-bounds accesses and unsupported ops.
     """
     compile_kernel(kernel, lanes=lanes)(arguments)
 
 
 def compile_kernel(kernel: func.FuncOp, *, lanes: bool = True) -> KernelFunction:
-    """The kernel as a function of its arguments.
+    """Returns the kernel as a function of its arguments.
 
-    Iterations are run many at once where that provably changes nothing. Arguments that share memory switch this off.
+    Many iterations run at once if that is provably equivalent. This is disabled for arguments that share memory.
     """
     if not kernel.body.blocks:
         raise InterpreterError(f"@{kernel.sym_name.data} has no body")
@@ -47,7 +46,7 @@ def compile_kernel(kernel: func.FuncOp, *, lanes: bool = True) -> KernelFunction
         in_lanes = lanes and _are_apart(arguments)
         extents = tuple(int(arguments[position]) for position in given)
         if (in_lanes, extents) not in compiled:
-            # What runs in lanes, and whether there is anything to reduce, is decided for given extents.
+            # Lanes and empty reductions are determined for specific extents.
             compiled[in_lanes, extents] = _compile(specialized(kernel, extents), lanes=in_lanes)
         compiled[in_lanes, extents](arguments)
 
@@ -71,7 +70,7 @@ def _compile(kernel: func.FuncOp, *, lanes: bool) -> KernelFunction:
 
 
 def _are_apart(arguments: Sequence[Value]) -> bool:
-    """Whether no two arrays share memory."""
+    """Returns whether no two arrays share memory."""
     arrays: list[Array] = [argument for argument in arguments if isinstance(argument, np.ndarray)]
     return not any(np.may_share_memory(a, b) for k, a in enumerate(arrays) for b in arrays[:k])
 
@@ -89,7 +88,7 @@ def _check_arguments(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
 
 
 def _check_extents(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
-    """Extents are in their range, and buffers have the sizes that `loop.extents` says."""
+    """Checks that extents are in range and that buffers have the sizes specified by `loop.extents`."""
     name = kernel.sym_name.data
     given: dict[SSAValue, Value] = dict(zip(kernel.body.block.args, arguments, strict=True))
     for argument in index_arguments(kernel):
@@ -105,7 +104,7 @@ def _check_extents(kernel: func.FuncOp, arguments: Sequence[Value]) -> None:
 
 
 def argument_problem(expected: Attribute, value: Value) -> str | None:
-    """What is wrong with `value` for a parameter of type `expected`; `None` if nothing is."""
+    """Returns the error message for `value` as a parameter of type `expected`, or None if it is valid."""
     if isinstance(expected, IndexType):
         return None if np.ndim(value) == 0 else "must be one index"
     if not isa(expected, MemRefType):
@@ -121,5 +120,5 @@ def argument_problem(expected: Attribute, value: Value) -> str | None:
 
 
 def buffer_type(value: SSAValue) -> MemRefType:
-    """The type of a buffer."""
+    """Returns the type of a buffer."""
     return SSAValue.get(value, type=MemRefType).type

@@ -1,8 +1,8 @@
-"""Perfect nests around one block, run many iterations at once where that provably changes nothing.
+"""Perfect loop nests around one block, run many iterations at once if that is provably equivalent.
 
-The spatial loops of such a nest become lanes of numpy arrays, its reductions stay loops in their order, so that each
-element receives the same operations in the same order as one by one. It is legal where the block touches a buffer that
-it writes only at one element, and no two lanes mean the same element.
+The spatial loops of such a nest become lanes of numpy arrays. Its reductions stay loops in their order, so each element
+receives the same operations in the same order as in sequential execution. This is legal if the block accesses each
+buffer that it writes at a single element, and no two lanes access the same element.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from xrelay.interpreters.scalar import is_scalar_op
 from xrelay.interpreters.scalar_meaning import Value
 
 MAX_LANES = 1 << 16
-"""Iterations run at once: large enough to hide Python's cost, small enough for arrays that fit a cache."""
+"""The number of iterations run at once: large enough to amortise Python's overhead, small enough for cached arrays."""
 
 
 @dataclass(frozen=True)
 class LaneNest:
-    """A nest that can be run in lanes."""
+    """A loop nest that can run in lanes."""
 
     loops: tuple[ForOp, ...]
     serial: tuple[ForOp, ...]
-    """Loops run one iteration after the other: outer spatial ones, then reductions in their order."""
+    """The loops that run sequentially: outer spatial ones, then reductions in their order."""
 
     lanes: tuple[ForOp, ...]
     block: BlockOp
@@ -45,7 +45,7 @@ class LaneNest:
         init: Step | None,
         body: Step,
     ) -> Step:
-        """The nest as one step; `bindings`, `variables`, `init` and `body` are those of its block."""
+        """Compiles the nest to one step; `bindings`, `variables`, `init` and `body` are those of its block."""
         extents = [extent for extent in self.block.extents if isinstance(extent, int)]
         reduce = [k for k, kind in enumerate(self.block.kinds) if kind is not IterKind.SPATIAL]
         lane_slots = [slots.use(loop.index) for loop in self.lanes]
@@ -70,14 +70,14 @@ class LaneNest:
 
 
 def _grid(extents: Sequence[int]) -> list[Array]:
-    """For each lane loop the index of every lane, the last loop fastest."""
+    """Returns the indices of all lanes for each lane loop, the last loop fastest."""
     if not extents:
         return []
     return [values.reshape(-1) for values in np.indices(extents, dtype=np.int64)]
 
 
 def _bind(frame: Frame, values: Sequence[Value], parts: Sequence[tuple[int, int]], lane_slots: Sequence[int]) -> bool:
-    """Set the block's variables, keeping the lanes inside its domain; false if none is."""
+    """Sets the block's variables and removes lanes outside of its domain; returns whether any lanes are left."""
     inside: Value = True
     for value, (_, extent) in zip(values, parts, strict=True):
         if extent != DYNAMIC:
@@ -95,7 +95,7 @@ def _bind(frame: Frame, values: Sequence[Value], parts: Sequence[tuple[int, int]
 
 
 def lane_nest(loop: ForOp) -> LaneNest | None:
-    """The perfect nest of `loop` around one block, if it can be run in lanes."""
+    """Returns the perfect nest of `loop` around one block, or None if it cannot run in lanes."""
     loops: list[ForOp] = []
     op = loop
     while isinstance(op, ForOp):
@@ -122,7 +122,7 @@ def lane_nest(loop: ForOp) -> LaneNest | None:
 
 
 def _fitting(spatial: Sequence[ForOp]) -> tuple[list[ForOp], list[ForOp]]:
-    """The innermost spatial loops that together fit into `MAX_LANES`, and the others."""
+    """Splits spatial loops into outer ones, and innermost ones that together fit in `MAX_LANES`."""
     count, first = 1, len(spatial)
     while first > 0 and count * (spatial[first - 1].extent or 0) <= MAX_LANES:
         first -= 1
@@ -131,7 +131,7 @@ def _fitting(spatial: Sequence[ForOp]) -> tuple[list[ForOp], list[ForOp]]:
 
 
 def _is_local(block: BlockOp) -> bool:
-    """Whether the block touches what it writes only at one element; accesses and scalar ops are all it may hold."""
+    """Returns whether the block consists of accesses and scalar ops and accesses each written buffer at one element."""
     written = set(block.writes)
     elements: dict[SSAValue, ValueMap] = {}
     renamed = _init_arguments(block)
@@ -150,7 +150,7 @@ def _inner_ops(block: BlockOp) -> Iterator[Operation]:
 
 
 def _init_arguments(block: BlockOp) -> dict[SSAValue, ValueMap]:
-    """The init's arguments in terms of the body's."""
+    """Returns the init's arguments in terms of the body's."""
     if not block.has_init:
         return {}
     return {
@@ -160,13 +160,13 @@ def _init_arguments(block: BlockOp) -> dict[SSAValue, ValueMap]:
 
 
 def _are_distinct(block: BlockOp, lanes: Sequence[ForOp]) -> bool:
-    """Whether each combination of the lane loops' indices means another element of every buffer written."""
+    """Returns whether distinct lanes write distinct elements of every written buffer."""
     grid = dict(zip([loop.index for loop in lanes], _grid([loop.extent or 0 for loop in lanes]), strict=True))
     return all(_is_injective(in_loop_indices(op.index), grid) for op in block.body.walk() if isinstance(op, StoreOp))
 
 
 def _is_injective(index: ValueMap, grid: dict[SSAValue, Array]) -> bool:
-    """Whether the part of `index` that depends on the lanes differs in every lane; false if it cannot be told apart."""
+    """Returns whether the lane-dependent part of `index` is distinct for all lanes; false if it cannot be separated."""
     moving = {d for d, value in enumerate(index.operands) if value in grid}
     slots = Slots()
     for value in index.operands:

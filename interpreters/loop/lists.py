@@ -1,4 +1,4 @@
-"""Lists between kernels: tuples of arrays, or of such tuples."""
+"""Lists between kernels, represented as nested tuples of arrays."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from xrelay.interpreters.scalar_meaning import Value
 
 
 def has_lists(op: Operation) -> bool:
-    """Whether an op takes, makes or hands on a list."""
+    """Returns whether an op has list operands or results."""
     return any(isinstance(value.type, ListType) for value in (*op.operands, *op.results))
 
 
 def run_list_op(op: Operation, values: dict[SSAValue, Value]) -> bool:
-    """Run `op` where it is one on lists; whether it is."""
+    """Runs `op` if it is a list op; returns whether it is."""
     match op:
         case ListEmptyOp():
             values[op.result] = ()
@@ -64,7 +64,7 @@ def run_list_op(op: Operation, values: dict[SSAValue, Value]) -> bool:
 
 
 def list_of(given: Value, container: Attribute | None) -> Value:
-    """What is given for a list that is a sequence or optional of type `container`; as deep as the type."""
+    """Converts an input, a sequence or optional of type `container`, to a list; recursive like the type."""
     if isinstance(container, OptionalType):
         return () if given is None else (list_of(given, container.element),)
     if isinstance(container, SequenceType) or isinstance(given, list):
@@ -74,7 +74,7 @@ def list_of(given: Value, container: Attribute | None) -> Value:
 
 
 def given_of_list(value: Value, container: Attribute | None) -> Value:
-    """A list as a caller gives and takes it: `list_of` backwards."""
+    """Converts a list to the caller's representation; the inverse of `list_of`."""
     if isinstance(container, OptionalType):
         return given_of_list(value[0], container.element) if value else None
     if isinstance(container, SequenceType):

@@ -1,4 +1,4 @@
-"""Buffers between kernels: allocated, freed, copied, chosen, and the same memory under another type."""
+"""Memory ops between kernels: allocation, deallocation, copies, selection, views and casts."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from xrelay.interpreters.loop.kernel import buffer_type
 from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 
 FREED = 0xA5
-"""What each byte of a buffer is after it was freed: who reads it then gets wrong values."""
+"""The value of each byte of a freed buffer, which makes reads after the free wrong."""
 
 
 def run_memory_op(op: Operation, values: Values) -> bool:
-    """Run `op`, where it makes or frees a buffer or gives it another type; whether it does."""
+    """Runs `op` if it is a memory op; returns whether it is."""
     match op:
         case memref.AllocOp():
             shape = _shape(op.memref, [values[size] for size in op.dynamic_sizes])
@@ -53,13 +53,13 @@ def run_memory_op(op: Operation, values: Values) -> bool:
 
 
 def _shape(buffer: SSAValue, sizes: Sequence[Value]) -> tuple[int, ...]:
-    """The shape of a buffer whose open extents are `sizes`."""
+    """Returns the shape of a buffer with dynamic extents `sizes`."""
     rest = iter(sizes)
     return tuple(int(next(rest)) if extent == DYNAMIC_INDEX else extent for extent in buffer_type(buffer).get_shape())
 
 
 def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -> Array:
-    """The part of a byte array that starts at `offset`, as a buffer."""
+    """Returns the part of a byte array that starts at `offset`, as a buffer."""
     dtype = numpy_dtype(buffer_type(result).element_type)
     size = dtype.itemsize * prod(shape)
     if offset < 0 or offset + size > arena.size:
@@ -68,7 +68,7 @@ def _view(arena: Array, offset: int, result: SSAValue, shape: tuple[int, ...]) -
 
 
 def _elements_of(source: Array, first: int, shape: tuple[int, ...], part: MemRefType) -> Array:
-    """The elements of a buffer from number `first` on, under other extents, at the strides that a part's type says."""
+    """Returns the elements of a buffer from index `first`, with other extents and the strides of the part's type."""
     strides = strides_of(part)
     end = first + prod(shape)
     if strides and prod(shape):
@@ -91,7 +91,7 @@ def _cast(source: Array, result: SSAValue) -> Array:
 
 
 def _reinterpreted(op: memref.ReinterpretCastOp, values: Values) -> Array:
-    """Elements of a buffer that lie side by side under other extents, of which the strides must follow."""
+    """Returns contiguous elements of a buffer with other extents, which must determine the strides."""
     (first,), sizes, strides = (
         _numbers(op.static_offsets, op.offsets, values),
         _numbers(op.static_sizes, op.sizes, values),
@@ -106,7 +106,7 @@ def _reinterpreted(op: memref.ReinterpretCastOp, values: Values) -> Array:
 
 
 def _part(op: memref.SubviewOp, values: Values) -> Array:
-    """A box of elements of a buffer, without the axes of extent 1 that its type leaves out."""
+    """Returns a subview of a buffer, without the unit axes that its type drops."""
     source: Array = values[op.source]
     offsets, sizes, strides = (
         _numbers(op.static_offsets, op.offsets, values),
@@ -124,7 +124,7 @@ def _part(op: memref.SubviewOp, values: Values) -> Array:
 
 
 def _dropped_axes(sizes: Sequence[int], kept: Sequence[int]) -> tuple[int, ...] | None:
-    """The axes, all of extent 1, without which `sizes` are the extents `kept`; `None` where there are none such."""
+    """Returns the unit axes to drop from `sizes` to get the extents `kept`, or None if that is impossible."""
     dropped: list[int] = []
     for axis, size in enumerate(sizes):
         place = axis - len(dropped)
@@ -135,6 +135,6 @@ def _dropped_axes(sizes: Sequence[int], kept: Sequence[int]) -> tuple[int, ...] 
 
 
 def _numbers(known: DenseArrayBase[IntegerType], given: Sequence[SSAValue], values: Values) -> list[int]:
-    """The numbers of a list of which some are values."""
+    """Returns a list of numbers, replacing dynamic ones by values."""
     rest = (int(values[value]) for value in given)
     return [next(rest) if each == DYNAMIC_INDEX else int(each) for each in known.get_values()]

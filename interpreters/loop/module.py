@@ -1,4 +1,4 @@
-"""Running a graph of kernels: allocations, weights, calls."""
+"""Interpretation of a graph of kernels: allocations, weights, calls."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from xrelay.interpreters.scalar_meaning import Value, numpy_dtype
 from xrelay.interpreters.work import Work, finish
 
 ResolveWeight = Callable[[Attribute], Array]
-"""From the attribute of a `loop.weight` to its array."""
+"""Maps the attribute of a `loop.weight` to its array."""
 
 
 def run_loop_module(
@@ -43,11 +43,11 @@ def run_loop_module(
     inputs: Sequence[Array],
     resolve_weight: ResolveWeight | None = None,
 ) -> list[Array]:
-    """Run a function of the module, usually `main`; the result is its outputs.
+    """Runs a function of the module, usually `main`; returns its outputs.
 
-    Outputs, and the arena of a planned module, are allocated here. `resolve_weight` gives the array of a
+    Outputs, and the arena of a planned module, are allocated here. `resolve_weight` returns the array of a
     `loop.weight`'s attribute; without it the attribute must hold its own data. Raises `InputError` for a wrong number,
-    shape or dtype of inputs, `InterpreterError` for an access outside a buffer and for what has no meaning here.
+    shape or dtype of inputs, and `InterpreterError` for out-of-bounds accesses and unsupported ops.
     """
     runner = _Runner(module, resolve_weight if resolve_weight is not None else own_data)
     function = runner.function(function_name)
@@ -78,7 +78,7 @@ def run_loop_module(
 
 
 def _in_order(function: func.FuncOp, written: Sequence[Array], returned: Sequence[Value]) -> list[Array]:
-    """The outputs of a function: those written to buffers, and those returned, where their numbers say."""
+    """Returns the outputs of a function in order: those written to buffers and those returned."""
     if function.res_attrs is None:
         return list(written)
     rest = iter(written)
@@ -100,7 +100,7 @@ def _output_count(function: func.FuncOp) -> int:
 def _known_shape(
     function_name: str, parameter: SSAValue, shape: Shape, sizes: Mapping[str, int]
 ) -> tuple[int, ...] | None:
-    """The shape of an output, or of an arena; `None` for an arena whose size `@main_plan` computes."""
+    """Returns the shape of an output or an arena; None for an arena whose size `@main_plan` computes."""
     if shape == (ANY,) and parameter.type == MemRefType(i8, [DYNAMIC_INDEX]):
         return None
     try:
@@ -113,7 +113,7 @@ def _known_shape(
 
 
 def own_data(weight: Attribute) -> Array:
-    """The array that a weight's attribute holds itself."""
+    """Returns the array held by a weight's attribute."""
     if isinstance(weight, WeightAttr):
         return weight.data.array
     if isinstance(weight, DenseIntOrFPElementsAttr):
@@ -122,7 +122,7 @@ def own_data(weight: Attribute) -> Array:
 
 
 class _Runner:
-    """The functions of a module, kernels compiled when they are first called."""
+    """Runs the functions of a module; kernels are compiled on their first call."""
 
     def __init__(self, module: ModuleOp, resolve_weight: ResolveWeight):
         self._functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
@@ -130,24 +130,24 @@ class _Runner:
         self._kernels: dict[str, KernelFunction] = {}
         self._depth, self._call_limit = 0, call_limit()
         self.sizes: Mapping[str, int] = {}
-        """The sizes of names, for messages."""
+        """The sizes of named dimensions, for messages."""
 
     def arena_size(self, dims: Sequence[Value]) -> int:
-        """The bytes of the arena that `@main_plan` tells for these sizes of names."""
+        """Returns the size of the arena in bytes, as computed by `@main_plan` for these sizes of named dimensions."""
         sizes = self.function(PLAN).body.block.args[0]
         needed = undefined(buffer_type(sizes).get_shape(), np.dtype(np.int64))
         finish(self._walk(self.function(PLAN), [needed, *dims]))
         return int(needed[0])
 
     def function(self, name: str) -> func.FuncOp:
-        """The function called `name`, which must have a body."""
+        """Returns the function called `name`, which must have a body."""
         function = self._functions.get(name)
         if function is None or not function.body.blocks:
             raise InterpreterError(f"no function @{name} with a body in the module")
         return function
 
     def call(self, name: str, arguments: Sequence[Value]) -> Work[list[Value]]:
-        """A function of calls is walked, any other is a kernel: what it returns."""
+        """Runs a function: interprets a graph function op by op, compiles a kernel; returns its results."""
         function = self.function(name)
         walked = func.CallOp | WeightOp | scf.IfOp | scf.WhileOp
         if LOOP_KERNEL in function.attributes or not any(
@@ -171,7 +171,7 @@ class _Runner:
         return [values[operand] for operand in last.operands] if last is not None else []
 
     def _step(self, op: Operation, values: dict[SSAValue, Value]) -> Work[None] | None:
-        """Run an op, or give the work that does."""
+        """Runs an op, or returns the work that runs it."""
         match op:
             case func.CallOp():
                 return self._call(op, values)
@@ -204,7 +204,7 @@ class _Runner:
                 yield work
 
     def _failure(self, op: cf.AssertOp, values: Values) -> str:
-        """What an assertion says, with both sides of what it requires."""
+        """Returns the message of a failed assertion, with the values of both sides of its requirement."""
         requires, compared, told = op.attributes.get(REQUIRES), op.arg.owner, op.msg.data
         if isinstance(compared, arith.CmpiOp) and (LHS in told or RHS in told):
             return told.replace(LHS, str(int(values[compared.lhs]))).replace(RHS, str(int(values[compared.rhs])))

@@ -1,6 +1,6 @@
-"""The sizes that a function at the loop level is handed behind its buffers, found in the shapes of its inputs.
+"""The size arguments of a loop function, which follow its buffers, derived from the shapes of its inputs.
 
-Of `@main` they are those of names, of a kernel extents, which `loop.extents` says of its buffers.
+The size arguments of `@main` are named dimensions; those of a kernel are extents, which `loop.extents` maps to buffers.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from xrelay.interpreters.loop.frame import Array
 
 
 class NamedSizes:
-    """The shapes of a function's buffers over the names of what it is handed behind them."""
+    """The shapes of a function's buffers in terms of its size arguments."""
 
     def __init__(self, function: func.FuncOp):
-        """Read the signature of a function."""
+        """Reads the signature of a function."""
         self._function = function.sym_name.data
         count = len(dim_arguments(function))
         self._names = dim_names(function) if count else []
@@ -35,10 +35,10 @@ class NamedSizes:
             self._shape(type, attributes[number].data if attributes else {})
             for number, type in enumerate(function.function_type.inputs)
         ]
-        """The shape of each argument; none for those that are no buffers."""
+        """The shape of each argument; empty for arguments that are not buffers."""
 
     def bind(self, inputs: Sequence[Array]) -> dict[str, int]:
-        """The size of each name; `InputError` where the extents of the inputs do not agree."""
+        """Returns the size of each name. Raises `InputError` if the extents of the inputs disagree."""
         sizes: dict[str, int] = {}
         arrays = [(number, array) for number, array in enumerate(inputs) if not isinstance(array, tuple)]
         rows = [(number, array.shape, self.shapes[number]) for number, array in arrays]
@@ -55,7 +55,7 @@ class NamedSizes:
         return sizes
 
     def values(self, sizes: Mapping[str, int]) -> list[int]:
-        """The sizes in the order of the arguments; `InputError` for one that the inputs do not tell."""
+        """Returns the sizes in the order of the arguments. Raises `InputError` if the inputs do not determine one."""
         missing = [name for name in self._names if name not in sizes]
         if missing:
             raise InputError(f"the inputs of @{self._function} do not tell the size of {missing[0]}")

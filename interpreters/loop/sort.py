@@ -8,7 +8,7 @@ from xrelay.interpreters.sorting import stable_order
 
 
 def compile_sort(op: SortOp, slots: Slots) -> Step:
-    """Sorts the row at the current row indices; raises `InterpreterError` where there is no such row."""
+    """Compiles the sort of the row at the current indices, which raises `InterpreterError` if they are out of range."""
     axis, descending = op.axis.value.data, op.descending is not None
     row_slots = [slots.use(index) for index in op.row]
     source, values, indices = (slots.use(buffer) for buffer in (op.source, op.values, op.indices))

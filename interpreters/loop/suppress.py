@@ -8,7 +8,7 @@ from xrelay.interpreters.suppression import selected_boxes
 
 
 def compile_suppress(op: SuppressOp, slots: Slots) -> Step:
-    """Selects boxes of the row at the current indices; raises `InterpreterError` where there is no such row."""
+    """Compiles the selection in the current row, which raises `InterpreterError` if its indices are out of range."""
     numbers = [slots.use(index) for index in op.numbers]
     reads, kept = [slots.use(buffer) for buffer in op.read_buffers], slots.use(op.kept)
 

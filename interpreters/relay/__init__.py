@@ -1,6 +1,6 @@
-"""The relay interpreter: what each operator means, in numpy, and the evaluator of whole graphs.
+"""The relay interpreter: reference implementations of the operators in numpy, and the evaluator of graphs.
 
-It is the oracle of tests and the evaluator of constant folding. Another package gives its op a meaning so:
+It is the oracle of tests and the evaluator of constant folding. Another package registers the evaluator of its op:
 
     @evaluates(MyOp)
     def evaluate_my_op(op: MyOp, data: Array) -> Array: ...

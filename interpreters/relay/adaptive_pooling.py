@@ -1,4 +1,4 @@
-"""Pools whose result's extents are given."""
+"""Pools with given result extents."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(*ADAPTIVE_AVG_POOLS)
 def evaluate_adaptive_avg_pool(op: AdaptivePoolOp, data: Array) -> Array:
-    """The mean of each window, summed in double precision; of integers truncated."""
+    """Returns the mean of each window, summed in double precision; means of integers are truncated."""
     return _of_windows(op, data, _truncated_mean if data.dtype.kind in "iu" else _mean)
 
 
 @evaluates(*ADAPTIVE_MAX_POOLS)
 def evaluate_adaptive_max_pool(op: AdaptivePoolOp, data: Array) -> Array:
-    """The greatest element of each window."""
+    """Returns the greatest element of each window."""
     return _of_windows(op, data, lambda window, axes: np.asarray(np.maximum.reduce(window, axis=axes)))
 
 

@@ -1,4 +1,4 @@
-"""Searching sorted rows."""
+"""Search in sorted rows."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(SearchsortedOp)
 def evaluate_searchsorted(op: SearchsortedOp, sorted_sequence: Array, values: Array) -> Array:
-    """Row by row."""
+    """Searches row by row."""
     side = "right" if op.right.value.data else "left"
     result = np.empty(values.shape, np.int64 if op.dtype == i64 else np.int32)
     if values.dtype.kind not in "biu":

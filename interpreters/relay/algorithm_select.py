@@ -1,4 +1,4 @@
-"""What is found among elements."""
+"""Selections whose size depends on the data."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.sorting import stable_order
 
 @evaluates(ArgwhereOp)
 def evaluate_argwhere(op: ArgwhereOp, condition: Array) -> Array:
-    """Row by row; numpy's own has no row without columns."""
+    """Finds row-major indices, and their coordinates. `np.argwhere` does not return rows without columns."""
     rows = np.flatnonzero(condition)
     columns = np.unravel_index(rows, condition.shape) if condition.ndim else ()
     return np.array(columns, np.int32).reshape(condition.ndim, rows.size).T.copy()
@@ -23,7 +23,7 @@ def evaluate_argwhere(op: ArgwhereOp, condition: Array) -> Array:
 
 @evaluates(UniqueOp)
 def evaluate_unique(op: UniqueOp, data: Array) -> tuple[Array, ...]:
-    """Equal elements lie side by side when sorted, the first of them first."""
+    """Uses a stable sort, after which equal elements are adjacent and in order of occurrence."""
     length = data.size
     order = stable_order(data)
     ordered = data[order]
@@ -44,7 +44,7 @@ def evaluate_unique(op: UniqueOp, data: Array) -> tuple[Array, ...]:
 
 @evaluates(DynStridedSliceOp)
 def evaluate_dyn_strided_slice(op: DynStridedSliceOp, data: Array, begin: Array, end: Array, strides: Array) -> Array:
-    """As a slice of numpy, where a step may not be 0; by sizes at the places that are told, which have to be there."""
+    """Slices as in numpy, with nonzero steps; with `slice_mode` "size", all indices have to be in range."""
     if op.slice_mode.data == "size":
         return _taken(op, data, list(zip(begin.tolist(), end.tolist(), strides.tolist(), strict=True)))
     if not strides.all():

@@ -1,4 +1,4 @@
-"""Slices as a whole: which to keep, and their order."""
+"""Selection and ordering of whole slices."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from xrelay.interpreters.sorting import stable_order
 
 @evaluates(CompressOp)
 def evaluate_compress(op: CompressOp, data: Array, condition: Array) -> Array:
-    """Numpy's compress."""
+    """Uses `np.compress`."""
     return np.compress(condition, data, op.axis.value.data)
 
 
 @evaluates(RankRowsOp)
 def evaluate_rank_rows(op: RankRowsOp, data: Array) -> Array:
-    """By sorting from the last column to the first, which keeps the order of what is equal."""
+    """Sorts by columns from the last to the first; the sorts are stable."""
     order = np.arange(data.shape[0], dtype=np.int64)
     for column in reversed(range(data.shape[1])):
         order = order[stable_order(data[order, column])]

@@ -23,26 +23,26 @@ def _order(op: OrderOp, data: Array) -> Array:
 
 @evaluates(SortOp)
 def evaluate_sort(op: SortOp, data: Array) -> Array:
-    """The elements at their places in order."""
+    """Returns the sorted elements."""
     return np.take_along_axis(data, _order(op, data), op.axis.value.data)
 
 
 @evaluates(ArgsortOp)
 def evaluate_argsort(op: ArgsortOp, data: Array) -> Array:
-    """The places in order."""
+    """Returns the sorting indices."""
     return _places(op.dtype, _order(op, data))
 
 
 @evaluates(TopKOp)
 def evaluate_topk(op: TopKOp, data: Array) -> Value:
-    """The first k elements and places in order."""
+    """Returns the first k sorted elements and their indices."""
     k = op.k.value.data
     return _first(op, data, k if k >= 1 else data.shape[op.axis.value.data])
 
 
 @evaluates(DynTopKOp)
 def evaluate_dyn_topk(op: DynTopKOp, data: Array, k: Array) -> Value:
-    """The same, of as many as there are."""
+    """Like `topk`, after checking that k is in range."""
     extent = data.shape[op.axis.value.data]
     if not 0 <= k.item() <= extent:
         raise InterpreterError(f"[{op.name} C2] k is {k.item()}, the axis has {extent} elements")

@@ -1,4 +1,4 @@
-"""`apply_op`: one operator on arrays, without writing a program around it."""
+"""`apply_op`: evaluation of one operator on arrays, without a program around it."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from xrelay.interpreters.relay.registry import Value, evaluate_op
 
 
 def apply_op(name: str, *operands: Value, **attributes: AttributeValue) -> Value:
-    """The value of the operator called `name` on arrays (and tuples of arrays).
+    """Returns the value of the operator called `name` on arrays (and tuples of arrays).
 
-    The result type is inferred from the operands' and the value compared with it. Raises `ConstraintError` where a
-    constraint of the op does not hold and `InterpreterError` where the operands lie outside its domain.
+    The value is checked against the inferred result type. Raises `ConstraintError` if a constraint of the op does not
+    hold, and `InterpreterError` if the operands are outside of its domain.
     """
     block = Block(arg_types=[type_of_value(operand) for operand in operands])
     return evaluate_op(get_relay_op(name).call(*block.args, **attributes), operands)
 
 
 def type_of_value(value: Value) -> Attribute:
-    """The type of an array or of a tuple of values."""
+    """Returns the type of an array or of a tuple of values."""
     if isinstance(value, tuple):
         return TupleType(tuple(cast(TypeAttribute, type_of_value(field)) for field in value))
     return tensor_type(value.shape, element_type(value.dtype))

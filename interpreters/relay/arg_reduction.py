@@ -14,7 +14,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(ArgmaxOp, ArgminOp)
 def evaluate_arg_reduction(op: ArgReduceOp, data: Array) -> Array:
-    """The number of the first such element, or of the last: the first from behind."""
+    """Returns the index of the first such element, or of the last, which is the first in reverse order."""
     axes = op.reduced_axes(data.ndim)
     kept = [axis for axis in range(data.ndim) if axis not in axes]
     count = prod(data.shape[axis] for axis in axes)
@@ -29,7 +29,7 @@ def evaluate_arg_reduction(op: ArgReduceOp, data: Array) -> Array:
 
 @evaluates(VarianceOp)
 def evaluate_variance(op: VarianceOp, data: Array, mean: Array) -> Array:
-    """Squared distances added up in double precision."""
+    """Sums squared differences in double precision."""
     axes = op.reduced_axes(data.ndim)
     count = max(prod(data.shape[axis] for axis in axes) - bool(op.unbiased.value.data), 0)
     distances = data.astype(np.float64) - mean.astype(np.float64)

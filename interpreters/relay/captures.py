@@ -1,4 +1,4 @@
-"""The values from around an op that its regions use: what a loop or a closure captures."""
+"""Captured values: values defined outside of an op that its regions use, for loops and closures."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import TypeAlias
 from xdsl.ir import Block, Operation, SSAValue
 
 Captures: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
-"""For ops with regions: the values that they capture, in the order of their first uses."""
+"""The captured values of ops with regions, in order of first use."""
 
 
 def captures_in(top: Operation) -> Captures:
-    """What `top` and each op with regions inside of it captures; each op is looked at once, inner ones first."""
+    """Returns the captured values of `top` and of each op with regions in it; visits each op once, inner ops first."""
     holders = [top]
     for op in holders:
         blocks = (block for region in op.regions for block in region.blocks)
@@ -27,6 +27,6 @@ def captures_in(top: Operation) -> Captures:
 
 
 def block_of(value: SSAValue) -> Block | None:
-    """The block in which `value` is defined."""
+    """Returns the block in which `value` is defined."""
     owner = value.owner
     return owner.parent if isinstance(owner, Operation) else owner

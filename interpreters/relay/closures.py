@@ -1,4 +1,4 @@
-"""Closures as data: tuples of the number of a function and of what it captured."""
+"""Closures as data: tuples of a function number and the captured values."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from xrelay.interpreters.relay.registry import ClosureValue, Value, evaluates
 
 @evaluates(ClosureConstructOp)
 def evaluate_closure_construct(op: ClosureConstructOp, *captured: Value) -> Value:
-    """The number and the operands."""
+    """Returns the function number and the operands."""
     return ClosureValue((np.array(op.number.value.data, np.int64), *captured))
 
 
 @evaluates(ClosureNumberOp)
 def evaluate_closure_number(op: ClosureNumberOp, data: ClosureValue) -> Value:
-    """The number."""
+    """Returns the function number."""
     return data[0]
 
 
 @evaluates(ClosureCapturedOp)
 def evaluate_closure_captured(op: ClosureCapturedOp, data: ClosureValue) -> Value:
-    """A value that it captured."""
+    """Returns a captured value."""
     index = op.index.value.data
     if index + 1 >= len(data):
         raise InterpreterError(f"a closure over {len(data) - 1} values has no value {index}")

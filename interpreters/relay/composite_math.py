@@ -1,4 +1,4 @@
-"""Logarithms to other bases, and quotients towards zero: their own meaning, to which tests hold the definitions."""
+"""Composite logarithms and truncated division, with which tests compare their decompositions."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from xrelay.interpreters.relay.registry import evaluates
 @evaluates(Log2Op)
 @in_double
 def evaluate_log2(op: Log2Op, x: Array) -> Array:
-    """The logarithm to base 2."""
+    """Returns the logarithm to base 2."""
     return np.log2(x)
 
 
 @evaluates(Log10Op)
 @in_double
 def evaluate_log10(op: Log10Op, x: Array) -> Array:
-    """The logarithm to base 10."""
+    """Returns the logarithm to base 10."""
     return np.log10(x)
 
 
 @evaluates(TruncDivideOp)
 def evaluate_trunc_divide(op: TruncDivideOp, lhs: Array, rhs: Array) -> Array:
-    """The quotient without its fraction."""
+    """Truncates the quotient."""
     if lhs.dtype.kind in "iu":
         return truncated_quotient(lhs, rhs)
     return np.asarray(np.trunc(lhs / rhs), lhs.dtype)
@@ -35,5 +35,5 @@ def evaluate_trunc_divide(op: TruncDivideOp, lhs: Array, rhs: Array) -> Array:
 
 @evaluates(TruncModOp)
 def evaluate_trunc_mod(op: TruncModOp, lhs: Array, rhs: Array) -> Array:
-    """The remainder that C's `%` and `fmod` give."""
+    """Returns the remainder of C's `%` and `fmod`."""
     return np.asarray(of_divisors(np.fmod)(lhs, rhs), lhs.dtype)

@@ -1,4 +1,4 @@
-"""Reductions that other ops define: their own meaning, to which tests hold the definitions."""
+"""Composite reductions, with which tests compare their decompositions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(LogsumexpOp)
 def evaluate_logsumexp(op: LogsumexpOp, data: Array) -> Array:
-    """The logarithm of a sum of exponentials, each scaled by the greatest."""
+    """Computes the logarithm of a sum of exponentials scaled by the greatest element."""
     wide = data.astype(accumulator(data.dtype), copy=False)
     axes = op.reduced_axes(data.ndim)
     result = np.logaddexp.reduce(wide, axis=axes, keepdims=bool(op.keepdims.value.data))
@@ -21,7 +21,7 @@ def evaluate_logsumexp(op: LogsumexpOp, data: Array) -> Array:
 
 @evaluates(StdOp)
 def evaluate_std(op: StdOp, data: Array) -> Array:
-    """The root of the mean squared distance from the mean, in double precision."""
+    """Computes the standard deviation in double precision."""
     axes, keepdims = op.reduced_axes(data.ndim), bool(op.keepdims.value.data)
     ddof = int(bool(op.unbiased.value.data))
     return np.asarray(np.std(data.astype(np.float64), axis=axes, keepdims=keepdims, ddof=ddof), data.dtype)

@@ -1,4 +1,4 @@
-"""Sequences and optionals, which are tuples of values, and `relay.fail`."""
+"""Sequences and optionals, represented as tuples of values, and `relay.fail`."""
 
 from __future__ import annotations
 
@@ -25,45 +25,45 @@ from xrelay.interpreters.relay.registry import OptionalValue, SequenceValue, Val
 
 @evaluates(SequenceConstructOp)
 def evaluate_sequence_construct(op: SequenceConstructOp, *values: Value) -> Value:
-    """The operands."""
+    """Returns the operands."""
     return SequenceValue(values)
 
 
 @evaluates(SequenceEmptyOp)
 def evaluate_sequence_empty(op: SequenceEmptyOp) -> Value:
-    """Nothing."""
+    """Returns an empty sequence."""
     return SequenceValue()
 
 
 @evaluates(SequenceInsertOp)
 def evaluate_sequence_insert(op: SequenceInsertOp, data: SequenceValue, value: Value, *at: Array) -> Value:
-    """Python's slices, with the places checked; behind the last value is a place too."""
+    """Inserts at a checked position, which may be after the last value."""
     place = _place(at[0], len(data), len(data)) if at else len(data)
     return SequenceValue((*data[:place], value, *data[place:]))
 
 
 @evaluates(SequenceEraseOp)
 def evaluate_sequence_erase(op: SequenceEraseOp, data: SequenceValue, *at: Array) -> Value:
-    """What stands before the place and behind it."""
+    """Returns the values without that at the position."""
     place = _place(at[0] if at else np.array(-1), len(data), len(data) - 1)
     return SequenceValue((*data[:place], *data[place + 1 :]))
 
 
 @evaluates(SequenceAtOp)
 def evaluate_sequence_at(op: SequenceAtOp, data: SequenceValue, at: Array) -> Value:
-    """The value at the place."""
+    """Returns the value at the position."""
     return data[_place(at, len(data), len(data) - 1)]
 
 
 @evaluates(SequenceLengthOp)
 def evaluate_sequence_length(op: SequenceLengthOp, data: SequenceValue) -> Array:
-    """Python's length."""
+    """Returns the length."""
     return np.array(len(data), np.int64)
 
 
 @evaluates(ConcatFromSequenceOp)
 def evaluate_concat_from_sequence(op: ConcatFromSequenceOp, data: SequenceValue) -> Array:
-    """Numpy's concatenate and stack, which need a value."""
+    """Uses `np.concatenate` or `np.stack`, which require at least one value."""
     if not data:
         raise InterpreterError("a sequence without values has nothing to concatenate")
     join = np.stack if op.new_axis.value.data else np.concatenate
@@ -72,7 +72,7 @@ def evaluate_concat_from_sequence(op: ConcatFromSequenceOp, data: SequenceValue)
 
 @evaluates(SplitToSequenceOp)
 def evaluate_split_to_sequence(op: SplitToSequenceOp, data: Array, *split: Array) -> Value:
-    """Numpy's split at the places where parts end."""
+    """Uses `np.split` at the ends of the parts."""
     axis = op.axis.value.data
     extent = data.shape[axis]
     sizes = split[0].reshape(-1) if split else np.ones(extent, np.int64)
@@ -92,19 +92,19 @@ def evaluate_split_to_sequence(op: SplitToSequenceOp, data: Array, *split: Array
 
 @evaluates(OptionalConstructOp)
 def evaluate_optional_construct(op: OptionalConstructOp, *value: Value) -> Value:
-    """The operand, where there is one."""
+    """Returns an optional with the operand, if any."""
     return OptionalValue(value)
 
 
 @evaluates(OptionalHasElementOp)
 def evaluate_optional_has_element(op: OptionalHasElementOp, data: OptionalValue) -> Array:
-    """Whether there is a value."""
+    """Returns whether there is a value."""
     return np.array(bool(data))
 
 
 @evaluates(OptionalGetElementOp)
 def evaluate_optional_get_element(op: OptionalGetElementOp, data: OptionalValue) -> Value:
-    """The value."""
+    """Returns the value."""
     if not data:
         raise InterpreterError("the optional has no value", help="ask relay.optional_has_element first")
     return data[0]
@@ -117,7 +117,7 @@ def evaluate_fail(op: FailOp) -> Value:
 
 
 def _place(at: Array, count: int, last: int) -> int:
-    """A place from the front, negative ones counted from behind `count` values."""
+    """Returns a checked position from the front; negative positions count from the end."""
     place = int(at) + count if at < 0 else int(at)
     if not 0 <= place <= last:
         raise InterpreterError(f"place {int(at)} is out of range for a sequence of {count} values")

@@ -1,4 +1,4 @@
-"""Gradients of convolutions with respect to their weight, on numpy's products."""
+"""Gradients of convolutions with respect to their weight."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(*WEIGHT_GRADIENTS)
 def evaluate_conv_backward_weight(op: ConvBackwardWeightOp, grad: Array, data: Array) -> Array:
-    """For every tap of the filters, the products of the gradient with what the tap sees, added up."""
+    """Sums the products of the gradient and the elements under the tap, for each tap of the filters."""
     grad_layout, data_layout, weight_layout = op.layouts
     out_dtype, groups = numpy_dtype(element_type_of(op.result.type)), op.groups.value.data
     compute_dtype = accumulator(out_dtype)

@@ -1,4 +1,4 @@
-"""How alike two images are at places that lie apart."""
+"""Correlation of two images at shifted positions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.interpreters.relay.registry import evaluates
 @evaluates(CorrelationOp)
 @in_double
 def evaluate_correlation(op: CorrelationOp, data1: Array, data2: Array) -> Array:
-    """Shift by shift."""
+    """Computes one shift after the other."""
     images = [np.pad(data, ((0, 0), (0, 0), (0, 1), (0, 1))) for data in (data1, data2)]
     size, far, step = op.kernel_size.value.data, op.max_displacement.value.data, op.stride1.value.data
     top, left, bottom, right = ints(op.padding)
@@ -38,6 +38,6 @@ def evaluate_correlation(op: CorrelationOp, data1: Array, data2: Array) -> Array
 
 
 def _at(data: Array, first: tuple[int, int], counts: list[int], step: int) -> Array:
-    """The elements at steps from a place on, of data with a zero behind rows and columns for all that is outside."""
+    """Returns strided elements from a position; the data has a zero row and column at its end for positions outside."""
     steps = zip(first, counts, data.shape[2:], strict=True)
     return data[(slice(None), slice(None), *np.ix_(*(places_in_steps(at, step, n, edge - 1) for at, n, edge in steps)))]

@@ -1,4 +1,4 @@
-"""Operators that move elements: shapes, layouts, padding, joining and cutting, tuples."""
+"""Operators that move elements: shapes, layouts, padding, concatenation, splits and tuples."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from xrelay.interpreters.relay.registry import Value, evaluates
 
 @evaluates(ConstantOp)
 def evaluate_constant(op: ConstantOp) -> Array:
-    """The array."""
+    """Returns the array."""
     return op.array
 
 
 @evaluates(ReshapeOp, ReverseReshapeOp, BatchFlattenOp, SqueezeOp, ExpandDimsOp)
 def evaluate_reshape(op: ReshapingOp, data: Array) -> Array:
-    """The same elements in the shape that the op's rule gives for this very array."""
+    """Reshapes to the shape that the op's shape rule computes for this array."""
     return data.reshape(_extents(op.result_shape(Facts(op.name, op.operand_types), data.shape)))
 
 
@@ -46,26 +46,26 @@ def _extents(shape: Shape) -> list[int]:
 
 @evaluates(TransposeOp)
 def evaluate_transpose(op: TransposeOp, data: Array) -> Array:
-    """Axes in another order."""
+    """Permutes the axes."""
     return data.transpose(op.permutation(data.ndim))
 
 
 @evaluates(LayoutTransformOp)
 def evaluate_layout_transform(op: LayoutTransformOp, data: Array) -> Array:
-    """To whole axes, and from there to the target layout."""
+    """Converts to the layout without blocks, and from there to the target layout."""
     source, target = op.layouts
     return from_plain(to_plain(data, source, source.primal), source.primal, target)
 
 
 @evaluates(PadOp)
 def evaluate_pad(op: PadOp, data: Array, value: Array) -> Array:
-    """Elements added around the data."""
+    """Pads the data."""
     return _padded(data, op.pad_pairs, op.pad_mode.data, value)
 
 
 @evaluates(DynPadOp)
 def evaluate_dyn_pad(op: DynPadOp, data: Array, widths: Array, value: Array) -> Array:
-    """The same; an error that names axis and widths where there is nothing to fill with."""
+    """Pads the data; the error for invalid widths contains axis and widths."""
     mode = op.pad_mode.data
     for axis, (extent, (before, after)) in enumerate(zip(data.shape, widths.tolist(), strict=True)):
         if min(before, after) < 0:
@@ -81,7 +81,7 @@ def evaluate_dyn_pad(op: DynPadOp, data: Array, widths: Array, value: Array) -> 
 
 
 def _padded(data: Array, pairs: Sequence[Sequence[int]], mode: str, value: Array) -> Array:
-    if not pairs:  # numpy takes no empty list of widths
+    if not pairs:  # numpy rejects an empty list of widths
         return data
     if mode == "constant":
         return np.pad(data, pairs, constant_values=value.item())
@@ -90,13 +90,13 @@ def _padded(data: Array, pairs: Sequence[Sequence[int]], mode: str, value: Array
 
 @evaluates(ConcatenateOp)
 def evaluate_concatenate(op: ConcatenateOp, data: tuple[Array, ...]) -> Array:
-    """The fields one after the other."""
+    """Concatenates the fields."""
     return np.concatenate(data, axis=op.axis.value.data)
 
 
 @evaluates(SplitOp)
 def evaluate_split(op: SplitOp, data: Array) -> tuple[Array, ...]:
-    """The parts between the places."""
+    """Splits at the bounds."""
     axis = op.axis.value.data
     bounds = _extents(op.bounds(data.shape[axis]))
     return tuple(np.split(data, bounds[1:-1], axis=axis))
@@ -104,11 +104,11 @@ def evaluate_split(op: SplitOp, data: Array) -> tuple[Array, ...]:
 
 @evaluates(TupleOp)
 def evaluate_tuple(op: TupleOp, *fields: Value) -> tuple[Value, ...]:
-    """The fields."""
+    """Returns the fields."""
     return fields
 
 
 @evaluates(TupleGetItemOp)
 def evaluate_tuple_get_item(op: TupleGetItemOp, data: tuple[Value, ...]) -> Value:
-    """One field."""
+    """Returns a field."""
     return data[op.index.value.data]

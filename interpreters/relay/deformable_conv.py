@@ -1,4 +1,4 @@
-"""A convolution whose window is read at places that an operand moves."""
+"""A convolution whose taps are read at offsets from an operand."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(DeformableConv2DOp)
 def evaluate_deformable_conv2d(op: DeformableConv2DOp, data: Array, offset: Array, weight: Array) -> Array:
-    """Tap by tap, then one product for each group."""
+    """Samples the data for each tap, followed by a matrix product for each group."""
     order = (0, *op.image_axes)
     image, moves, window = data.transpose(order), offset.transpose(order), weight.transpose(op.weight_axes)
     batch, channels, *_ = image.shape
@@ -36,7 +36,7 @@ def evaluate_deformable_conv2d(op: DeformableConv2DOp, data: Array, offset: Arra
 
 
 def _places(op: DeformableConv2DOp, axis: int, tap: int, moves: Array) -> Array:
-    """The places of a tap along an axis, in the type of the sums."""
+    """Returns the coordinates of a tap along an axis, in the type of the sums."""
     kind = np.dtype(np.float64 if moves.dtype == np.float64 else np.float32)
     steps = np.arange(moves.shape[2 + axis], dtype=np.float64) * ints(op.strides)[axis]
     plain = np.asarray(steps + tap * ints(op.dilation)[axis] - ints(op.padding)[axis], kind)
@@ -44,7 +44,7 @@ def _places(op: DeformableConv2DOp, axis: int, tap: int, moves: Array) -> Array:
 
 
 def _weighed(image: Array, rows: Array, columns: Array) -> Array:
-    """The elements around places, weighed; 0 outside, behind the last too."""
+    """Interpolates bilinearly; 0 outside of the image."""
     height, width = image.shape[1:]
     inside = (rows >= 0) & (columns >= 0) & (rows < height) & (columns < width)
     y, x = np.where(inside, rows, 0), np.where(inside, columns, 0)

@@ -1,4 +1,4 @@
-"""Meaning of `relay.nn.contrib_dense_pack`."""
+"""`relay.nn.contrib_dense_pack`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(ContribDensePackOp)
 def evaluate_dense_pack(op: ContribDensePackOp, data: Array, weight: Array) -> Array:
-    """The product with the weight unpacked to rows."""
+    """Multiplies by the unpacked weight."""
     out_dtype = numpy_dtype(element_type_of(op.result.type))
     compute_dtype = accumulator(out_dtype)
     rows = to_plain(weight, op.layout, "NC").astype(compute_dtype, copy=False)

@@ -1,8 +1,8 @@
-"""The sizes that named dimensions have while a program is interpreted, and the checks that need them.
+"""The sizes of named dimensions during interpretation, and the checks that depend on them.
 
-A function's names are bound by its arguments, and by the call where that says what they stand for; an extent that an
-op makes is bound by its value. Every later value of the function has to agree, and an op's requirements are checked
-when it is about to run.
+A function's names are bound by its arguments, and by the call if that specifies them. An extent that an op introduces
+is bound by the op's value. Every later value of the function has to agree. An op's requirements are checked before it
+runs.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from xrelay.index_algebra.requirement import Requirement
 
 
 def bind_dims(value: object, type: Attribute, sizes: dict[str, int], op: Operation) -> None:
-    """Note the size of each name that `type` brings, and compare every extent whose names are known.
+    """Binds the names in `type` and checks every extent whose names are bound.
 
-    Raises `InterpreterError` with the place of `op` where `value` has another extent than its type says.
+    Raises `InterpreterError` with the location of `op` if an extent of `value` differs from its type.
     """
     pending: list[tuple[object, Attribute]] = [(value, type)]
     seen = set[tuple[int, int]]()
     while pending:
         current, current_type = pending.pop()
         if isinstance(current_type, TupleType) and isinstance(current, tuple):
-            # A tuple that holds another twice shares it, and so may its type.
+            # Visits shared fields and types only once.
             fields = cast("tuple[object, ...]", current)
             if (id(fields), id(current_type)) not in seen:
                 seen.add((id(fields), id(current_type)))
@@ -70,9 +70,9 @@ def _compare(extent: int, dim: DimExpr, sizes: Mapping[str, int], type: Attribut
 
 
 def sizes_of_callee(call: NamedCallOp, sizes: Mapping[str, int]) -> dict[str, int]:
-    """The sizes that the callee's names have by what `call` says, of those that stand for what is known here.
+    """Returns the sizes of the callee's names that `call` specifies in terms of known names.
 
-    Raises `InterpreterError` where one is negative or has no value.
+    Raises `InterpreterError` if a size is negative or undefined.
     """
     found: dict[str, int] = {}
     for name, dim in call.names.items():
@@ -91,7 +91,7 @@ def sizes_of_callee(call: NamedCallOp, sizes: Mapping[str, int]) -> dict[str, in
 
 
 def note_made_sizes(call: NamedCallOp, callee: Mapping[str, int], sizes: dict[str, int]) -> None:
-    """Note the sizes of the names that `call` makes, by what they have in the callee."""
+    """Binds the names that `call` introduces to their sizes in the callee."""
     made = {extent.name for extent in made_extents(call)}
     for name, dim in call.names.items():
         for own in names_of(dim) & made:
@@ -100,9 +100,9 @@ def note_made_sizes(call: NamedCallOp, callee: Mapping[str, int], sizes: dict[st
 
 
 def check_requirements(op: Operation, sizes: Mapping[str, int]) -> None:
-    """Raise `InterpreterError` where something does not hold that `op` requires of dimensions whose sizes are known.
+    """Raises `InterpreterError` if a requirement of `op` on dimensions of known size does not hold.
 
-    Of the call of a kernel that is what the ops in there required.
+    The requirements of a kernel call are those of the ops in the kernel.
     """
     _check(op.name, requirements_of(op), sizes, op)
     for demand in demands_of(op):
@@ -124,7 +124,7 @@ def _check(name: str, requirements: Sequence[Requirement], sizes: Mapping[str, i
 
 
 def _in_words(requirement: Requirement, sizes: Mapping[str, int], place: Operation, failure: str) -> str:
-    """Why `requirement` fails, as native code says it: with words for names that ops make, and the sizes of others."""
+    """Returns the failure message of `requirement`, worded as in native code, with the sizes of named dimensions."""
     subjects = extent_subjects_around(place)
     with suppress(DimensionError):
         told = in_words(requirement, subjects, place_of(sources_or_place(place)))

@@ -1,4 +1,4 @@
-"""Meaning of `relay.einsum`."""
+"""`relay.einsum`."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from xrelay.dialects.relay.structure.weights import Array
 from xrelay.interpreters.relay.registry import evaluates
 
 MAX_REPEATED = 1 << 24
-"""How many elements an operand may have that is repeated along what is summed over."""
+"""The maximum number of elements of an operand that is repeated along summed axes."""
 
 
 def _labels(equation: Equation) -> list[str]:
-    """All labels, each once."""
+    """Returns all distinct labels."""
     return list(dict.fromkeys(label for labels in equation.operands for label in labels))
 
 
 @evaluates(EinsumOp)
 def evaluate_einsum(op: EinsumOp, data: tuple[Array, ...]) -> Array:
-    """Numpy's einsum, in the type of the accumulators."""
+    """Uses `np.einsum` in the type of the accumulators."""
     equation = op.labelled([array.ndim for array in data])
     letters = dict(zip(_labels(equation), ascii_letters, strict=False))
     terms = ["".join(letters[label] for label in labels) for labels in (*equation.operands, equation.result)]
@@ -35,10 +35,10 @@ def evaluate_einsum(op: EinsumOp, data: tuple[Array, ...]) -> Array:
 
 
 def _with_summed_labels(terms: Sequence[str], arrays: Sequence[Array]) -> tuple[list[str], list[Array]]:
-    """Operands with an axis of full extent for each label that is summed over.
+    """Repeats operands to have an axis of full extent for each summed label.
 
-    Where one lacks it numpy takes it out of the sum, which is another number where a product is infinite. What would be
-    larger than `MAX_REPEATED` stays as it is.
+    Otherwise numpy factors operands without that label out of the sum, which changes the result if a product is
+    infinite. Operands that would exceed `MAX_REPEATED` elements are not repeated.
     """
     *operands, result = terms
     extents: dict[str, int] = {}

@@ -84,19 +84,19 @@ _UNARY: dict[type[Operation], Callable[[Array], Array]] = {
 
 @evaluates(*_UNARY)
 def evaluate_unary(op: Operation, data: Array) -> Array:
-    """A function of each element."""
+    """Applies a function to each element."""
     return np.asarray(_UNARY[type(op)](data), data.dtype)
 
 
 @evaluates(ClipOp)
 def evaluate_clip(op: ClipOp, data: Array) -> Array:
-    """Each element brought between the bounds."""
+    """Clamps each element."""
     low, high = (_bound(value.value.data, data.dtype) for value in (op.a_min, op.a_max))
     return np.minimum(np.maximum(data, low), high)
 
 
 def _bound(value: float, dtype: np.dtype) -> np.generic:
-    """A bound in the data's dtype; one that no integer of the dtype reaches becomes the last that there is."""
+    """Converts a bound to the data's dtype; bounds out of range become the least or greatest integer."""
     if dtype.kind not in "iub":
         return dtype.type(value)
     least, most = (0, 1) if dtype.kind == "b" else (np.iinfo(dtype).min, np.iinfo(dtype).max)
@@ -107,25 +107,25 @@ def _bound(value: float, dtype: np.dtype) -> np.generic:
 
 @evaluates(CastOp)
 def evaluate_cast(op: CastOp, data: Array) -> Array:
-    """Each element converted, rounded once; numpy truncates towards zero as well."""
+    """Converts each element with one rounding; numpy also truncates towards zero."""
     return cast_once(data, numpy_dtype(op.dtype))
 
 
 @evaluates(ReinterpretOp)
 def evaluate_reinterpret(op: ReinterpretOp, data: Array) -> Array:
-    """The same bytes."""
+    """Returns a view of the same bytes."""
     return data.view(numpy_dtype(op.dtype))
 
 
 @evaluates(LetOp, RequireOp, StopFusionOp, CheckpointOp, CompilerBeginOp, CompilerEndOp)
 def evaluate_identity(op: Operation, value: Value) -> Value:
-    """The operand."""
+    """Returns the operand."""
     return value
 
 
 @evaluates(DropoutOp)
 def evaluate_dropout(op: DropoutOp, data: Array) -> tuple[Array, Array]:
-    """The data, and a mask of ones: nothing is dropped at inference time."""
+    """Returns the data and a mask of ones."""
     return data, np.ones_like(data)
 
 
@@ -150,7 +150,7 @@ _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {
 
 @evaluates(*_BINARY)
 def evaluate_binary(op: Operation, lhs: Array, rhs: Array) -> Array:
-    """A function of two elements, with broadcasting."""
+    """Applies a binary function with broadcasting."""
     return np.asarray(_BINARY[type(op)](lhs, rhs), lhs.dtype)
 
 
@@ -166,11 +166,11 @@ _COMPARE: dict[type[Operation], Callable[[Array, Array], Array]] = {
 
 @evaluates(*_COMPARE)
 def evaluate_compare(op: Operation, lhs: Array, rhs: Array) -> Array:
-    """A truth value of two elements, with broadcasting."""
+    """Compares with broadcasting."""
     return np.asarray(_COMPARE[type(op)](lhs, rhs), np.bool_)
 
 
 @evaluates(WhereOp)
 def evaluate_where(op: WhereOp, condition: Array, x: Array, y: Array) -> Array:
-    """The element that the condition names, with broadcasting."""
+    """Selects with broadcasting."""
     return np.where(condition, x, y)

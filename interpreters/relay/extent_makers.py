@@ -1,11 +1,11 @@
-"""What makes the named extents that ops require something of, for the interpreter, which computes on demand.
+"""The ops that introduce the named extents in requirements, for the demand-driven interpreter.
 
-A requirement may say an extent that another op makes whose value nothing asks for, as those do that inlining leaves:
+A requirement may refer to an extent that is introduced by another op without uses, e.g. after inlining:
 
     %a = relay.argwhere(%x) {relay.binds = #relay.bounds<k <= 4>} : … -> tensor<?x1xi32, #relay.dims<k>>
     %z = relay.require(%y) {relay.requires = #relay.requirements<n == k>} : …
 
-To name an extent is a use of the op that makes it: it is computed before the requirement is checked.
+Such a reference counts as a use: the op is computed before the requirement is checked.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from xrelay.dialects.shared.op_lists import ops_in
 from xrelay.dialects.shared.recorded_requirements import demands_of, made_extents, requirements_of
 
 ExtentMakers: TypeAlias = Mapping[Operation, Sequence[SSAValue]]
-"""For an op: what is to be computed before it for the extents that it, or an op inside of it, requires something of."""
+"""The values to compute before an op because they introduce extents in requirements of it or of ops in its regions."""
 
 
 def extent_makers(functions: Iterable[FuncOp]) -> ExtentMakers:
-    """The makers of extents in these functions, by the ops that need them; each op is looked at once.
+    """Returns the values that introduce required extents in these functions, by the op that needs them.
 
-    What is inside of a closure, loop or group needs an extent from around it when that is made, or runs.
+    Ops in a closure, loop or fused group need outer extents when the closure is created, or the loop or group runs.
     """
     found: dict[Operation, dict[SSAValue, None]] = {}
     for function in functions:
@@ -48,14 +48,14 @@ def extent_makers(functions: Iterable[FuncOp]) -> ExtentMakers:
 
 
 def _required_names(op: Operation) -> Iterator[str]:
-    """The names that `op`, or the kernel that it calls, requires something of."""
+    """Yields the names in requirements of `op` or of the kernel that it calls."""
     requirements = (*requirements_of(op), *(each for demand in demands_of(op) for each in demand.requirements))
     for requirement in requirements:
         yield from requirement.names
 
 
 def _maker(name: str, op: Operation, makers: Mapping[tuple[str, Block | None], Operation]) -> Operation | None:
-    """The op before `op` that makes the extent `name`, in its block or one around it."""
+    """Returns the op before `op` that introduces the extent `name`, in its block or an enclosing one."""
     place: Operation | None = op
     while place is not None:
         maker = makers.get((name, place.parent))

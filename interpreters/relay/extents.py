@@ -1,4 +1,4 @@
-"""Values that become extents with names: `relay.extents` and `relay.cut`."""
+"""Values that become named extents: `relay.extents` and `relay.cut`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.relay.registry import Value, evaluates
 
 @evaluates(ExtentsOp)
 def evaluate_extents(op: ExtentsOp, data: Array) -> Array:
-    """The operand, once its elements are found to be extents; C3."""
+    """Returns the operand after checking that its elements are valid extents (C3)."""
     for place, element in enumerate(data.reshape(-1).tolist()):
         if not 0 <= element < MAX_EXTENT:
             words = op.words(place)
@@ -29,7 +29,7 @@ WANTED = "extents are 0 or more, and less than 2**47"
 
 @evaluates(CutOp)
 def evaluate_cut(op: CutOp, data: Array, count: Array) -> Array:
-    """A slice; C4."""
+    """Slices the data; checks C4."""
     axis, length = op.axis_number, int(count)
     if not 0 <= length <= data.shape[axis]:
         raise InterpreterError(f"[{op.name} C4] the count is {length}, axis {axis} has {data.shape[axis]} elements")
@@ -37,6 +37,6 @@ def evaluate_cut(op: CutOp, data: Array, count: Array) -> Array:
 
 
 def note_extents(op: Operation, value: Value, sizes: MutableMapping[str, int]) -> None:
-    """Note the sizes of the names that `op` makes of the elements of its `value`, if it is a `relay.extents`."""
+    """Binds the names of a `relay.extents` op to the elements of its `value`; ignores other ops."""
     if isinstance(op, ExtentsOp) and not isinstance(value, tuple):
         sizes.update(zip(op.names, value.reshape(-1).tolist(), strict=False))

@@ -1,4 +1,4 @@
-"""The functions in few operations: their definitions in double precision, to which tests hold the parts."""
+"""Fast approximations in double precision, with which tests compare their decompositions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 @evaluates(FastExpOp)
 def evaluate_fast_exp(op: FastExpOp, x: Array) -> Array:
-    """A power of two times a polynomial; of f64 the exponential."""
+    """Computes a power of two times a polynomial; for f64 the exponential."""
     return np.exp(x) if x.dtype == np.float64 else cast_once(_fast_exp(x.astype(np.float64)), x.dtype)
 
 
 @evaluates(FastErfOp)
 def evaluate_fast_erf(op: FastErfOp, x: Array) -> Array:
-    """A quotient of polynomials; of f64 the error function."""
+    """Computes a quotient of polynomials; for f64 the error function."""
     if x.dtype == np.float64:
         return np.asarray(_erf(x), np.float64)
     return cast_once(_odd_quotient(x, terms.ERF_BOUND, terms.ERF_ODD, terms.ERF_EVEN), x.dtype)
@@ -32,7 +32,7 @@ def evaluate_fast_erf(op: FastErfOp, x: Array) -> Array:
 
 @evaluates(FastTanhOp)
 def evaluate_fast_tanh(op: FastTanhOp, x: Array) -> Array:
-    """A quotient of polynomials; of f64 the hyperbolic tangent."""
+    """Computes a quotient of polynomials; for f64 the hyperbolic tangent."""
     if x.dtype == np.float64:
         return np.tanh(x)
     return cast_once(_odd_quotient(x, terms.TANH_BOUND, terms.TANH_ODD, terms.TANH_EVEN), x.dtype)
@@ -40,7 +40,7 @@ def evaluate_fast_tanh(op: FastTanhOp, x: Array) -> Array:
 
 @evaluates(FastSoftmaxOp)
 def evaluate_fast_softmax(op: FastSoftmaxOp, x: Array) -> Array:
-    """The quotient of the exponentials and their sum."""
+    """Divides the exponentials by their sum."""
     axis, wide = op.axis.value.data, x.astype(np.float64)
     shifted = wide - np.max(wide, axis=axis, keepdims=True, initial=-np.inf)
     powers = np.exp(shifted) if x.dtype == np.float64 else _fast_exp(shifted)
@@ -51,7 +51,7 @@ def _fast_exp(x: Array) -> Array:
     near = np.clip(x, -terms.EXP_BOUND, terms.EXP_BOUND)
     n = np.floor(near * terms.LOG2_E + 0.5)
     f = near - n * terms.LN_2
-    # The power of two of the least n is 0: an f32 has no exponent for it.
+    # The power of two for the least n is 0, because f32 has no exponent for it.
     power = np.where(n < -126, 0.0, np.exp2(n))
     return np.maximum(power * (np.polyval(terms.EXP_TERMS, f) * f * f + f + 1), x)
 

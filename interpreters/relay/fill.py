@@ -1,4 +1,4 @@
-"""Tensors of one number, and stacks."""
+"""Constant tensors, stacks and ranges."""
 
 from __future__ import annotations
 
@@ -29,38 +29,38 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(FullOp)
 def evaluate_full(op: FullOp, fill_value: Array) -> Array:
-    """The number everywhere."""
+    """Fills an array."""
     dtype = fill_value.dtype if op.dtype is None else numpy_dtype(op.dtype)
     return np.full(ints(op.shape), cast_once(fill_value, dtype), dtype)
 
 
 @evaluates(FullLikeOp)
 def evaluate_full_like(op: FullLikeOp, data: Array, fill_value: Array) -> Array:
-    """The number everywhere."""
+    """Fills an array."""
     return np.full(data.shape, cast_once(fill_value, data.dtype), data.dtype)
 
 
 @evaluates(ZerosLikeOp, OnesLikeOp)
 def evaluate_constant_like(op: ConstantLikeOp, data: Array) -> Array:
-    """The number everywhere."""
+    """Fills an array."""
     return np.full(data.shape, op.NUMBER, data.dtype)
 
 
 @evaluates(ZerosOp, OnesOp)
 def evaluate_constant_of_shape(op: ConstantOfShapeOp) -> Array:
-    """The number everywhere."""
+    """Fills an array."""
     return np.full(ints(op.shape), op.NUMBER, numpy_dtype(element_type_of(op.result.type)))
 
 
 @evaluates(StackOp)
 def evaluate_stack(op: StackOp, data: tuple[Array, ...]) -> Array:
-    """Side by side."""
+    """Stacks the fields."""
     return np.stack(data, op.axis.value.data)
 
 
 @evaluates(ArangeOp)
 def evaluate_arange(op: ArangeOp, start: Array, stop: Array, step: Array) -> Array:
-    """Integers are counted exactly, floats in double precision."""
+    """Computes the number of elements exactly for integers, and in double precision for floats."""
     first, last, by = (bound.item() for bound in (start, stop, step))
     if by == 0 or not all(math.isfinite(bound) for bound in (first, last, by)):
         raise InterpreterError(f"from {first} to {last} by {by} there is no number of elements")

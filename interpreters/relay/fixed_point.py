@@ -1,4 +1,4 @@
-"""Products with factors of 31 bits behind the point, and how they round."""
+"""Products with factors of 31 fraction bits, and their rounding."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(FixedPointMultiplyOp)
 def evaluate_fixed_point_multiply(op: FixedPointMultiplyOp, x: Array) -> Array:
-    """The product of 64 bits without those behind the point."""
+    """Shifts the 64-bit product right."""
     product = x.astype(np.int64) * op.multiplier.value.data
     return saturated(divided(product, np.int64(31 - op.shift.value.data)), np.dtype(np.int32))
 
@@ -21,7 +21,7 @@ def evaluate_fixed_point_multiply(op: FixedPointMultiplyOp, x: Array) -> Array:
 def evaluate_fixed_point_multiply_per_axis(
     op: FixedPointMultiplyPerAxisOp, x: Array, m: Array, lshift: Array, rshift: Array
 ) -> Array:
-    """The same with the axes of the factors moved to the front of x."""
+    """Like `fixed_point_multiply`, with the axes of the factors moved to the front of x."""
     axes = ints(op.axes)
     first = np.moveaxis(x, axes, range(len(axes))).astype(np.int64)
     behind = (...,) + (None,) * (x.ndim - len(axes))
@@ -30,23 +30,23 @@ def evaluate_fixed_point_multiply_per_axis(
     places = (31 + right - left)[behind]
     product = first * m.astype(np.int64)[behind]
     small = np.where(places > 62, 0, divided(product, np.clip(places, 0, 62)))
-    # What is beyond 32 bits stays there, whatever it is doubled.
+    # Clipping is exact: numbers beyond 32 bits are saturated after the shift anyway.
     large = np.clip(product, -(1 << 31), 1 << 31) * (np.int64(1) << np.clip(-places, 0, 31))
     result = saturated(np.where(places < 0, large, small), np.dtype(np.int32))
     return np.moveaxis(result, range(len(axes)), axes)
 
 
 def divided(product: Array, places: Array | np.int64, *, away: bool = False) -> Array:
-    """`product`, of 62 bits, over 2 to the power `places`, rounded; halves go up, or `away` from zero."""
+    """Divides a 62-bit product by `2 ** places`; rounds halves up, or `away` from zero."""
     divisor = np.left_shift(np.int64(1), places)
     magnitude = np.abs(product) if away else product
-    # Rounded half up: the floor of a quotient, and one more where the remainder is half of the divisor or more.
+    # Rounds half up: adds 1 to the floor if the remainder is at least half of the divisor.
     quotient, remainder = np.divmod(magnitude, divisor)
     rounded = quotient + (remainder >= divisor - remainder)
     return np.sign(product) * rounded if away else rounded
 
 
 def saturated(value: Array, dtype: np.dtype) -> Array:
-    """The nearest numbers of an integer type."""
+    """Saturates to an integer type."""
     limits = np.iinfo(dtype)
     return np.clip(value, limits.min, limits.max).astype(dtype)

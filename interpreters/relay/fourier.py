@@ -13,7 +13,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(DFTOp)
 def evaluate_dft(op: DFTOp, re_data: Array, im_data: Array) -> tuple[Array, ...]:
-    """As numpy transforms."""
+    """Uses `np.fft`."""
     data = re_data.astype(np.float64) + 1j * im_data.astype(np.float64)
     if data.shape[-1]:
         data = np.fft.ifft(data) if op.inverse.value.data else np.fft.fft(data)
@@ -23,7 +23,7 @@ def evaluate_dft(op: DFTOp, re_data: Array, im_data: Array) -> tuple[Array, ...]
 @evaluates(STFTOp)
 @in_double
 def evaluate_stft(op: STFTOp, data: Array, window: Array) -> Array:
-    """The frames times a table of the transform."""
+    """Multiplies the frames by the matrix of the transform."""
     size, length = op.n_fft.value.data, op.win_length.value.data
     frames = np.lib.stride_tricks.sliding_window_view(data, size, -1)[..., :: op.hop_length.value.data, :length]
     count = size // 2 + 1 if op.onesided.value.data else size

@@ -1,4 +1,4 @@
-"""Operators that read at indices that are an operand: take, gather, gather_nd, one_hot."""
+"""Reads at indices from an operand: take, gather, gather_nd, one_hot."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from xrelay.interpreters.relay.registry import evaluates
 
 
 def checked(indices: Array, size: int, *, from_end: bool = True) -> Array:
-    """Indices in [0, size), with `from_end` negative ones counted from the end.
+    """Returns indices in [0, size); with `from_end`, negative ones count from the end.
 
-    `InterpreterError` for one out of range.
+    Raises `InterpreterError` for an index out of range.
     """
     least = 0 if indices.dtype.kind == "u" or not from_end else -size
     wrong = (indices < least) | (indices >= size) if size else np.ones(indices.shape, np.bool_)
@@ -26,7 +26,7 @@ def checked(indices: Array, size: int, *, from_end: bool = True) -> Array:
 
 @evaluates(TakeOp)
 def evaluate_take(op: TakeOp, data: Array, indices: Array) -> Array:
-    """Slices along the axis, for each point of the batch its own."""
+    """Takes slices along the axis, for each index of the batch."""
     axis, batch = op.axis_and_batch(data.ndim, indices.ndim)
     if axis is None:
         data, axis = data.reshape(-1), 0
@@ -50,26 +50,26 @@ def _in_mode(indices: Array, size: int, mode: str) -> Array:
 
 @evaluates(GatherOp)
 def evaluate_gather(op: GatherOp, data: Array, indices: Array) -> Array:
-    """Elements at the indices along the axis and at their own along the others."""
+    """Takes elements at the indices along the axis, and at the result's index along the others."""
     axis = op.axis.value.data % data.ndim
     return data[element_places(indices, axis, data.shape[axis])]
 
 
 def element_places(indices: Array, axis: int, size: int) -> tuple[Array, ...]:
-    """For each axis of the data the indices of the elements that `indices` mean."""
+    """Returns for each axis of the data the indices of the gathered elements."""
     places: list[Array] = list(np.indices(indices.shape, sparse=True))
     places[axis] = checked(indices, size)
     return tuple(places)
 
 
 def tuple_parts(indices: Array, sizes: tuple[int, ...]) -> list[Array]:
-    """The parts of the index tuples, each of its own axis."""
+    """Returns the components of the index tuples, checked against their axes."""
     return [checked(part, size) for part, size in zip(indices, sizes, strict=False)]
 
 
 @evaluates(GatherNDOp)
 def evaluate_gather_nd(op: GatherNDOp, data: Array, indices: Array) -> Array:
-    """Slices at tuples of indices, behind those of the batch."""
+    """Takes slices at index tuples, after the batch axes."""
     batch = op.batch_dims.value.data
     places = indices.shape[1:]
     own = [values.reshape(values.shape[: len(places)]) for values in np.indices(places, sparse=True)[:batch]]
@@ -79,7 +79,7 @@ def evaluate_gather_nd(op: GatherNDOp, data: Array, indices: Array) -> Array:
 
 @evaluates(OneHotOp)
 def evaluate_one_hot(op: OneHotOp, indices: Array, on_value: Array, off_value: Array) -> Array:
-    """The one value where the new axis counts what the index says."""
+    """Sets the on value at the index along the new axis."""
     axis = op.axis_index(indices.ndim)
     counts = np.arange(op.depth.value.data).reshape(-1, *(1,) * (indices.ndim - axis))
     return np.where(np.expand_dims(indices, axis) == counts, on_value, off_value)

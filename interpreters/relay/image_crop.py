@@ -1,4 +1,4 @@
-"""Boxes of images brought to one size, and places of images moved by matrices."""
+"""Resizing of image boxes, and affine grids."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(CropAndResizeOp)
 def evaluate_crop_and_resize(op: CropAndResizeOp, data: Array, boxes: Array, box_indices: Array) -> Array:
-    """Box by box."""
+    """Resizes box by box."""
     if np.any((box_indices < 0) | (box_indices >= len(data))):
         raise InterpreterError(f"a box of an image that is not there, there are {len(data)}")
     order, size = (0, *op.image_axes), ints(op.crop_size)
@@ -38,7 +38,7 @@ def evaluate_crop_and_resize(op: CropAndResizeOp, data: Array, boxes: Array, box
 
 
 def _places(first: Array, last: Array, extent: int, count: int) -> Array:
-    """The places of the elements of the result along an axis, between corners that are vectors of one number."""
+    """Returns the coordinates of the result's elements along an axis, between corners that are one-element vectors."""
     kind = first.dtype.type
     if count == 1:
         return (first + last) * kind(0.5) * kind(extent - 1)
@@ -47,13 +47,13 @@ def _places(first: Array, last: Array, extent: int, count: int) -> Array:
 
 
 def _nearest(image: Array, rows: Array, columns: Array) -> Array:
-    """The elements nearest to the places, of two the ones behind."""
+    """Returns the nearest elements, the later of two equally near ones."""
     at, other = ((np.floor(each) + (each - np.floor(each) >= 0.5)).astype(np.int64) for each in (rows, columns))
     return image[:, at[:, None], other]
 
 
 def _weighed(image: Array, rows: Array, columns: Array) -> Array:
-    """The elements around the places, weighed."""
+    """Interpolates bilinearly."""
     (top, low), (left, behind) = (
         (np.floor(each).astype(np.int64), (each - np.floor(each)).astype(np.float64)) for each in (rows, columns)
     )
@@ -67,7 +67,7 @@ def _weighed(image: Array, rows: Array, columns: Array) -> Array:
 @evaluates(AffineGridOp)
 @in_double
 def evaluate_affine_grid(op: AffineGridOp, data: Array) -> Array:
-    """Three terms."""
+    """Sums three terms."""
     height, width = ints(op.target_shape)
     y, x = (np.linspace(-1, 1, count) if count != 1 else np.zeros(1) for count in (height, width))
     column, row, shift = (data[:, :, number, None, None] for number in range(3))

@@ -20,7 +20,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(Dilation2DOp)
 def evaluate_dilation2d(op: Dilation2DOp, data: Array, weight: Array) -> Array:
-    """The maximum over the places of the window."""
+    """Computes the maximum over the taps of the window."""
     dtype = numpy_dtype(element_type_of(op.result.type))
     order = (0, *op.image_axes)
     image, filters = cast_once(data, dtype).transpose(order), cast_once(weight, dtype).transpose(op.weight_axes)

@@ -1,4 +1,4 @@
-"""Elements of images at places of a grid."""
+"""Samples of images at the coordinates of a grid."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FAR = float(1 << 30)
 
 @evaluates(GridSampleOp)
 def evaluate_grid_sample(op: GridSampleOp, data: Array, grid: Array) -> Array:
-    """Tap by tap, the weights of all axes multiplied."""
+    """Sums over taps with the products of the weights of all axes."""
     reach, mirrors = SAMPLINGS.index(op.method.data), op.padding_mode.data == "reflection"
     aligned, spatial = bool(op.align_corners.value.data), data.shape[2:]
     wide = np.float64 if np.float64 in (data.dtype, grid.dtype) or data.dtype.kind in "iu" else np.float32
@@ -41,7 +41,7 @@ def evaluate_grid_sample(op: GridSampleOp, data: Array, grid: Array) -> Array:
 
 
 def _place(op: GridSampleOp, grid: Array, extent: int) -> Array:
-    """The places along an axis of the data, brought into it where the padding says so."""
+    """Returns the coordinates along an axis of the data, clamped or reflected according to the padding mode."""
     aligned, padding, method = bool(op.align_corners.value.data), op.padding_mode.data, op.method.data
     kind = np.float64 if grid.dtype == np.float64 else np.float32
     moved, one = grid.astype(kind) + kind(1), kind(1)
@@ -56,7 +56,7 @@ def _place(op: GridSampleOp, grid: Array, extent: int) -> Array:
 
 
 def _mirrored(place: Array, extent: int, *, aligned: bool) -> Array:
-    """The places seen in mirrors at both ends."""
+    """Reflects coordinates at both ends."""
     low, width = (0.0, extent - 1.0) if aligned else (-0.5, float(extent))
     if not width:
         return np.zeros_like(place)
@@ -69,7 +69,7 @@ def _mirrored(place: Array, extent: int, *, aligned: bool) -> Array:
 
 
 def _weight(ratio: Array, step: int, reach: int) -> Array:
-    """The weight of the element so many steps above that below a place."""
+    """Returns the weight of the element `step` after the one below a coordinate."""
     one = ratio.dtype.type(1)
     if reach == 1:
         return ratio if step else one - ratio

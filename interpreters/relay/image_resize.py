@@ -1,4 +1,4 @@
-"""Resizing: one axis after the other, or two at once by linear interpolation."""
+"""Resizing: one axis after the other, or two at once for linear interpolation."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Region = tuple[float, float] | None
 
 
 class _Axis(NamedTuple):
-    """An axis that is resized, and by what."""
+    """A resized axis with its parameters."""
 
     axis: int
     size: int
@@ -30,14 +30,14 @@ class _Axis(NamedTuple):
 
 
 F32_ERROR = 2.0**-24
-"""The relative error of a number that is rounded to f32."""
+"""The relative error of rounding to f32."""
 
 
 def evaluate_resize(op: ResizeOp, data: Array) -> Array:
-    """The spatial axes, wherever the layout has them."""
+    """Resizes the spatial axes in any layout."""
     rule, letters = op.resampling, str(op.data_layout.primal)
     rows = zip(map(letters.index, op.AXES), ints(op.size), op.spans(), strict=True)
-    # The neighbours of an element, with weights of 0, would make NaN of infinities beside it.
+    # Unchanged axes are skipped, because infinite neighbours with weight 0 would make an element NaN.
     axes = [_Axis(axis, size, 0.0, region) for axis, size, region in rows if not rule.keeps(data.shape[axis], size)]
     return _finished(op, _resized(_widened(rule, data), axes, rule))
 
@@ -48,7 +48,7 @@ for _op in RESIZES:
 
 @evaluates(DynResizeOp)
 def evaluate_dyn_resize(op: DynResizeOp, data: Array, size: Array, scale: Array, roi: Array) -> Array:
-    """The axes in the order in which they are named."""
+    """Resizes the axes in the order of `axes`."""
     rule, axes = op.resampling, list[_Axis]()
     for number, axis in enumerate(ints(op.axes)):
         wanted = int(size[number])
@@ -60,19 +60,19 @@ def evaluate_dyn_resize(op: DynResizeOp, data: Array, size: Array, scale: Array,
 
 
 def _widened(rule: Resampling, data: Array) -> Array:
-    """The data in the type in which it is weighed."""
+    """Converts the data to the type in which it is weighted."""
     if not rule.reach:
         return data
     return data.astype(np.float64 if data.dtype.kind in "iu" or data.dtype.itemsize == 8 else np.float32)
 
 
 def _finished(op: RelayOp, values: Array) -> Array:
-    """The values in the result's type."""
+    """Converts the values to the result's type."""
     return clipped_integers(values, numpy_dtype(element_type_of(op.results[0].type)))
 
 
 def clipped_integers(values: Array, target: np.dtype) -> Array:
-    """Values in another type: floats become integers by rounding to even and clipping, 0 where they are NaN."""
+    """Converts values to another type; floats are rounded half to even and clipped to integers, NaN becomes 0."""
     if values.dtype.kind != "f" or target.kind not in "iu":
         return values.astype(target)
     limits = np.iinfo(target)
@@ -82,7 +82,7 @@ def clipped_integers(values: Array, target: np.dtype) -> Array:
 
 
 def _resized(data: Array, axes: Sequence[_Axis], rule: Resampling) -> Array:
-    """The data with some axes in another size: two together by linear interpolation, else one after the other."""
+    """Resizes axes: two together for linear interpolation, else one after the other."""
     if rule.is_plain_linear and len(axes) == 2:
         return _resized_axes(data, sorted(axes), rule)
     for axis in axes:
@@ -91,7 +91,7 @@ def _resized(data: Array, axes: Sequence[_Axis], rule: Resampling) -> Array:
 
 
 def _resized_axes(data: Array, axes: Sequence[_Axis], rule: Resampling) -> Array:
-    """The sum, over the elements of each axis that take part, of their products with all of their weights."""
+    """Sums the weighted elements over all combinations of taps of the axes."""
     places = [places_of(each.size, data.shape[each.axis], each.scale, each.region, rule) for each in axes]
     taps = [_taps(data, each, own, rule) for each, own in zip(axes, places, strict=True)]
     result: Array | None = None
@@ -111,7 +111,7 @@ def _resized_axes(data: Array, axes: Sequence[_Axis], rule: Resampling) -> Array
 
 
 def _taps(data: Array, axis: _Axis, places: Array, rule: Resampling) -> list[tuple[Array, Array]]:
-    """The indices of the elements that take part, and their weights in the shape of the result."""
+    """Returns the indices of the taps, and their weights, which broadcast with the result."""
     extent = data.shape[axis.axis]
     if not rule.reach:
         nearest = np.clip(_nearest(places, rule.rounding), 0, extent - 1).astype(np.int64)
@@ -122,12 +122,12 @@ def _taps(data: Array, axis: _Axis, places: Array, rule: Resampling) -> list[tup
 
 
 def _along(data: Array, axis: int, values: Array) -> Array:
-    """A list along one axis of the data."""
+    """Reshapes a vector to broadcast along one axis of the data."""
     return values.reshape([-1 if number == axis else 1 for number in range(data.ndim)])
 
 
 def places_of(size: int, extent: int, scale: float, region: Region, rule: Resampling) -> Array:
-    """The place of each index of the result, in double precision, within 2^40 of the axis."""
+    """Returns the coordinate of each index of the result, in double precision, clipped to ±2^40."""
     index, start_end = np.arange(size, dtype=np.float64), region or (0.0, 1.0)
     with np.errstate(all="ignore"):
         width = float(np.float32(np.float64(scale) * extent)) if scale else float(size)
@@ -136,7 +136,7 @@ def places_of(size: int, extent: int, scale: float, region: Region, rule: Resamp
 
 
 FAR = float(1 << 40)
-"""No axis reaches as far as this."""
+"""A bound that is beyond any axis."""
 
 
 def _places(
@@ -166,7 +166,7 @@ def _places(
 
 
 def _about_centre(index: Array, size: int, extent: int, scale: float) -> Array:
-    """The places if the centres of axis and result coincide; halves despite a scale that is rounded to f32."""
+    """Returns the coordinates if the centres of data and result coincide; multiples of 0.5 are exact."""
     from_centre = (2 * index + 1 - size) / np.float64(scale)
     doubled = extent - 1 + from_centre
     whole = np.rint(doubled)
@@ -174,7 +174,7 @@ def _about_centre(index: Array, size: int, extent: int, scale: float) -> Array:
 
 
 def _nearest(places: Array, rounding: str) -> Array:
-    """The index nearest to each place."""
+    """Returns the index nearest to each coordinate."""
     match rounding:
         case "floor":
             return np.floor(places)
@@ -187,14 +187,14 @@ def _nearest(places: Array, rounding: str) -> Array:
 
 
 def _linear(places: Array, extent: int) -> list[Array]:
-    """The weights of the elements below and above the places; one half each at the end of the axis."""
+    """Returns the weights of the elements below and above the coordinates; one half each at the end of the axis."""
     places = np.clip(places, 0, extent - 1)
     above = places - np.floor(places)
     return [np.where(places == extent - 1, 0.5, weight) for weight in (1 - above, above)]
 
 
 def _weights(places: Array, extent: int, size: int, scale: float, rule: Resampling) -> tuple[list[Array], list[Array]]:
-    """For each element that takes part its index, which may be outside, and its weight."""
+    """Returns the index of each tap, which may be outside of the axis, and its weight."""
     half = rule.half_window(extent, size, by_scale=bool(scale))
     below = np.floor(places)
     given = scale if scale else size / extent
@@ -217,7 +217,7 @@ def _weights(places: Array, extent: int, size: int, scale: float, rule: Resampli
 
 
 def _kernel(d: Array, rule: Resampling) -> Array:
-    """The weight of an element at a distance."""
+    """Returns the weight of an element at a distance."""
     if rule.reach == 1:
         return np.where(d < 1, 1 - d, 0.0)
     a = rule.cubic_alpha

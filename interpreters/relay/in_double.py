@@ -1,4 +1,4 @@
-"""Meanings computed in double precision and rounded once."""
+"""Evaluation in double precision with one rounding."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.interpreters.rounding import cast_once
 
 
 def in_double(function: Callable[..., Array]) -> Callable[..., Array]:
-    """`function` of an op and float arrays, given them in f64; its result gets the first array's dtype."""
+    """Wraps `function` of an op and float arrays to run in f64; rounds the result to the first array's dtype."""
 
     @wraps(function)
     def rounded(op: Operation, *operands: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Division of integers: towards zero, as Relay and C divide, and functions that a divisor of zero has no value of."""
+"""Integer division truncated towards zero, as in Relay and C, and checks for zero divisors."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from xrelay.errors import InterpreterError
 
 
 def truncated_quotient(dividend: Array, divisor: ArrayLike) -> Array:
-    """Returns the quotient without its fraction; the least integer by -1 wraps around to itself.
+    """Returns the truncated quotient; the least integer divided by -1 wraps around to itself.
 
     Raises `InterpreterError` for a divisor of zero.
     """
     by = np.asarray(divisor, dividend.dtype)
     _require_divisors(dividend, by)
     floor = dividend // by
-    # numpy rounds down: where the exact quotient is negative and not whole, the truncated one is greater by one.
+    # numpy rounds down; if the exact quotient is negative and not whole, the truncated one is greater by 1.
     fraction = floor * by != dividend
     return np.asarray(floor + (fraction & ((dividend < 0) != (by < 0))), dividend.dtype)
 
 
 def of_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, Array], Array]:
-    """Returns `function`, with an `InterpreterError` where integers or truth values are divided by zero."""
+    """Returns `function` with an `InterpreterError` for zero divisors of integers or booleans."""
 
     def divide(lhs: Array, rhs: Array) -> Array:
         if lhs.dtype.kind in "iub":
@@ -36,6 +36,6 @@ def of_divisors(function: Callable[[Array, Array], Array]) -> Callable[[Array, A
 
 
 def _require_divisors(dividend: Array, divisor: Array) -> None:
-    """Raises `InterpreterError` where a quotient is asked for whose divisor is zero: of no elements there is none."""
+    """Raises `InterpreterError` if a divisor is zero, unless the broadcast result is empty."""
     if not np.all(divisor) and np.broadcast(dividend, divisor).size:
         raise InterpreterError("division by zero")

@@ -1,4 +1,4 @@
-"""Normalisations by the statistics of the data at hand."""
+"""Normalisations by statistics of the data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from xrelay.interpreters.relay.registry import evaluates
 @evaluates(GroupNormOp, InstanceNormOp, LayerNormOp)
 @in_double
 def evaluate_norm(op: NormOp, data: Array, gamma: Array, beta: Array) -> Array:
-    """Statistics along one axis, of each instance and channel, or of each group, which is an axis of its own first."""
+    """Normalises along one axis, for each instance and channel, or for each group after a reshape."""
     axis, shape = op.axis.value.data % data.ndim, data.shape
     if isinstance(op, GroupNormOp):
         groups = op.num_groups.value.data
@@ -36,7 +36,7 @@ def evaluate_norm(op: NormOp, data: Array, gamma: Array, beta: Array) -> Array:
 @evaluates(RMSNormOp)
 @in_double
 def evaluate_rms_norm(op: RMSNormOp, data: Array, gamma: Array) -> Array:
-    """The definition."""
+    """Evaluates the formula."""
     axis = op.axis.value.data
     return data / np.sqrt(_mean(data**2, (axis,)) + op.epsilon.value.data) * _along(gamma, axis, data.ndim)
 
@@ -44,13 +44,13 @@ def evaluate_rms_norm(op: RMSNormOp, data: Array, gamma: Array) -> Array:
 @evaluates(L2NormalizeOp)
 @in_double
 def evaluate_l2_normalize(op: L2NormalizeOp, data: Array) -> Array:
-    """The definition."""
+    """Evaluates the formula."""
     axes = None if op.axis is None else ints(op.axis)
     return data / np.sqrt(np.maximum(np.sum(data**2, axis=axes, keepdims=True), op.eps.value.data))
 
 
 def _mean(data: Array, axes: tuple[int, ...]) -> Array:
-    """The mean over `axes`, which keep extent 1; of no elements it is NaN."""
+    """Returns the mean over `axes`, which keep extent 1; NaN if there are no elements."""
     total = np.sum(data, axis=axes, keepdims=True)
     return total / (data.size // total.size if total.size else 1)
 

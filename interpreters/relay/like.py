@@ -1,4 +1,4 @@
-"""Ops that take a shape or an element type from another tensor, of which no element is read."""
+"""Ops that take a shape or an element type from another tensor, whose elements are not read."""
 
 from __future__ import annotations
 
@@ -22,26 +22,26 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(CastLikeOp)
 def evaluate_cast_like(op: CastLikeOp, data: Array, dtype_like: Array) -> Array:
-    """Converted once."""
+    """Converts with one rounding."""
     return cast_once(data, dtype_like.dtype)
 
 
 @evaluates(BroadcastToLikeOp)
 def evaluate_broadcast_to_like(op: BroadcastToLikeOp, data: Array, broadcast_type: Array) -> Array:
-    """As numpy broadcasts."""
+    """Broadcasts as numpy does."""
     return np.broadcast_to(data, broadcast_type.shape)
 
 
 @evaluates(ReshapeLikeOp)
 def evaluate_reshape_like(op: ReshapeLikeOp, data: Array, shape_like: Array) -> Array:
-    """The extents of the axes that are exchanged, between those that stay."""
+    """Replaces the extents of the range of axes."""
     own, new = op.exchanged(data.ndim, shape_like.ndim)
     return data.reshape((*data.shape[: own.start], *shape_like.shape[new], *data.shape[own.stop :]))
 
 
 @evaluates(SliceLikeOp)
 def evaluate_slice_like(op: SliceLikeOp, data: Array, shape_like: Array) -> Array:
-    """The first elements along each axis."""
+    """Slices the first elements along each axis."""
     axes = [axis % data.ndim for axis in ints(op.axes)] or range(min(data.ndim, shape_like.ndim))
     places = [slice(None)] * data.ndim
     for axis in axes:
@@ -55,7 +55,7 @@ def evaluate_slice_like(op: SliceLikeOp, data: Array, shape_like: Array) -> Arra
 
 @evaluates(CollapseSumLikeOp)
 def evaluate_collapse_sum_like(op: CollapseSumLikeOp, data: Array, collapse_type: Array) -> Array:
-    """The sum over what a broadcast repeated."""
+    """Sums over the broadcast axes."""
     axes = op.summed_axes(shape_of(op.data.type), shape_of(op.collapse_type.type))
     total = np.sum(data.astype(accumulator(data.dtype), copy=False), axis=axes, keepdims=True)
     return np.asarray(total, data.dtype).reshape(collapse_type.shape)

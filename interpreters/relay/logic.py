@@ -1,4 +1,4 @@
-"""Logic on truth values, bits of integers, and remainders."""
+"""Boolean and bitwise operators, shifts, remainders and floor division."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ _BINARY: dict[type[Operation], Callable[[Array, Array], Array]] = {
 
 @evaluates(*_BINARY)
 def evaluate_binary(op: Operation, lhs: Array, rhs: Array) -> Array:
-    """A function of two elements, with broadcasting."""
+    """Applies a binary function with broadcasting."""
     return np.asarray(_BINARY[type(op)](lhs, rhs), lhs.dtype)
 
 
 @evaluates(LogicalNotOp, BitwiseNotOp)
 def evaluate_not(op: Operation, data: Array) -> Array:
-    """Every bit the other way round; a truth value has one."""
+    """Inverts all bits; a boolean has one bit."""
     return ~data

@@ -1,4 +1,4 @@
-"""One run of a `relay.loop`: what it carries and stacks, and when it ends."""
+"""The state of a running `relay.loop`: carried values, stacks and termination."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from xrelay.interpreters.relay.registry import Value, describe, matches
 
 @dataclass(eq=False)
 class LoopRun:
-    """The state of a loop between two iterations."""
+    """The state of a loop between iterations."""
 
     op: LoopOp
     limit: int | None
@@ -34,11 +34,11 @@ class LoopRun:
     carried: tuple[Value, ...]
     number: int = 0
     stacks: list[tuple[Value, ...]] = field(default_factory=list[tuple["Value", ...]])
-    """What each iteration yielded to be stacked."""
+    """The values to stack, for each iteration."""
 
     @staticmethod
     def start(op: LoopOp, operands: list[Value]) -> LoopRun:
-        """The run before its first iteration, for the values of the operands of `op`."""
+        """Returns the state before the first iteration, for operand values of `op`."""
         pending = list(operands)
         limit = None if op.trip_count is None else int(cast(Array, pending.pop(0)))
         goes_on = op.condition is None or bool(cast(Array, pending.pop(0)))
@@ -46,14 +46,14 @@ class LoopRun:
 
     @property
     def arguments(self) -> tuple[Value, ...] | None:
-        """What the body gets in the next iteration; `None` where there is none."""
+        """The arguments of the body for the next iteration, or None if the loop has ended."""
         if not self.goes_on or (self.limit is not None and self.number >= self.limit):
             return None
         check_calls(self.op, self.number)
         return np.array(self.number, np.int64), *self.carried
 
     def take(self, value: Value) -> None:
-        """Go on with what the body yielded."""
+        """Updates the state with the values yielded by the body."""
         fields = list(value) if isinstance(value, tuple) else []
         self.goes_on = self.op.condition is None or bool(cast(Array, fields.pop(0)))
         count = len(self.carried)
@@ -62,7 +62,7 @@ class LoopRun:
         self.number += 1
 
     def result(self, sizes: Mapping[str, int]) -> Value:
-        """The carried values and the stacks; `InterpreterError` where they do not have the type that the loop says."""
+        """Returns the carried values and the stacks. Raises `InterpreterError` if they do not match the loop's type."""
         type = self.op.result.type
         stacks = [self._stacked(index, each, sizes) for index, each in enumerate(self._stack_types())]
         value = (*self.carried, *stacks)
@@ -73,7 +73,7 @@ class LoopRun:
         return value
 
     def _stack_types(self) -> Sequence[Attribute]:
-        """A type for each stack; of a loop whose type is not known yet, those of what an iteration yields."""
+        """Returns a type for each stack; before type inference, they are derived from the yielded values."""
         type = self.op.result.type
         if isinstance(type, TupleType):
             return type.types.data[len(self.carried) :]
@@ -112,12 +112,12 @@ def _stack_of(type: Attribute) -> Attribute:
 
 
 def check_calls(op: LoopOp, number: int) -> None:
-    """Raise `InterpreterError` where `op` stands for a recursion, and iteration `number` for one call too many."""
+    """Raises `InterpreterError` if `op` replaces a recursion and iteration `number` exceeds the call limit."""
     function = op.attributes.get(RECURSION)
     if isinstance(function, StringAttr) and number >= (limit := call_limit()):
         raise InterpreterError(too_many_calls(f"@{function.data}", limit), location=location_of(op))
 
 
 def _size(dim: DimExpr, sizes: Mapping[str, int]) -> int:
-    """The size of an extent; 0 for one that only an iteration tells."""
+    """Returns the size of an extent; 0 if it is known only within an iteration."""
     return evaluate(dim, sizes) if dim.names and dim.names <= sizes.keys() else 0

@@ -1,4 +1,4 @@
-"""How far predictions are from targets, in double precision."""
+"""Losses in double precision."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from xrelay.interpreters.rounding import cast_once
 @evaluates(CrossEntropyOp)
 @in_double
 def evaluate_cross_entropy(op: CrossEntropyOp, predictions: Array, targets: Array) -> Array:
-    """The mean over rows."""
+    """Computes the mean over rows."""
     return np.asarray(-np.sum(np.log(predictions) * targets) / np.float64(len(predictions)))
 
 
 @evaluates(CrossEntropyWithLogitsOp)
 @in_double
 def evaluate_cross_entropy_with_logits(op: CrossEntropyWithLogitsOp, predictions: Array, targets: Array) -> Array:
-    """The mean over rows."""
+    """Computes the mean over rows."""
     return np.asarray(-np.sum(predictions * targets) / np.float64(len(predictions)))
 
 
 @evaluates(NLLLossOp)
 def evaluate_nll_loss(op: NLLLossOp, predictions: Array, targets: Array, weights: Array) -> Array:
-    """Elements taken by class."""
+    """Gathers elements by class."""
     axis = class_axis(predictions.ndim)
     named = targets.astype(np.int64)
     is_used = named != op.ignore_index.value.data

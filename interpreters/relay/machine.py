@@ -1,11 +1,11 @@
 """The evaluator of whole graphs: demand-driven and iterative.
 
-A value is computed when another op needs it, once in each environment; environments mirror the nesting of blocks. The
-value of a `relay.let` is computed when the block of the let runs, unless nothing uses it. In functions whose form gives
-position a meaning, the ops of a block run when the block does, in the order of the text. Pending ops are on an explicit
-stack, so neither the depth of a graph nor that of recursive functions is Python's. Calls are by value, and so are the
-captures of a closure: they are computed when the closure is made. Of a `relay.if` only the chosen branch is evaluated,
-and the body of a `relay.loop` in an environment of its own for each iteration.
+A value is computed on demand, once in each environment; environments mirror the nesting of blocks. The value of a
+`relay.let` is computed when its block runs, unless it has no uses. In functions in basic block or A-normal form, all
+ops of a block run in program order. Pending ops are on an explicit stack, so the depth of graphs and recursive
+functions is not limited by Python's stack. Calls are by value, and so are captures, which are computed when the closure
+is created. Only the taken branch of a `relay.if` is evaluated. The body of a `relay.loop` runs in a new environment for
+each iteration.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ from xrelay.interpreters.size_promises import check_promises
 
 @dataclass(eq=False)
 class Environment:
-    """The values of one run of a block, and the environment around it."""
+    """The values of one execution of a block, and the enclosing environment."""
 
     block: Block
     outer: Environment | None
     depth: int
-    """How many calls are open."""
+    """The number of active calls."""
     values: dict[SSAValue, RuntimeValue]
     sizes: dict[str, int]
     """The sizes of named dimensions, shared by the environments of one call."""
     in_order: bool = False
-    """Whether every op of the block runs, in the order of the text."""
+    """Whether all ops of the block run in program order."""
     started: set[Operation] = field(default_factory=set[Operation])
 
     def home(self, value: SSAValue) -> Environment:
-        """The environment to which `value` belongs."""
+        """Returns the environment of the block that defines `value`."""
         block = block_of(value)
         environment: Environment | None = self
         while environment is not None and environment.block is not block:
@@ -74,21 +74,21 @@ class Environment:
 
 @dataclass(frozen=True, eq=False)
 class Closure:
-    """A function as a value: the op and where it was evaluated."""
+    """A function value: the op and the environment in which it was evaluated."""
 
     op: FnOp
     environment: Environment
 
 
 RuntimeValue: TypeAlias = "Array | tuple[Value, ...] | Closure"
-"""A value while the machine runs."""
+"""A value in the machine."""
 
 
 @dataclass(eq=False)
 class Task:
-    """One op to evaluate in one environment; `inner` is the environment of its region or callee, once entered.
+    """An op to evaluate in an environment; `inner` is the environment of its region or callee after entry.
 
-    A loop enters its body once an iteration; `loop` says how far it is.
+    A loop enters its body once for each iteration; `loop` is its state.
     """
 
     op: Operation
@@ -103,7 +103,7 @@ class Machine:
     """Evaluates values of a module's functions."""
 
     def __init__(self, functions: dict[str, FuncOp], timeout: float | None = None):
-        """Prepare to run `functions`; a call that takes more than `timeout` seconds ends with `InterpreterError`."""
+        """Creates a machine for `functions`. A call of more than `timeout` seconds raises `InterpreterError`."""
         self.functions = functions
         self._timeout = timeout
         self._stack: list[Task] = []
@@ -113,17 +113,17 @@ class Machine:
         self._call_limit = call_limit()
 
     def call(self, func: FuncOp, arguments: Sequence[RuntimeValue]) -> list[RuntimeValue]:
-        """The results of `func`."""
+        """Returns the results of `func`."""
         return self._run(_enter(func.body, None, arguments, 0, func), _returned(func))
 
     def invoke(self, closure: Closure, arguments: Sequence[RuntimeValue]) -> RuntimeValue:
-        """The result of `closure`."""
+        """Returns the result of `closure`."""
         itself = [closure] if closure.op.is_recursive else []
         inner = _enter(closure.op.body, closure.environment, [*itself, *arguments], 1, closure.op)
         return self._run(inner, [yielded(closure.op.body)])[0]
 
     def _run(self, environment: Environment, targets: Sequence[SSAValue]) -> list[RuntimeValue]:
-        """The values that a block gives in `environment`."""
+        """Computes `targets`, values of a block, in `environment`."""
         self._begin(targets, environment)
         end = None if self._timeout is None else monotonic() + self._timeout
         try:
@@ -135,7 +135,7 @@ class Machine:
                 if self._step(task):
                     self._stack.pop()
         finally:
-            # A function that was given may be called again, where it needs what failed.
+            # A captured function may be called again after an error and may need the ops that failed.
             for task in self._stack:
                 task.environment.started.discard(task.op)
         last = environment.block.last_op
@@ -144,7 +144,7 @@ class Machine:
         return [environment.home(target).values[target] for target in targets]
 
     def _begin(self, targets: Sequence[SSAValue], environment: Environment) -> None:
-        """Puts on the stack what computes the values that a block is to give, and before that its lets, or all ops."""
+        """Pushes the ops for the results of a block, to run after its lets, or after all ops if they run in order."""
         last = environment.block.last_op
         self._demand([*targets, *(() if last is None else self._makers.get(last, ()))], environment)
         if environment.in_order:
@@ -161,7 +161,7 @@ class Machine:
         return self._lets[block]
 
     def _demand(self, values: Sequence[SSAValue], environment: Environment) -> bool:
-        """Put what computes `values` on the stack; whether all are there already."""
+        """Pushes the ops that compute `values`; returns whether all values are already available."""
         ready = True
         for value in values:
             home = environment.home(value)
@@ -174,7 +174,7 @@ class Machine:
         return ready
 
     def _step(self, task: Task) -> bool:
-        """Bring a task forward; whether it is done."""
+        """Advances a task; returns whether it is done."""
         op, environment = task.op, task.environment
         if task.inner is not None:
             return self._finish(task, task.inner)
@@ -209,7 +209,7 @@ class Machine:
         return True
 
     def _finish(self, task: Task, inner: Environment) -> bool:
-        """Take the values that a region or callee gives."""
+        """Takes the results of a region or callee; returns whether the task is done."""
         last = inner.block.last_op
         if last is not None:
             check_requirements(last, inner.sizes)
@@ -225,7 +225,7 @@ class Machine:
         return True
 
     def _iterate(self, task: Task, loop: LoopRun) -> bool:
-        """Enter the body of a loop again; whether the loop is done."""
+        """Starts the next iteration of a loop; returns whether the loop is done."""
         arguments, environment = loop.arguments, task.environment
         if arguments is None:
             value = loop.result(environment.sizes)
@@ -238,9 +238,9 @@ class Machine:
         return False
 
     def _needed(self, op: Operation) -> Sequence[SSAValue]:
-        """What is computed before `op` is: its operands, and what the body of a loop or closure uses from around it.
+        """Returns the values to compute before `op`: its operands, and the values captured by a loop or closure.
 
-        So is what makes the extents that it requires something of.
+        They include the values that introduce extents in its requirements.
         """
         makers = self._makers.get(op, ())
         if not isinstance(op, LoopOp | FnOp):
@@ -255,7 +255,7 @@ class Machine:
     def _open(
         self, op: IfOp | InvokeOp | FusedOp | AnyCall, environment: Environment
     ) -> tuple[Environment, Sequence[SSAValue]]:
-        """The environment in which a region or callee runs, and what it is to give."""
+        """Returns the environment of a region or callee, and the values to compute in it."""
         operands = self._values(op.operands, environment)
         if isinstance(op, IfOp):
             region = op.true_region if _truth(op, operands[0]) else op.false_region
@@ -280,7 +280,7 @@ class Machine:
         if isinstance(op, NamedCallOp):
             sizes = sizes_of_callee(op, environment.sizes)
         elif PRIMITIVE in func.attributes:
-            # Names mean the same in a kernel and around its call.
+            # A kernel and its caller share the names of dimensions.
             sizes = environment.sizes
         return _enter(func.body, None, operands, depth, op, sizes), _returned(func)
 
@@ -293,10 +293,10 @@ def _enter(
     op: Operation,
     bound: Mapping[str, int] = MappingProxyType({}),
 ) -> Environment:
-    """An environment in which the region's arguments have values, and the names in their types sizes.
+    """Returns an environment with the region's arguments bound, and the names in their types bound to sizes.
 
-    A branch has the sizes of what is around it. A closure brings names of its own to those it captures; so does each of
-    its calls, which is why they are copied. A function has those that its call gives names, `bound`.
+    A branch shares the sizes of its environment. A closure copies the captured sizes, because each call adds its own
+    names. A function starts with the sizes specified by its call, `bound`.
     """
     block = region.block
     sizes = dict(bound)
@@ -311,7 +311,7 @@ def _enter(
 
 
 def _runs_in_order(op: Operation | None) -> bool:
-    """Whether `op` is a function whose form gives position a meaning: basic block or A-normal form."""
+    """Returns whether `op` is a function in basic block or A-normal form, where the position of ops matters."""
     form = op.attributes.get(FORM) if isinstance(op, FuncOp) else None
     return isinstance(form, StringAttr) and form.data != "dataflow"
 
@@ -324,7 +324,7 @@ def _returned(func: FuncOp) -> Sequence[SSAValue]:
 
 
 def _called(op: Operation) -> str:
-    """What a call that is one too many calls."""
+    """Returns the name of the callee, for the message about too many calls."""
     return f"@{callee_name(op)}" if is_call(op) else "a closure"
 
 

@@ -1,4 +1,4 @@
-"""Meaning of `relay.nn.matmul` and `relay.nn.batch_matmul`."""
+"""Evaluators of `relay.nn.matmul` and `relay.nn.batch_matmul`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(MatmulOp, BatchMatmulOp)
 def evaluate_product(op: MatrixProductOp, first: Array, second: Array) -> Array:
-    """The product of numpy, in the type of the accumulators."""
+    """Uses `np.matmul` in the type of the accumulators."""
     out_dtype = numpy_dtype(element_type_of(op.results[0].type))
     left, right = (
         (array.swapaxes(-1, -2) if flip else array).astype(accumulator(out_dtype), copy=False)

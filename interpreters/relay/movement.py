@@ -23,7 +23,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(StridedSliceOp)
 def evaluate_strided_slice(op: StridedSliceOp, data: Array) -> Array:
-    """The places that the op's rule names for this very array."""
+    """Takes the indices that the op's shape rule computes for this array."""
     for axis, (first, count, step) in op.steps(Facts(op.name, op.operand_types), data.shape).items():
         data = np.take(data, cast(int, first) + step * np.arange(cast(int, count)), axis)
     return data
@@ -31,7 +31,7 @@ def evaluate_strided_slice(op: StridedSliceOp, data: Array) -> Array:
 
 @evaluates(ReverseSequenceOp)
 def evaluate_reverse_sequence(op: ReverseSequenceOp, data: Array, seq_lengths: Array) -> Array:
-    """Sequence by sequence; of no elements no length is asked for."""
+    """Reverses sequence by sequence. Lengths are not checked if there are no elements."""
     if not data.size:
         return data
     rows = np.moveaxis(data, (op.batch_axis.value.data, op.seq_axis.value.data), (0, 1)).copy()
@@ -44,25 +44,25 @@ def evaluate_reverse_sequence(op: ReverseSequenceOp, data: Array, seq_lengths: A
 
 @evaluates(TileOp)
 def evaluate_tile(op: TileOp, data: Array) -> Array:
-    """The whole again and again."""
+    """Uses `np.tile`."""
     return np.tile(data, ints(op.reps))
 
 
 @evaluates(RepeatOp)
 def evaluate_repeat(op: RepeatOp, data: Array) -> Array:
-    """Each element so often."""
+    """Uses `np.repeat`."""
     return np.repeat(data, op.repeats.value.data, op.axis.value.data)
 
 
 @evaluates(BroadcastToOp)
 def evaluate_broadcast_to(op: BroadcastToOp, data: Array) -> Array:
-    """An array of its own."""
+    """Broadcasts to a new array."""
     return np.broadcast_to(data, ints(op.shape)).copy()
 
 
 @evaluates(TriluOp)
 def evaluate_trilu(op: TriluOp, data: Array, k: Array) -> Array:
-    """The edge may lie anywhere, also outside of the matrix."""
+    """Selects by distance from the diagonal; the edge may be outside of the matrix."""
     right: Array = np.diff(np.indices(data.shape[-2:]), axis=0)[0]
     kept: Array = right >= k.item() if op.upper.value.data else right <= k.item()
     return np.where(kept, data, np.zeros((), data.dtype))

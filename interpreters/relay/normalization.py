@@ -14,7 +14,7 @@ from xrelay.interpreters.relay.registry import evaluates
 def evaluate_batch_norm(
     op: BatchNormOp, data: Array, gamma: Array, beta: Array, mean: Array, variance: Array
 ) -> tuple[Array, Array, Array]:
-    """Normalise in double precision; the statistics pass through."""
+    """Normalises in double precision and returns the statistics unchanged."""
     axis = op.axis.value.data % data.ndim
     along = [-1 if position == axis else 1 for position in range(data.ndim)]
     scale = 1.0 / np.sqrt(variance.astype(np.float64) + op.epsilon.value.data)
@@ -29,7 +29,7 @@ def evaluate_batch_norm(
 
 @evaluates(SoftmaxOp)
 def evaluate_softmax(op: SoftmaxOp, data: Array) -> Array:
-    """Exponentials relative to the greatest element, in double precision, over their sum."""
+    """Divides exponentials relative to the greatest element by their sum, in double precision."""
     axis = op.axis.value.data
     wide = data.astype(np.float64)
     exponential = np.exp(wide - np.max(wide, axis=axis, keepdims=True, initial=-np.inf))

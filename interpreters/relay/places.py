@@ -1,4 +1,4 @@
-"""Ops that look at where an element stands."""
+"""Ops that depend on the indices of elements."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(SequenceMaskOp)
 def evaluate_sequence_mask(op: SequenceMaskOp, data: Array, valid_length: Array) -> Array:
-    """A choice by place and length."""
+    """Selects by index and length."""
     axis, value = op.axis.value.data, np.asarray(op.mask_value.value.data).astype(data.dtype)
     lengths = np.expand_dims(valid_length, axis)
     places: Array = np.expand_dims(np.arange(data.shape[axis], dtype=np.int64), 1 - axis)
@@ -28,7 +28,7 @@ def evaluate_sequence_mask(op: SequenceMaskOp, data: Array, valid_length: Array)
 
 @evaluates(MatrixSetDiagOp)
 def evaluate_matrix_set_diag(op: MatrixSetDiagOp, data: Array, diagonal: Array) -> Array:
-    """Diagonal by diagonal."""
+    """Replaces diagonal by diagonal."""
     result, (first, last) = data.copy(), (op.k1.value.data, op.k2.value.data)
     rows = diagonal if first != last else diagonal[..., None, :]
     for k in range(first, last + 1):
@@ -43,14 +43,14 @@ def evaluate_matrix_set_diag(op: MatrixSetDiagOp, data: Array, diagonal: Array) 
 
 @evaluates(MeshgridOp)
 def evaluate_meshgrid(op: MeshgridOp, data: tuple[Array, ...]) -> tuple[Array, ...]:
-    """As numpy's."""
+    """Uses `np.meshgrid`."""
     grids = np.meshgrid(*data, indexing="xy" if op.indexing.data == "xy" else "ij")
     return tuple(np.ascontiguousarray(grid) for grid in grids)
 
 
 @evaluates(InvertPermutationOp)
 def evaluate_invert_permutation(op: InvertPermutationOp, data: Array) -> Array:
-    """The places, put to where the data says."""
+    """Assigns the indices at the data."""
     count = len(data)
     if np.any((data >= count) | (data < -count)):
         raise InterpreterError(f"an index lies outside of [-{count}, {count - 1}]")
@@ -61,7 +61,7 @@ def evaluate_invert_permutation(op: InvertPermutationOp, data: Array) -> Array:
 
 @evaluates(UnravelIndexOp)
 def evaluate_unravel_index(op: UnravelIndexOp, data: Array, shape: Array) -> Array:
-    """Quotients by the products of the extents behind each axis, and their remainders."""
+    """Computes remainders and quotients by the extents, last axis first."""
     result, rest = np.empty((len(shape), *data.shape), data.dtype), data
     for axis in reversed(range(len(shape))):
         extent = np.maximum(shape[axis].astype(data.dtype), 1)

@@ -1,4 +1,4 @@
-"""Gradients of pools: what each window has is spread over its elements."""
+"""Gradients of pools."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(*MAX_POOL_GRADIENTS)
 def evaluate_max_pool_grad(op: PoolGradOp, out_grad: Array, data: Array) -> Array:
-    """Every window's gradient added, in double precision, at the place of its first greatest element."""
+    """Adds the gradient of each window at its first greatest element, in double precision."""
     plain, grads = _plain(op, out_grad, data)
     window = op.window(op.sizes)
     size = prod(plain.shape[2:])
     places = np.arange(size, dtype=np.int64).reshape(plain.shape[2:])
     found = first_maxima(plain, places, window, grads.shape[2:])
     found = found.reshape(prod(plain.shape[:2]), prod(grads.shape[2:]))
-    # Windows that see nothing add to one more element, which is dropped.
+    # Windows without data add to an additional element, which is dropped.
     result = np.zeros((len(found), size + 1), np.float64)
     rows = np.broadcast_to(np.arange(len(found))[:, None], found.shape)
     np.add.at(result, (rows, np.where(found < 0, size, found)), grads.reshape(found.shape))
@@ -33,7 +33,7 @@ def evaluate_max_pool_grad(op: PoolGradOp, out_grad: Array, data: Array) -> Arra
 
 @evaluates(*AVG_POOL_GRADIENTS)
 def evaluate_avg_pool_grad(op: AvgPoolGradOp, out_grad: Array, data: Array) -> Array:
-    """Every tap adds the windows' shares to the elements that it sees, in double precision."""
+    """Adds the shares of windows to their elements, tap by tap, in double precision."""
     plain, grads = _plain(op, out_grad, data)
     window, counts = op.window(op.sizes), grads.shape[2:]
     padded = bool(op.count_include_pad.value.data)
@@ -41,7 +41,7 @@ def evaluate_avg_pool_grad(op: AvgPoolGradOp, out_grad: Array, data: Array) -> A
     divisors = reduce(np.multiply.outer, [places_that_count(*row, padded=padded) for row in rows])
     shares = grads.astype(np.float64) / np.maximum(divisors, 1)
     extents = plain.shape[2:]
-    # What lies outside of the data comes to one more element behind each axis, which is dropped.
+    # Elements outside of the data add to an additional element at the end of each axis, which is dropped.
     whole = np.zeros((*plain.shape[:2], *(extent + 1 for extent in extents)), np.float64)
     for tap in np.ndindex(*(axis.size for axis in window)):
         whole[seen_by(tap, window, counts, extents)] += shares
@@ -50,6 +50,6 @@ def evaluate_avg_pool_grad(op: AvgPoolGradOp, out_grad: Array, data: Array) -> A
 
 
 def _plain(op: PoolGradOp, out_grad: Array, data: Array) -> tuple[Array, Array]:
-    """The data and the gradient of the pool's result, their axes in the plain order."""
+    """Returns the data and the gradient of the pool's result in the plain order of axes."""
     layout, out_layout = op.layouts
     return to_plain(data, layout, op.image_axes), to_plain(out_grad, out_layout, op.image_axes)

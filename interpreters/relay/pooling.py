@@ -29,13 +29,13 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(*MAX_POOLS)
 def evaluate_max_pool(op: WindowPoolOp, data: Array) -> Array:
-    """The greatest element of each window."""
+    """Returns the greatest element of each window."""
     return _laid_out(op, _fold(op, _plain(op, data), value_range(data.dtype)[0], np.maximum))
 
 
 @evaluates(*MAX_POOL_INDICES)
 def evaluate_max_pool_indices(op: MaxPoolIndicesOp, data: Array) -> Array:
-    """The place of each window's first greatest element, NaNs the greatest; -1 where a window sees nothing."""
+    """Returns the index of each window's first greatest element (NaN is the greatest); -1 for an empty window."""
     plain = _plain(op, data)
     order = "F" if op.column_major.value.data else "C"
     places = np.arange(prod(plain.shape[2:]), dtype=np.int64).reshape(plain.shape[2:], order=order)
@@ -45,7 +45,7 @@ def evaluate_max_pool_indices(op: MaxPoolIndicesOp, data: Array) -> Array:
 
 
 def first_maxima(plain: Array, places: Array, window: Sequence[WindowAxis[int]], counts: Sequence[int]) -> Array:
-    """What `places` has for the first greatest element of each window of (N, C, …); -1 where it sees nothing."""
+    """Returns `places` at the first greatest element of each window of (N, C, …); -1 for windows without data."""
     best = np.full((*plain.shape[:2], *counts), value_range(plain.dtype)[0], plain.dtype)
     found = np.full(best.shape, -1, np.int64)
     seen = zip(taps(plain, window, counts, 0), taps(places[None, None], window, counts, -1), strict=True)
@@ -58,7 +58,7 @@ def first_maxima(plain: Array, places: Array, window: Sequence[WindowAxis[int]],
 
 @evaluates(*AVG_POOLS)
 def evaluate_avg_pool(op: AvgPoolOp, data: Array) -> Array:
-    """The mean of each window, summed in double precision; of integers truncated."""
+    """Returns the mean of each window, summed in double precision; means of integers are truncated."""
     whole = data.dtype.kind in "iu"
     total, count = sums_and_counts(op, data.astype(np.int64 if whole else np.float64))
     mean = truncated_quotient(total, np.broadcast_to(count, total.shape)) if whole else total / count
@@ -66,7 +66,7 @@ def evaluate_avg_pool(op: AvgPoolOp, data: Array) -> Array:
 
 
 def sums_and_counts(op: AvgPoolOp, data: Array) -> tuple[Array, Array]:
-    """The sum of each window, of axes in their plain order, and by what it is divided, which broadcasts."""
+    """Returns the sum of each window in the plain order of axes, and its divisor, which broadcasts."""
     plain = _plain(op, data)
     total = _fold(op, plain, 0, np.add)
     shapes = zip(op.window(op.sizes), plain.shape[2:], total.shape[2:], strict=True)
@@ -76,7 +76,7 @@ def sums_and_counts(op: AvgPoolOp, data: Array) -> tuple[Array, Array]:
 
 @evaluates(*GLOBAL_AVG_POOLS)
 def evaluate_global_avg_pool(op: PoolOp, data: Array) -> Array:
-    """The mean over the spatial axes, summed in double precision; of integers truncated, and 0 of none."""
+    """Returns the mean over the spatial axes, summed in double precision; integer means are truncated, 0 if empty."""
     plain = _plain(op, data)
     if data.dtype.kind in "iu":
         whole = np.asarray(np.sum(plain, axis=_spatial(plain), keepdims=True, dtype=np.int64))
@@ -88,7 +88,7 @@ def evaluate_global_avg_pool(op: PoolOp, data: Array) -> Array:
 
 @evaluates(*GLOBAL_MAX_POOLS)
 def evaluate_global_max_pool(op: PoolOp, data: Array) -> Array:
-    """The greatest element over the spatial axes."""
+    """Returns the greatest element over the spatial axes."""
     plain, least = _plain(op, data), value_range(data.dtype)[0]
     return _laid_out(op, np.max(plain, axis=_spatial(plain), keepdims=True, initial=least))
 
@@ -106,7 +106,7 @@ def _laid_out(op: PoolOp, result: Array) -> Array:
 
 
 def _fold(op: WindowPoolOp, data: Array, neutral: float, combine: Callable[[Array, Array], Array]) -> Array:
-    """Combine the elements of every window, one place of the window after the other."""
+    """Combines the elements of each window, tap by tap."""
     window, partial = op.window(op.sizes), bool(op.ceil_mode.value.data)
     counts = [axis.count(extent, partial=partial) for axis, extent in zip(window, data.shape[2:], strict=True)]
     result = np.full((*data.shape[:2], *counts), neutral, data.dtype)
@@ -114,7 +114,7 @@ def _fold(op: WindowPoolOp, data: Array, neutral: float, combine: Callable[[Arra
 
 
 def places_that_count(axis: WindowAxis[int], extent: int, count: int, *, padded: bool) -> Array:
-    """The number of places of each window along one axis that a mean counts; with `padded` those in the padding too."""
+    """Returns the number of elements of each window along an axis that a mean counts; `padded` includes the padding."""
     low, high = (-axis.before, extent + axis.after) if padded else (0, extent)
     places = np.arange(count)[:, None] * axis.stride + np.arange(axis.size)[None, :] * axis.dilation - axis.before
     return np.sum((places >= low) & (places < high), axis=1)

@@ -1,4 +1,4 @@
-"""Operators on quantised numbers: to them, back, and from one scale to another."""
+"""Quantisation, dequantisation and requantisation."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from xrelay.interpreters.rounding import cast_once
 
 
 def along(parameter: Array, data: Array, axis: int) -> Array:
-    """A number, or a vector along an axis of the data, so that it broadcasts."""
+    """Reshapes a number, or a vector along an axis of the data, so that it broadcasts."""
     if parameter.size == 1:
         return parameter.reshape(())
     return parameter.reshape([-1] + [1] * (data.ndim - 1 - axis % data.ndim))
 
 
 def distance(data: Array, zero_point: Array) -> Array:
-    """Elements less the zero point, in 32 bits."""
+    """Subtracts the zero point in 32 bits."""
     return np.subtract(data.astype(np.int32), zero_point)
 
 
 def near_distance(data: Array, zero_point: Array) -> Array:
-    """Elements less the zero point, as the nearest numbers of 32 bits."""
+    """Subtracts the zero point and saturates to 32 bits."""
     return saturated(np.subtract(data.astype(np.int64), zero_point), np.dtype(np.int32))
 
 
 def ratio(scale: Array, output_scale: Array, times: float = 1.0) -> Array:
-    """The quotient of two scales, in f64."""
+    """Returns the quotient of two scales times a number, in f64."""
     return np.asarray(scale.astype(np.float64) * times / output_scale.astype(np.float64))
 
 
 def scaled(distances: Array, factor: Array, *, away: bool = False) -> Array:
-    """Distances times a ratio whose significand is rounded to 31 bits, rounded to integers of 64 bits."""
+    """Multiplies differences by a ratio with a significand rounded to 31 bits; rounds to 64-bit integers."""
     finite = np.isfinite(factor)
     significand, exponent = np.frexp(np.where(finite, np.abs(factor), 1.0))
     multiplier = np.floor(significand * 2.0**31 + 0.5).astype(np.int64)
@@ -47,7 +47,7 @@ def scaled(distances: Array, factor: Array, *, away: bool = False) -> Array:
 
 
 def scaled_in_floats(distances: Array, factor: Array, dtype: np.dtype, *, away: bool = False) -> Array:
-    """Distances times a ratio in a float type, halves rounded up or away from zero."""
+    """Multiplies differences by a ratio in a float type; rounds halves up or away from zero."""
     product = np.asarray(distances.astype(dtype) * factor.astype(dtype))
     if away:
         magnitude = np.abs(product)
@@ -56,7 +56,7 @@ def scaled_in_floats(distances: Array, factor: Array, dtype: np.dtype, *, away: 
 
 
 def shifted(whole: Array, zero_point: Array, dtype: np.dtype) -> Array:
-    """Whole numbers plus a zero point, saturated; what is not a number counts as 0."""
+    """Adds a zero point to whole numbers and saturates; NaN counts as 0."""
     exact = np.where(np.isnan(whole), 0, whole).astype(np.float64) if whole.dtype.kind == "f" else whole
     limits = np.iinfo(dtype)
     return saturated(exact + np.clip(zero_point, limits.min, limits.max), dtype)
@@ -64,7 +64,7 @@ def shifted(whole: Array, zero_point: Array, dtype: np.dtype) -> Array:
 
 @evaluates(QuantizeOp)
 def evaluate_quantize(op: QuantizeOp, data: Array, scale: Array, zero_point: Array) -> Array:
-    """Rounded quotients."""
+    """Rounds quotients by the scale."""
     axis, wide = op.axis.value.data, np.promote_types(data.dtype, np.float32)
     quotient = data.astype(wide) / along(scale, data, axis).astype(wide)
     return shifted(np.rint(quotient), along(zero_point, data, axis), numpy_dtype(op.out_dtype))
@@ -72,7 +72,7 @@ def evaluate_quantize(op: QuantizeOp, data: Array, scale: Array, zero_point: Arr
 
 @evaluates(DequantizeOp)
 def evaluate_dequantize(op: DequantizeOp, data: Array, scale: Array, zero_point: Array) -> Array:
-    """Products with the scale."""
+    """Multiplies differences by the scale."""
     axis, result = op.axis.value.data, numpy_dtype(op.out_dtype)
     wide = np.promote_types(result, np.float32)
     distances = distance(data, along(zero_point, data, axis))
@@ -83,7 +83,7 @@ def evaluate_dequantize(op: DequantizeOp, data: Array, scale: Array, zero_point:
 def evaluate_requantize(
     op: RequantizeOp, data: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
 ) -> Array:
-    """Distances times the quotient of the scales, rounded."""
+    """Multiplies differences by the quotient of the scales and rounds."""
     axis, away, dtype = op.axis.value.data, op.rounding.data == "TONEAREST", numpy_dtype(op.compute_dtype)
     distances = distance(data, along(zero_point, data, axis))
     factor = ratio(along(scale, data, axis), output_scale.reshape(()))

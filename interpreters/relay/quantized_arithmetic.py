@@ -1,4 +1,4 @@
-"""Sums, products and functions of quantised tensors."""
+"""Sums, products, concatenation and functions of quantised tensors."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ _erf = np.frompyfunc(math.erf, 1, 1)
 
 @evaluates(QnnAddOp, QnnSubtractOp)
 def evaluate_sum(op: QnnBinaryOp, lhs: Array, rhs: Array, *parameters: Array) -> Array:
-    """Both in the result's scale."""
+    """Requantises both sides to the result's scale, and adds or subtracts."""
     *sides, output_scale, output_zero_point = parameters
-    # More than 32 bits hold by far, and little enough that 64 bits hold the sum.
+    # The limits exceed 32 bits by far, and the sum fits in 64 bits.
     left, right = (
         np.clip(scaled(distances, ratio(scale, output_scale.reshape(()))), -(1 << 61), 1 << 61)
         for distances, scale in _sides(op, (lhs, rhs), sides)
@@ -51,7 +51,7 @@ def evaluate_sum(op: QnnBinaryOp, lhs: Array, rhs: Array, *parameters: Array) ->
 
 @evaluates(QnnMulOp)
 def evaluate_mul(op: QnnMulOp, lhs: Array, rhs: Array, *parameters: Array) -> Array:
-    """The product of distances, in the product of scales."""
+    """Requantises the product of differences from the product of scales."""
     *sides, output_scale, output_zero_point = parameters
     (left, left_scale), (right, right_scale) = _sides(op, (lhs, rhs), sides)
     limits = np.iinfo(np.int32)
@@ -63,7 +63,7 @@ def evaluate_mul(op: QnnMulOp, lhs: Array, rhs: Array, *parameters: Array) -> Ar
 
 
 def _sides(op: QnnBinaryOp, tensors: tuple[Array, Array], parameters: list[Array]) -> list[tuple[Array, Array]]:
-    """Distances and scale of either side."""
+    """Returns differences and scale of both sides."""
     axes = (op.lhs_axis.value.data, op.rhs_axis.value.data)
     rows = zip(tensors, axes, parameters[::2], parameters[1::2], strict=True)
     return [
@@ -80,7 +80,7 @@ def evaluate_concatenate(
     output_scale: Array,
     output_zero_point: Array,
 ) -> Array:
-    """Each in the result's scale."""
+    """Requantises each field to the result's scale and concatenates."""
 
     def requantized(each: Array, scale: Array, zero_point: Array) -> Array:
         factor = ratio(scale.reshape(()), output_scale.reshape(()))
@@ -112,13 +112,13 @@ _FUNCTIONS: dict[type[Operation], Callable[[Array], Array]] = {
 
 @evaluates(*_FUNCTIONS)
 def evaluate_function(op: Operation, x: Array, scale: Array, zero_point: Array, *output: Array) -> Array:
-    """The function of what the numbers stand for, quantised."""
+    """Applies the function to the dequantised numbers and quantises."""
     return _quantized(_FUNCTIONS[type(op)](_meant(x, scale, zero_point)), x.dtype, *output)
 
 
 @evaluates(QnnSoftmaxOp)
 def evaluate_softmax(op: QnnSoftmaxOp, x: Array, scale: Array, zero_point: Array, *output: Array) -> Array:
-    """The softmax of what the numbers stand for, quantised."""
+    """Computes the softmax of the dequantised numbers and quantises."""
     return _quantized(_softmax(_meant(x, scale, zero_point), op.axis.value.data), x.dtype, *output)
 
 
@@ -126,7 +126,7 @@ def evaluate_softmax(op: QnnSoftmaxOp, x: Array, scale: Array, zero_point: Array
 def evaluate_leaky_relu(
     op: QnnLeakyReluOp, data: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
 ) -> Array:
-    """Two scales, one for each sign."""
+    """Requantises with one scale for each sign."""
     distances, output_scale = distance(data, zero_point.reshape(())), output_scale.reshape(())
     above, below = (
         scaled(distances, ratio(scale.reshape(()), output_scale, times)) for times in (1.0, op.alpha.value.data)
@@ -135,11 +135,11 @@ def evaluate_leaky_relu(
 
 
 def _meant(x: Array, scale: Array, zero_point: Array) -> Array:
-    """What quantised numbers stand for, in f32."""
+    """Dequantises to f32."""
     return np.asarray(distance(x, zero_point.reshape(())).astype(np.float32) * scale.reshape(()))
 
 
 def _quantized(value: Array, dtype: np.dtype, scale: Array, zero_point: Array) -> Array:
-    """The numbers that stand for values."""
+    """Quantises values."""
     quotient = np.asarray(value.astype(np.float32) / scale.reshape(()))
     return shifted(np.rint(quotient), zero_point.reshape(()), dtype)

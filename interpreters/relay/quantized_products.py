@@ -1,4 +1,4 @@
-"""Products, convolutions and means of quantised tensors: integers of 32 bits, which wrap around."""
+"""Products, convolutions and means of quantised tensors; 32-bit sums wrap around."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from xrelay.interpreters.relay.registry import evaluates
 def evaluate_dense(
     op: QnnDenseOp, data: Array, weight: Array, zero_point: Array, weight_zero_point: Array, *scales: Array
 ) -> Array:
-    """The product with the transposed weight."""
+    """Multiplies by the transposed weight."""
     left, right = distance(data, zero_point.reshape(())), distance(weight, along(weight_zero_point, weight, 0))
     return np.asarray(np.matmul(left, right.T))
 
@@ -29,7 +29,7 @@ def evaluate_dense(
 def evaluate_dense_pack(
     op: QnnContribDensePackOp, data: Array, weight: Array, zero_point: Array, weight_zero_point: Array, *scales: Array
 ) -> Array:
-    """The product with the transposed weight, whose blocks are laid side by side again."""
+    """Multiplies by the transposed unpacked weight."""
     plain = to_plain(weight, op.layout, "NC")
     left, right = distance(data, zero_point.reshape(())), distance(plain, along(weight_zero_point, plain, 0))
     return np.asarray(np.matmul(left, right.T))
@@ -39,27 +39,27 @@ def evaluate_dense_pack(
 def evaluate_batch_matmul(
     op: QnnBatchMatmulOp, x: Array, y: Array, x_zero_point: Array, y_zero_point: Array, *scales: Array
 ) -> Array:
-    """The products with the transposed matrices."""
+    """Multiplies by the transposed matrices."""
     left, right = distance(x, x_zero_point.reshape(())), distance(y, y_zero_point.reshape(()))
     return np.asarray(np.matmul(left, np.swapaxes(right, -1, -2)))
 
 
 @evaluates(QnnConv2DOp)
 def evaluate_conv2d(op: QnnConv2DOp, data: Array, weight: Array, *parameters: Array) -> Array:
-    """The convolution of distances."""
+    """Convolves the differences from the zero points."""
     return ConvOp.evaluate(op, *_distances(op, data, weight, *parameters[:2]))
 
 
 @evaluates(QnnConv2DTransposeOp)
 def evaluate_conv2d_transpose(op: QnnConv2DTransposeOp, data: Array, weight: Array, *parameters: Array) -> Array:
-    """The transposed convolution of distances."""
+    """Computes the transposed convolution of the differences from the zero points."""
     return evaluate_conv_transpose(op, *_distances(op, data, weight, *parameters[:2]))
 
 
 def _distances(
     op: QnnFilterOp, data: Array, weight: Array, zero_point: Array, weight_zero_point: Array
 ) -> tuple[Array, Array]:
-    """Data and weight less their zero points."""
+    """Returns data and weight minus their zero points."""
     filters = op.layouts[1].index("O")
     return distance(data, zero_point.reshape(())), distance(weight, along(weight_zero_point, weight, filters))
 
@@ -68,7 +68,7 @@ def _distances(
 def evaluate_avg_pool2d(
     op: QnnAvgPool2DOp, data: Array, scale: Array, zero_point: Array, output_scale: Array, output_zero_point: Array
 ) -> Array:
-    """The rounded mean of distances, in integers."""
+    """Rounds the mean of differences with integers."""
     limits = np.iinfo(data.dtype)
     distances = distance(data, np.clip(zero_point.reshape(()), limits.min, limits.max))
     total, count = sums_and_counts(op, distances.astype(np.int64))

@@ -1,4 +1,4 @@
-"""Random numbers of keys, on Python's integers."""
+"""Random numbers from keys, with Python integers."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ Words = list[int]
 
 @evaluates(ThreefryGenerateOp)
 def evaluate_threefry_generate(op: ThreefryGenerateOp, key: Array) -> tuple[Array, ...]:
-    """Block by block."""
+    """Returns a new key and random words."""
     return _words(key, ints(op.out_shape))
 
 
 @evaluates(ThreefrySplitOp)
 def evaluate_threefry_split(op: ThreefrySplitOp, key: Array) -> tuple[Array, ...]:
-    """A step of the path to either side, or the path begun anew."""
+    """Extends the path by either bit, or resets a full path."""
     words: Words = key.tolist()
     if words[8] == words[9] == 0:
         new, place = hashed(words[:4], words[4:8]), [1 << 62, 0]
@@ -47,14 +47,14 @@ def evaluate_threefry_split(op: ThreefrySplitOp, key: Array) -> tuple[Array, ...
 
 @evaluates(UniformOp)
 def evaluate_uniform(op: UniformOp, key: Array, low: Array, high: Array) -> tuple[Array, ...]:
-    """Fractions, stretched."""
+    """Scales fractions to the interval."""
     new, values = _fractions(op, key, ints(op.out_shape))
     return new, values * (high - low) + low
 
 
 @evaluates(NormalOp)
 def evaluate_normal(op: NormalOp, key: Array, mean: Array, scale: Array) -> tuple[Array, ...]:
-    """Of each two fractions a radius and an angle."""
+    """Computes a radius and an angle from each pair of fractions."""
     new, (u, v) = _fractions(op, key, (2, *ints(op.out_shape)))
     wide = np.sqrt(-2 * np.log(1 - u.astype(np.float64))) * np.sin(2 * np.pi * v.astype(np.float64))
     return new, np.asarray(wide * scale.astype(np.float64) + mean.astype(np.float64)).astype(u.dtype)
@@ -62,7 +62,7 @@ def evaluate_normal(op: NormalOp, key: Array, mean: Array, scale: Array) -> tupl
 
 @evaluates(MultinomialOp)
 def evaluate_multinomial(op: MultinomialOp, key: Array, probs: Array) -> tuple[Array, ...]:
-    """The first class up to which the sum is greater."""
+    """Finds the first class whose cumulative sum is greater than the random limit."""
     shape = (*probs.shape[:-1], op.num_samples.value.data)
     new, bits = _words(key, shape)
     fractions = (bits >> np.uint64(41)).astype(np.float32) / np.float32(1 << 23)
@@ -74,7 +74,7 @@ def evaluate_multinomial(op: MultinomialOp, key: Array, probs: Array) -> tuple[A
 
 
 def _words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """A new key, and the words of a draw."""
+    """Returns a new key and the words of a draw."""
     (count, moved), words = blocks(shape), _with_room(key.tolist(), prod(shape))
     numbers: Words = []
     for block in range(-(-count // 4)):
@@ -86,7 +86,7 @@ def _words(key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
 
 
 def _with_room(words: Words, count: int) -> Words:
-    """A key whose counter has room."""
+    """Returns the key, or a derived key if the counter would overflow."""
     if words[7] < (ONES - count) & ONES:
         return words
     if words[8] == words[9] == 0:
@@ -95,7 +95,7 @@ def _with_room(words: Words, count: int) -> Words:
 
 
 def _fractions(op: DistributionOp, key: Array, shape: tuple[int, ...]) -> tuple[Array, Array]:
-    """A new key, and floats from 0 on and below 1."""
+    """Returns a new key and floats in [0, 1)."""
     dtype = numpy_dtype(op.out_dtype)
     bits = 52 if dtype == np.float64 else 23
     new, words = _words(key, shape)

@@ -16,7 +16,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(SumOp, MeanOp, ProdOp)
 def evaluate_accumulation(op: ReduceOp, data: Array) -> Array:
-    """Sum, mean or product, accumulated in the widest type of the same kind; a mean of integers is truncated."""
+    """Computes sum, mean or product in the widest type of the same kind; means of integers are truncated."""
     axes = op.reduced_axes(data.ndim)
     keepdims = bool(op.keepdims.value.data)
     wide = data.astype(_wide(data.dtype), copy=False)
@@ -35,7 +35,7 @@ def evaluate_accumulation(op: ReduceOp, data: Array) -> Array:
 
 @evaluates(MaxOp, MinOp)
 def evaluate_extremum(op: ReduceOp, data: Array) -> Array:
-    """The greatest or least element; of no elements the least or greatest value of the dtype."""
+    """Returns the greatest or least element; for no elements, the least or greatest value of the dtype."""
     axes, keepdims = op.reduced_axes(data.ndim), bool(op.keepdims.value.data)
     least, greatest = value_range(data.dtype)
     if isinstance(op, MaxOp):
@@ -45,7 +45,7 @@ def evaluate_extremum(op: ReduceOp, data: Array) -> Array:
 
 @evaluates(AllOp, AnyOp)
 def evaluate_logic(op: ReduceOp, data: Array) -> Array:
-    """Whether all, or any."""
+    """Returns whether all, or any, are true."""
     function = np.all if isinstance(op, AllOp) else np.any
     return np.asarray(function(data, axis=op.reduced_axes(data.ndim), keepdims=bool(op.keepdims.value.data)), np.bool_)
 
@@ -61,6 +61,6 @@ def value_range(dtype: np.dtype) -> tuple[Any, Any]:
 
 
 def _wide(dtype: np.dtype) -> np.dtype:
-    """int64 for integers and truth values, uint64 for unsigned, float64 for the rest."""
+    """Returns int64 for signed integers and booleans, uint64 for unsigned integers, float64 for floats."""
     kinds: dict[str, np.dtype] = {"i": np.dtype(np.int64), "b": np.dtype(np.int64), "u": np.dtype(np.uint64)}
     return kinds.get(dtype.kind, np.dtype(np.float64))

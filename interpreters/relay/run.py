@@ -1,4 +1,4 @@
-"""`run_relay`: a function of a relay module on numpy arrays."""
+"""`run_relay`: runs a function of a relay module on numpy arrays."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ from xrelay.interpreters.relay.machine import Closure, Machine, RuntimeValue
 from xrelay.interpreters.relay.registry import ClosureValue, OptionalValue, SequenceValue, Value, describe
 
 Result: TypeAlias = Any
-"""What a program gives: an array, or a `FunctionResult`."""
+"""A result of a program: an array or a `FunctionResult`."""
 Given: TypeAlias = "Array | Sequence[Given] | FunctionResult | None"
-"""An input of a program: an array, the values of a sequence or tuple, that of an optional or `None`, a function."""
+"""An input of a program: an array, the values of a sequence or tuple, the value of an optional or None, a function."""
 
 
 def run_relay(
     module: ModuleOp, inputs: Sequence[Given], function: str = "main", *, timeout: float | None = None
 ) -> list[Result]:
-    """The results of `function` on `inputs`: arrays, which are the caller's own, and functions to be called.
+    """Returns the results of `function` on `inputs`: arrays, which the caller owns, and callable functions.
 
-    A run that takes more than `timeout` seconds, as a loop that never ends does, ends between two ops, with
-    `InterpreterError`. Of results that are tuples, sequences or optionals the arrays come one after the other.
+    A run that takes more than `timeout` seconds, such as an infinite loop, ends between two ops with
+    `InterpreterError`. Tuples, sequences and optionals in results are flattened.
 
-    Raises `InputError` where number, shape or dtype of the inputs differ from the function's, and `InterpreterError`
-    where there is no such function or something in it cannot be evaluated.
+    Raises `InputError` if number, shape or dtype of the inputs differ from the function's, and `InterpreterError` if
+    there is no such function or an op cannot be evaluated.
     """
     functions = _functions_of(module)
     return _flattened(_results(functions, inputs, function, timeout), functions, timeout)
 
 
 def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = "main") -> list[Result]:
-    """As `run_relay`, with sequences as lists, and of optionals the value or `None`."""
+    """Like `run_relay`, but returns sequences as lists, and optionals as their value or None."""
     results: list[Result] = []
     functions = _functions_of(module)
     pending = _results(functions, inputs, function, None)[::-1]
@@ -58,7 +58,7 @@ def run_relay_values(module: ModuleOp, inputs: Sequence[Given], function: str = 
 
 
 def given_of(value: RuntimeValue) -> Given:
-    """A value as a caller gives and takes it; as deep as its type."""
+    """Converts a value to the caller's representation; recursive like its type."""
     if isinstance(value, Closure | ClosureValue):
         raise InterpreterError("a function cannot be a result of the whole program")
     if not isinstance(value, tuple):
@@ -85,14 +85,14 @@ def _results(
 
 
 class FunctionResult:
-    """A function that a program gave: called with inputs it gives what the function does, as `run_relay`."""
+    """A function returned by a program. A call with inputs returns the function's results, like `run_relay`."""
 
     def __init__(self, closure: Closure, functions: dict[str, FuncOp], timeout: float | None):
-        """`closure`, which may call `functions`; a call may take `timeout` seconds."""
+        """Wraps `closure`, which may call `functions`; a call may take `timeout` seconds."""
         self._closure, self._functions, self._timeout = closure, functions, timeout
 
     def __call__(self, *inputs: Given) -> list[Result]:
-        """The arrays of the result; raises as `run_relay`."""
+        """Returns the arrays of the result; raises the errors of `run_relay`."""
         parameters = [parameter.type for parameter in self._closure.op.parameters]
         sizes = dict(self._closure.environment.sizes)
         arguments = _checked(inputs, parameters, "the function", sizes, self._functions)
@@ -105,7 +105,7 @@ class FunctionResult:
         return self._closure.op.result.type
 
     def of_program(self, functions: Mapping[str, FuncOp]) -> Closure | None:
-        """The function as a value of the program that has these `functions`; `None` where that is another."""
+        """Returns the closure if it is from the program with these `functions`, else None."""
         return self._closure if self._functions == functions else None
 
 
@@ -116,9 +116,9 @@ def _checked(
     names: dict[str, int],
     functions: Mapping[str, FuncOp],
 ) -> list[RuntimeValue]:
-    """The inputs as values of these types; `names` are the sizes that are known, and those they tell are added.
+    """Converts the inputs to values of these types; adds the sizes that they determine to the known sizes `names`.
 
-    A function must be one that the program of these `functions` gave.
+    A function must have been returned by the program with these `functions`.
     """
     if len(inputs) != len(types):
         raise InputError(f"{name} takes {len(types)} inputs, {len(inputs)} are given")
@@ -134,16 +134,16 @@ def _checked(
 
 
 def _function_of(given: Given, type: Attribute, functions: Mapping[str, FuncOp]) -> Closure | None:
-    """A function that a program gave as a value of the same program, of a type; `None` where it is none."""
+    """Converts a function returned by the same program to a value of a type; returns None if it does not match."""
     if not isinstance(given, FunctionResult) or not compatible(given.type, type):
         return None
     return given.of_program(functions)
 
 
 def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | None:
-    """Returns an input as a value of a type, `None` where it is none; sizes of named dimensions are noted in `names`.
+    """Converts an input to a value of a type, or returns None if it does not match; binds named dimensions in `names`.
 
-    Called again for what stands in a container, so as deep as types are nested.
+    Recursive for elements of containers, to the depth of the type.
     """
     if isinstance(type, OptionalType):
         held = _values(() if given is None else (given,), type.element, names)
@@ -163,7 +163,7 @@ def value_of(given: Given, type: Attribute, names: dict[str, int]) -> Value | No
 
 
 def _array_of(given: Given) -> Array | None:
-    """What numpy makes of an input; `None` where that is no array, as of lists of several lengths."""
+    """Converts an input to an array; returns None if that is impossible, as for ragged lists."""
     try:
         return np.asarray(given)
     except (ValueError, TypeError, OverflowError):
@@ -187,7 +187,7 @@ def _described(given: Given) -> str:
 
 
 def _fits(array: Array, type: AnyTensorType | UnrankedTensorType[Attribute], names: dict[str, int]) -> bool:
-    """Returns whether an array has a type; named dimensions are noted first and compared afterwards."""
+    """Returns whether an array has a type; the first occurrence of a named dimension binds it."""
     if array.dtype != numpy_dtype(type.element_type):
         return False
     if isinstance(type, UnrankedTensorType):
@@ -212,7 +212,7 @@ def _extent_fits(found: int, dim: Dim, names: dict[str, int]) -> bool:
 
 
 def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], timeout: float | None) -> list[Result]:
-    """The arrays and functions of values, fields of tuples in order; `InterpreterError` where there is no room."""
+    """Returns the arrays and functions in values, with tuples flattened."""
     results: list[Result] = []
     pending: list[RuntimeValue] = list(reversed(values))
     while pending:
@@ -227,7 +227,7 @@ def _flattened(values: Sequence[RuntimeValue], functions: dict[str, FuncOp], tim
 
 
 def _own(array: Array) -> Array:
-    """A copy of a result, which a program may hold elsewhere too."""
+    """Returns a copy of a result, because the program may hold the array elsewhere."""
     try:
         return array.copy()
     except MemoryError as error:

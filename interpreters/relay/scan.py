@@ -1,4 +1,4 @@
-"""Cumulative sums and products; elements the other way round."""
+"""Cumulative sums and products, and reversal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(CumsumOp, CumprodOp)
 def evaluate_cumulative(op: CumulativeOp, data: Array) -> Array:
-    """One element after the other, floats of 16 bits in f32."""
+    """Accumulates element by element; 16-bit floats in f32."""
     dtype = data.dtype if op.dtype is None else numpy_dtype(op.dtype)
     axis = 0 if op.axis is None else op.axis.value.data
     function = np.add if isinstance(op, CumsumOp) else np.multiply
@@ -29,5 +29,5 @@ def evaluate_cumulative(op: CumulativeOp, data: Array) -> Array:
 
 @evaluates(ReverseOp)
 def evaluate_reverse(op: ReverseOp, data: Array) -> Array:
-    """The elements along the axis from behind."""
+    """Reverses the elements along the axis."""
     return np.flip(data, op.axis.value.data)

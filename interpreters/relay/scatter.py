@@ -1,4 +1,4 @@
-"""Operators that update at indices that are an operand: scatter_elements, scatter_nd."""
+"""Updates at indices from an operand: scatter_elements, scatter_nd."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMBINED = {"add": np.add, "mul": np.multiply, "min": np.minimum, "max": np.max
 
 
 def _put(data: Array, places: tuple[Array, ...], updates: Array, reduction: str) -> Array:
-    """The data with updates in row-major order."""
+    """Returns the data with updates applied in row-major order."""
     result = data.copy()
     if reduction == "update":
         for point in np.ndindex(updates.shape):
@@ -25,7 +25,7 @@ def _put(data: Array, places: tuple[Array, ...], updates: Array, reduction: str)
 
 @evaluates(ScatterElementsOp)
 def evaluate_scatter_elements(op: ScatterElementsOp, data: Array, indices: Array, updates: Array) -> Array:
-    """Updates at the indices along the axis and at their own along the others."""
+    """Updates elements at the indices along the axis, and at the update's index along the others."""
     axis = op.axis_index(data.ndim)
     places = np.broadcast_arrays(*element_places(indices, axis, data.shape[axis]))
     return _put(data, tuple(places), updates, op.reduction.data)
@@ -33,7 +33,7 @@ def evaluate_scatter_elements(op: ScatterElementsOp, data: Array, indices: Array
 
 @evaluates(ScatterNDOp)
 def evaluate_scatter_nd(op: ScatterNDOp, data: Array, indices: Array, updates: Array) -> Array:
-    """Updates of slices at tuples of indices."""
+    """Updates slices at index tuples."""
     places = indices.shape[1:]
     parts = tuple_parts(indices, data.shape)
     slices = data.shape[len(parts) :]

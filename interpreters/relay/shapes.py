@@ -15,19 +15,19 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(ShapeOfOp)
 def evaluate_shape_of(op: ShapeOfOp, data: Array) -> Array:
-    """The extents."""
+    """Returns the extents."""
     return np.array(data.shape, np.int64).astype(numpy_dtype(op.dtype))
 
 
 @evaluates(NdarraySizeOp)
 def evaluate_ndarray_size(op: NdarraySizeOp, data: Array) -> Array:
-    """Their product."""
+    """Returns the number of elements."""
     return np.array(data.size, np.int64).astype(numpy_dtype(op.dtype))
 
 
 @evaluates(DynReshapeOp)
 def evaluate_dyn_reshape(op: DynReshapeOp, data: Array, newshape: Array) -> Array:
-    """The elements in the new shape; an error that names both where they do not fit."""
+    """Reshapes; the error for shapes that do not match contains both."""
     extents = [int(extent) for extent in newshape]
     if not op.allowzero.value.data:
         short = next((place for place, extent in enumerate(extents) if extent == 0 and place >= data.ndim), None)
@@ -44,7 +44,7 @@ def evaluate_dyn_reshape(op: DynReshapeOp, data: Array, newshape: Array) -> Arra
 
 @evaluates(DynBroadcastToOp)
 def evaluate_dyn_broadcast_to(op: DynBroadcastToOp, data: Array, shape: Array) -> Array:
-    """Numpy's broadcasting in both directions."""
+    """Broadcasts in both directions, as numpy does."""
     wanted = tuple(int(extent) for extent in shape)
     if any(extent < 0 for extent in wanted):
         raise InterpreterError(f"the shape {list(wanted)} has a negative extent")
@@ -53,7 +53,7 @@ def evaluate_dyn_broadcast_to(op: DynBroadcastToOp, data: Array, shape: Array) -
 
 @evaluates(CollapseSumToOp)
 def evaluate_collapse_sum_to(op: CollapseSumToOp, data: Array, shape: Array) -> Array:
-    """The sum over what a broadcast from that shape repeats."""
+    """Sums over the axes that a broadcast from that shape repeats."""
     wanted = tuple(int(extent) for extent in shape)
     lacking = data.ndim - len(wanted)
     pairs = zip(data.shape[max(lacking, 0) :], wanted, strict=False)
@@ -66,7 +66,7 @@ def evaluate_collapse_sum_to(op: CollapseSumToOp, data: Array, shape: Array) -> 
 
 @evaluates(DynFullOp)
 def evaluate_dyn_full(op: DynFullOp, value: Array, shape: Array) -> Array:
-    """One number everywhere."""
+    """Fills an array."""
     extents = [int(extent) for extent in shape]
     if any(extent < 0 for extent in extents):
         raise InterpreterError(f"the shape {extents} has a negative extent")
@@ -75,7 +75,7 @@ def evaluate_dyn_full(op: DynFullOp, value: Array, shape: Array) -> Array:
 
 @evaluates(DynTileOp)
 def evaluate_dyn_tile(op: DynTileOp, data: Array, reps: Array) -> Array:
-    """Numpy's tile."""
+    """Uses `np.tile`."""
     if (reps < 0).any():
         raise InterpreterError(f"[{op.name} C2] a number of repetitions is negative: {reps.tolist()}")
     return np.tile(data, reps.tolist())

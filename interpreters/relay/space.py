@@ -1,4 +1,4 @@
-"""Blocks of neighbours as channels or batches, and back, and elements that are set apart."""
+"""Blocks of elements as channels or batches, the inverses, and dilation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(DepthToSpaceOp)
 def evaluate_depth_to_space(op: DepthToSpaceOp, data: Array) -> Array:
-    """The channels as axes of their own, moved behind rows and columns."""
+    """Splits the channels into axes and moves them after rows and columns."""
     block, image = op.block_size.value.data, _channels_first(op, data)
     n, channels, rows, columns = image.shape
     depth = channels // block**2
@@ -35,7 +35,7 @@ def evaluate_depth_to_space(op: DepthToSpaceOp, data: Array) -> Array:
 
 @evaluates(SpaceToDepthOp)
 def evaluate_space_to_depth(op: SpaceToDepthOp, data: Array) -> Array:
-    """The places in a block as axes of their own, moved before the channels."""
+    """Splits rows and columns into block axes and moves these before the channels."""
     block, image = op.block_size.value.data, _channels_first(op, data)
     n, channels, rows, columns = image.shape
     apart = image.reshape(n, channels, rows // block, block, columns // block, block).transpose(0, 3, 5, 1, 2, 4)
@@ -52,7 +52,7 @@ def _as_laid_out(op: PixelBlockOp, image: Array) -> Array:
 
 @evaluates(BatchToSpaceNdOp)
 def evaluate_batch_to_space_nd(op: BatchToSpaceNdOp, data: Array) -> Array:
-    """The places in a block as axes in front, each moved behind the axis that it lengthens."""
+    """Splits the batch into block axes and moves each after the axis that it extends."""
     block, crops = ints(op.block_shape), ints(op.crops)
     count, batches = len(block), data.shape[0] // prod(block)
     apart = data.reshape(*block, batches, *data.shape[1:])
@@ -65,7 +65,7 @@ def evaluate_batch_to_space_nd(op: BatchToSpaceNdOp, data: Array) -> Array:
 
 @evaluates(SpaceToBatchNdOp)
 def evaluate_space_to_batch_nd(op: SpaceToBatchNdOp, data: Array) -> Array:
-    """The places in a block as axes of their own, moved before the batch."""
+    """Splits the axes into block axes and moves these before the batch."""
     block, paddings = ints(op.block_shape), ints(op.paddings)
     count = len(block)
     pairs = [(0, 0), *zip(paddings[::2], paddings[1::2], strict=True), *[(0, 0)] * (data.ndim - 1 - count)]
@@ -78,7 +78,7 @@ def evaluate_space_to_batch_nd(op: SpaceToBatchNdOp, data: Array) -> Array:
 
 @evaluates(DilateOp)
 def evaluate_dilate(op: DilateOp, data: Array) -> Array:
-    """Every so many places of a tensor that is filled with the value."""
+    """Assigns the data to a strided slice of a filled array."""
     strides = ints(op.strides)
     shape = [max(0, (extent - 1) * stride + 1) for extent, stride in zip(data.shape, strides, strict=True)]
     result = np.full(shape, np.asarray(op.dilation_value.value.data).astype(data.dtype), data.dtype)
@@ -88,7 +88,7 @@ def evaluate_dilate(op: DilateOp, data: Array) -> Array:
 
 @evaluates(YoloReorgOp)
 def evaluate_yolo_reorg(op: YoloReorgOp, data: Array) -> Array:
-    """The places in a block as axes of their own, moved before the channels."""
+    """Splits rows and columns into block axes and moves these before the channels."""
     s, (n, channels, rows, columns) = op.stride.value.data, data.shape
     apart = data.reshape(n, channels // s**2, rows, s, columns, s).transpose(0, 3, 5, 1, 2, 4)
     return apart.reshape(n, channels * s**2, rows // s, columns // s)

@@ -14,13 +14,13 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(SparseDenseOp)
 def evaluate_sparse_dense(op: SparseDenseOp, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
-    """Rows by columns, summed in the widest type of the kind."""
+    """Multiplies with sums in the widest type of the same kind."""
     product = times_transpose(dense, data, indices, indptr)
     return product.T.copy() if op.sparse_lhs.value.data else product
 
 
 def times_transpose(dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
-    """A matrix times the transpose of a sparse one, block by block."""
+    """Multiplies a matrix by the transpose of a sparse matrix, block by block."""
     blocks = data.reshape((*data.shape, *(1,) * (3 - data.ndim)))
     count, rows, columns = blocks.shape
     wide = np.int64 if data.dtype.kind in "iu" else np.float64
@@ -35,7 +35,7 @@ def times_transpose(dense: Array, data: Array, indices: Array, indptr: Array) ->
 
 
 def rows_of(indptr: Array, count: int) -> Array:
-    """For each of `count` values the row that it is in, for one that is in none the place behind the last row."""
+    """Returns the row of each of `count` values; the number of rows for values in no row."""
     begins = np.sort(checked(indptr, count + 1, from_end=False))
     rows = np.searchsorted(begins, np.arange(count), side="right") - 1
     return np.where(rows < 0, len(indptr) - 1, rows)
@@ -43,11 +43,11 @@ def rows_of(indptr: Array, count: int) -> Array:
 
 @evaluates(SparseConv2dOp)
 def evaluate_sparse_conv2d(op: SparseConv2dOp, data: Array, weight: Array, indices: Array, indptr: Array) -> Array:
-    """The windows of all places as rows of a matrix, times the weight."""
+    """Multiplies the matrix of all windows by the weight."""
     axis, (size, _) = op.channel_axis, ints(op.kernel_size)
     images = np.moveaxis(data, axis, -1)
     count, height, width, channels = images.shape
-    # An image of no rows or columns has no window either, but numpy wants room for one.
+    # An image without rows or columns has no windows, but numpy requires space for one.
     room = [
         (0, 0) if edge in (0, 3) else (size // 2, max(size // 2, size - extent))
         for edge, extent in enumerate(images.shape)
@@ -62,7 +62,7 @@ def evaluate_sparse_conv2d(op: SparseConv2dOp, data: Array, weight: Array, indic
 
 @evaluates(SparseAddOp)
 def evaluate_sparse_add(op: SparseAddOp, dense: Array, data: Array, indices: Array, indptr: Array) -> Array:
-    """Value by value."""
+    """Adds value by value."""
     wide = np.int64 if data.dtype.kind in "iu" else np.float64
     columns, rows = checked(indices, dense.shape[1], from_end=False), _in_rows(indptr, data.shape[0])
     result = dense.astype(wide)
@@ -73,7 +73,7 @@ def evaluate_sparse_add(op: SparseAddOp, dense: Array, data: Array, indices: Arr
 
 @evaluates(SparseTransposeOp)
 def evaluate_sparse_transpose(op: SparseTransposeOp, data: Array, indices: Array, indptr: Array) -> tuple[Array, ...]:
-    """Values in the order of their columns."""
+    """Sorts values by column."""
     size = len(indptr) - 1
     columns, rows = checked(indices, size, from_end=False), _in_rows(indptr, data.shape[0])
     order = np.lexsort((rows, columns))
@@ -82,5 +82,5 @@ def evaluate_sparse_transpose(op: SparseTransposeOp, data: Array, indices: Array
 
 
 def _in_rows(indptr: Array, count: int) -> Array:
-    """For each of `count` values the row that it is in; `InterpreterError` where it is in none."""
+    """Returns the row of each of `count` values. Raises `InterpreterError` for a value in no row."""
     return checked(rows_of(indptr, count), len(indptr) - 1, from_end=False)

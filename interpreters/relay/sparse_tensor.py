@@ -1,4 +1,4 @@
-"""Sparse tensors as lists of places and of values: sparse_to_dense, sparse_reshape."""
+"""Sparse tensors in coordinate format: sparse_to_dense, sparse_reshape."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(SparseToDenseOp)
 def evaluate_sparse_to_dense(op: SparseToDenseOp, indices: Array, values: Array, default: Array) -> Array:
-    """Value by value."""
+    """Assigns value by value."""
     return filled_in(ints(op.output_shape), indices, values, default)
 
 
@@ -24,14 +24,14 @@ def evaluate_sparse_to_dense(op: SparseToDenseOp, indices: Array, values: Array,
 def evaluate_dyn_sparse_to_dense(
     op: DynSparseToDenseOp, indices: Array, shape: Array, values: Array, default: Array
 ) -> Array:
-    """Value by value; `InterpreterError` for a shape that is none."""
+    """Assigns value by value. Raises `InterpreterError` for a negative extent."""
     if (shape < 0).any():
         raise InterpreterError(f"[{op.name} C2] a negative extent in the shape {shape.tolist()}")
     return filled_in(tuple(shape.tolist()), indices, values, default)
 
 
 def filled_in(shape: tuple[int, ...], indices: Array, values: Array, default: Array) -> Array:
-    """A tensor of `shape` with the values at their places, put one after the other."""
+    """Returns a tensor of `shape` with the values assigned at their coordinates in order."""
     result = np.full(shape, cast_once(default, values.dtype), values.dtype)
     columns = indices.T if indices.ndim == 2 else indices.reshape(1, -1)
     parts = [checked(column, size, from_end=False) for column, size in zip(columns, shape, strict=True)]
@@ -43,7 +43,7 @@ def filled_in(shape: tuple[int, ...], indices: Array, values: Array, default: Ar
 
 @evaluates(SparseReshapeOp)
 def evaluate_sparse_reshape(op: SparseReshapeOp, indices: Array, old: Array, new: Array) -> tuple[Array, Array]:
-    """Each place's number in the old shape, taken apart by the new one."""
+    """Converts coordinates to row-major indices in the old shape, and these to coordinates in the new shape."""
     with np.errstate(over="ignore"):
         wide, sizes, wanted = (each.astype(np.int64) for each in (indices, old, new))
         known = np.prod(wanted, where=wanted != -1)
@@ -58,5 +58,5 @@ def evaluate_sparse_reshape(op: SparseReshapeOp, indices: Array, old: Array, new
 
 
 def _inner(shape: Array) -> Array:
-    """For each axis how many elements one step along it passes."""
+    """Returns the row-major stride of each axis."""
     return np.append(np.cumprod(shape[::-1])[::-1], 1)[1:] if shape.size else shape

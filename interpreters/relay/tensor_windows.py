@@ -1,4 +1,4 @@
-"""Parts of tensors: slices that are set, windows, and elements at several indices."""
+"""Slice assignment, sliding windows and advanced indexing."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(StridedSetOp)
 def evaluate_strided_set(op: StridedSetOp, data: Array, v: Array, begin: Array, end: Array, strides: Array) -> Array:
-    """An assignment to a slice, as far as both reach."""
+    """Assigns to the part of the slice that both cover."""
     result, bounds = data.copy(), [each.astype(np.int64).tolist() for each in (begin, end, strides)]
     if 0 in bounds[2]:
         return result
@@ -25,7 +25,7 @@ def evaluate_strided_set(op: StridedSetOp, data: Array, v: Array, begin: Array, 
 
 @evaluates(SlidingWindowOp)
 def evaluate_sliding_window(op: SlidingWindowOp, data: Array) -> Array:
-    """Numpy's views, of which some are left out."""
+    """Uses `sliding_window_view` with strides."""
     axis = op.axis.value.data % data.ndim
     axes = tuple(range(axis, data.ndim))
     windows = np.lib.stride_tricks.sliding_window_view(data, ints(op.window_shape), axes)
@@ -34,7 +34,7 @@ def evaluate_sliding_window(op: SlidingWindowOp, data: Array) -> Array:
 
 @evaluates(AdvIndexOp)
 def evaluate_adv_index(op: AdvIndexOp, inputs: tuple[Array, ...]) -> Array:
-    """As numpy indexes."""
+    """Indexes as numpy does."""
     data, *indices = inputs
     for axis, each in enumerate(indices):
         count = data.shape[axis]

@@ -11,7 +11,7 @@ from xrelay.interpreters.relay.registry import evaluates
 
 @evaluates(TreeLeavesOp)
 def evaluate_tree_leaves(op: TreeLeavesOp, data: Array, features: Array, thresholds: Array, children: Array) -> Array:
-    """All rows and trees take each step together."""
+    """Takes each step for all rows and trees at once."""
     rows, trees = len(data), op.trees.value.data
     nodes = np.tile(np.arange(trees, dtype=np.int64), (rows, 1))
     for _ in range(op.depth.value.data):

@@ -1,4 +1,4 @@
-"""Trigonometric and hyperbolic functions, rounding, and questions about floats."""
+"""Trigonometric and hyperbolic functions, rounding, sign, and float predicates."""
 
 from __future__ import annotations
 
@@ -61,25 +61,25 @@ _QUESTIONS: dict[type[Operation], Callable[[Array], Array]] = {
 
 @evaluates(*_FUNCTIONS)
 def evaluate_function(op: Operation, data: Array) -> Array:
-    """A function of each element."""
+    """Applies a function to each element."""
     return np.asarray(_FUNCTIONS[type(op)](data), data.dtype)
 
 
 @evaluates(*_ROUNDING)
 def evaluate_rounding(op: Operation, data: Array) -> Array:
-    """Each float as a whole number; integers and truth values are whole."""
+    """Rounds each float to a whole number; integers and booleans are unchanged."""
     return data if data.dtype.kind in "iub" else np.asarray(_ROUNDING[type(op)](data), data.dtype)
 
 
 @evaluates(SignOp)
 def evaluate_sign(op: SignOp, data: Array) -> Array:
-    """-1, 0 or 1; a truth value is its own sign."""
+    """Returns -1, 0 or 1; the sign of a boolean is itself."""
     return data if data.dtype.kind == "b" else np.asarray(np.sign(data), data.dtype)
 
 
 @evaluates(*_QUESTIONS)
 def evaluate_question(op: Operation, data: Array) -> Array:
-    """A truth value of each element; integers are finite."""
+    """Applies a predicate to each element; integers are finite."""
     if data.dtype.kind in "iub":
         return np.full(data.shape, isinstance(op, IsfiniteOp))
     return np.asarray(_QUESTIONS[type(op)](data), np.bool_)

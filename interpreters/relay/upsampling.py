@@ -12,7 +12,7 @@ from xrelay.interpreters.relay.registry import Value, evaluates
 
 @evaluates(Upsampling2DOp, Upsampling3DOp)
 def evaluate_upsampling(op: UpsamplingOp, data: Array) -> Value:
-    """What the op that resizes gives; elements at whole steps are read without it."""
+    """Evaluates the resizing op; whole factors with nearest elements repeat elements directly."""
     factors = op.factors
     whole = all(factor == int(factor) for factor in factors)
     if (

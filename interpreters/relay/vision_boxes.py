@@ -12,7 +12,7 @@ from xrelay.interpreters.sorting import stable_order
 
 @evaluates(GetValidCountsOp)
 def evaluate_get_valid_counts(op: GetValidCountsOp, data: Array, threshold: Array) -> tuple[Array, ...]:
-    """Batch by batch."""
+    """Processes batch by batch."""
     kind = np.float64 if np.float64 in (data.dtype, threshold.dtype) else np.float32
     valid = data[:, :, op.score_index.value.data].astype(kind) > threshold.astype(kind)
     if op.id_index.value.data >= 0:
@@ -28,7 +28,7 @@ def evaluate_get_valid_counts(op: GetValidCountsOp, data: Array, threshold: Arra
 def evaluate_non_max_suppression(
     op: NonMaxSuppressionOp, data: Array, valid_count: Array, indices: Array, most: Array, iou: Array
 ) -> Array | tuple[Array, ...]:
-    """Batch by batch; a place of the result holds a box, or -1."""
+    """Processes batch by batch; an element of `taken` is the index of a box or -1."""
     batch, count = data.shape[:2]
     taken = np.full((batch, count), -1, np.int64)
     for number in range(batch):
@@ -49,7 +49,7 @@ def evaluate_non_max_suppression(
 
 
 def _select(op: NonMaxSuppressionOp, rows: Array, known: int, most: int, iou: Array, taken: Array) -> None:
-    """Writes to each place, by score, the box that is taken there."""
+    """Writes the indices of selected boxes to `taken`, in descending order of score."""
     wide = rows.astype(np.float64 if rows.dtype == np.float64 else np.float32)
     scores, has_kind = wide[:, op.score_index.value.data], op.id_index.value.data >= 0
     kinds = wide[:, op.id_index.value.data] if has_kind else np.zeros_like(scores)
@@ -70,7 +70,7 @@ def _select(op: NonMaxSuppressionOp, rows: Array, known: int, most: int, iou: Ar
 
 
 def _overlap(op: NonMaxSuppressionOp, one: Array, other: Array) -> Array:
-    """The area that two boxes share, divided by that of their union; -1 where they share none."""
+    """Returns the intersection over union of two boxes; -1 if the intersection is empty."""
     at = op.coord_start.value.data
     low, high = (
         [edge(row[at : at + 2], row[at + 2 : at + 4]) for row in (one, other)] for edge in (np.minimum, np.maximum)

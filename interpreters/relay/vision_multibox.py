@@ -13,7 +13,7 @@ from xrelay.interpreters.rounding import cast_once
 
 @evaluates(MultiboxPriorOp)
 def evaluate_multibox_prior(op: MultiboxPriorOp, data: Array) -> Array:
-    """Centres of places, and half of the boxes' sides."""
+    """Computes boxes from the centres of pixels and half of the sides."""
     height, width = data.shape[2:]
     down, right = (_centres(op, axis, extent) for axis, extent in enumerate((height, width)))
     sizes, roots = np.array(floats(op.sizes)), np.sqrt(np.array(floats(op.ratios))[1:])
@@ -26,7 +26,7 @@ def evaluate_multibox_prior(op: MultiboxPriorOp, data: Array) -> Array:
 
 
 def _centres(op: MultiboxPriorOp, axis: int, extent: int) -> Array:
-    """The middles of the places along an axis."""
+    """Returns the centres of pixels along an axis."""
     step, places = floats(op.steps)[axis], np.arange(extent, dtype=np.float64)
     return (places + floats(op.offsets)[axis]) * (step if step > 0 else 1 / extent)
 
@@ -35,7 +35,7 @@ def _centres(op: MultiboxPriorOp, axis: int, extent: int) -> Array:
 def evaluate_multibox_transform_loc(
     op: MultiboxTransformLocOp, cls_prob: Array, loc_pred: Array, anchor: Array
 ) -> tuple[Array, ...]:
-    """Image by image."""
+    """Processes image by image."""
     batch, _, boxes = cls_prob.shape
     wide = np.dtype(np.float64 if cls_prob.dtype == np.float64 else np.float32)
     least = np.asarray(op.threshold.value.data, wide)
@@ -54,7 +54,7 @@ def evaluate_multibox_transform_loc(
 
 
 def _moved_boxes(op: MultiboxTransformLocOp, predictions: Array, anchor: Array) -> Array:
-    """The sides of the anchors after what is predicted: (images, boxes, 4)."""
+    """Returns the boxes transformed by the predictions: (images, boxes, 4)."""
     wide = anchor.astype(np.float64)
     moves = predictions.astype(np.float64) * np.array(floats(op.variances))
     extents, centres = wide[..., 2:] - wide[..., :2], (wide[..., :2] + wide[..., 2:]) / 2

@@ -1,4 +1,4 @@
-"""Non-maximum suppression, one class after the other."""
+"""Non-maximum suppression, class by class."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.interpreters.sorting import stable_order
 def evaluate_all_class_non_max_suppression(
     op: AllClassNonMaxSuppressionOp, boxes: Array, scores: Array, most: Array, iou: Array, score: Array
 ) -> tuple[Array, ...]:
-    """The rows of all classes, and zeros behind them."""
+    """Returns the rows of all classes, followed by zeros, and their number."""
     rows = np.zeros((scores.size, 3), np.int64)
     count = 0
     for batch, classes in enumerate(scores):
@@ -30,7 +30,7 @@ def evaluate_all_class_non_max_suppression(
 def evaluate_regular_non_max_suppression(
     op: RegularNonMaxSuppressionOp, boxes: Array, scores: Array
 ) -> tuple[Array, ...]:
-    """Image by image: what each class selects, then the best of all."""
+    """Selects boxes for each class, and the best detections of all classes, image by image."""
     wide = np.dtype(np.float64 if scores.dtype == np.float64 else np.float32)
     iou, least = (np.asarray(each.value.data, wide) for each in (op.iou_threshold, op.score_threshold))
     count, most = op.max_detections.value.data, op.max_detections_per_class.value.data
@@ -53,12 +53,12 @@ def evaluate_regular_non_max_suppression(
 
 
 def _of_positive_area(boxes: Array) -> Array:
-    """The boxes, NaN in place of those whose corners are the wrong way around."""
+    """Returns the boxes, with NaN for boxes whose corners are exchanged."""
     return np.where((boxes[:, 2:] > boxes[:, :2]).all(1, keepdims=True), boxes, np.asarray(np.nan, boxes.dtype))
 
 
 def _selected(scores: Array, overlaps: Array, most: int, threshold: Array | float) -> list[int]:
-    """The boxes of one class, by falling score."""
+    """Returns the selected boxes of one class in descending order of score."""
     selected: list[int] = []
     for box in stable_order(scores, descending=True).tolist():
         if len(selected) < most and scores[box] > threshold and not overlaps[box, selected].any():
@@ -67,7 +67,7 @@ def _selected(scores: Array, overlaps: Array, most: int, threshold: Array | floa
 
 
 def _overlaps(boxes: Array, threshold: Array) -> Array:
-    """Which boxes overlap which."""
+    """Returns the matrix of overlapping boxes."""
     with np.errstate(all="ignore"):
         low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
         areas = (high - low)[:, 0] * (high - low)[:, 1]

@@ -1,4 +1,4 @@
-"""Regions that a network proposes, image by image."""
+"""Region proposals, image by image."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from xrelay.interpreters.sorting import stable_order
 
 @evaluates(ProposalOp)
 def evaluate_proposal(op: ProposalOp, cls_prob: Array, bbox_pred: Array, im_info: Array) -> Array:
-    """The best boxes of each image that overlap none that is better."""
+    """Selects the best boxes of each image that do not overlap better ones."""
     wide = np.dtype(np.float64 if cls_prob.dtype == np.float64 else np.float32)
     batch, _, height, width = cls_prob.shape
     count, count_before = op.rpn_post_nms_top_n.value.data, op.rpn_pre_nms_top_n.value.data
     anchors = np.array(op.anchors(), wide)
     rows = np.zeros((batch, count, 5), wide)
     for image, info in enumerate(im_info.astype(wide)):
-        # Places first, then anchors.
+        # Pixels are the leading axes, followed by anchors.
         scores = cls_prob[image, len(anchors) :].transpose(1, 2, 0).astype(wide)
         moves = bbox_pred[image].reshape(len(anchors), 4, height, width).transpose(2, 3, 0, 1).astype(wide)
         with np.errstate(all="ignore"):
@@ -33,7 +33,7 @@ def evaluate_proposal(op: ProposalOp, cls_prob: Array, bbox_pred: Array, im_info
 
 
 def _boxes_of(op: ProposalOp, anchors: Array, moves: Array, info: Array, scores: Array) -> tuple[Array, Array]:
-    """The boxes (number, 4), and their scores, -1 of those that do not count."""
+    """Returns the boxes (number, 4) and their scores; -1 for invalid boxes."""
     stride, one, half = (scores.dtype.type(each) for each in (op.feature_stride.value.data, 1, 0.5))
     places = np.stack(np.meshgrid(*map(np.arange, scores.shape[:2]), indexing="ij")[::-1], -1).astype(scores.dtype)
     ends = anchors + np.tile(places * stride, 2)[:, :, None]
@@ -50,15 +50,15 @@ def _boxes_of(op: ProposalOp, anchors: Array, moves: Array, info: Array, scores:
     small = (ends[..., 2:] - ends[..., :2] + one < least).any(-1)
     margin = np.repeat(np.array([-half, half]), 2) * least
     ends = np.where(small[..., None], ends + margin, ends)
-    # A place is behind the image where the image ends before it: `floor(extent / stride) <= place`.
+    # A pixel is outside of the image if `floor(extent / stride) <= place`.
     outside = (info[1::-1] / stride < places + one).any(-1)[..., None]
-    # Scores of NaN are never taken, and sorted after all others.
+    # Boxes with a NaN score are never selected and sorted after all others.
     scores = np.where(small | outside, -one, np.where(np.isnan(scores), -np.inf, scores))
     return ends.reshape(-1, 4), scores.reshape(-1)
 
 
 def _taken(op: ProposalOp, boxes: Array, scores: Array, order: Array) -> list[int]:
-    """The boxes that are taken, the best first."""
+    """Returns the selected boxes in descending order of score."""
     taken: list[int] = []
     threshold = boxes.dtype.type(op.threshold.value.data)
     for box in order.tolist():
@@ -68,7 +68,7 @@ def _taken(op: ProposalOp, boxes: Array, scores: Array, order: Array) -> list[in
 
 
 def _overlap(one: Array, other: Array, threshold: Array) -> bool:
-    """Whether two boxes share more of their union than `threshold`."""
+    """Returns whether the intersection over union of two boxes is greater than `threshold`."""
     ends = [np.concatenate([box[:2], box[2:] + box.dtype.type(1)]) for box in (one, other)]
     with np.errstate(all="ignore"):
         areas = [(box[2] - box[0]) * (box[3] - box[1]) for box in ends]

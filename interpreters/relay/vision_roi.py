@@ -1,4 +1,4 @@
-"""Regions of images brought to one size, region by region."""
+"""Region pooling, region by region."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from xrelay.interpreters.relay.registry import evaluates
 from xrelay.interpreters.rounding import cast_once
 
 FAR = 1 << 40
-"""Places farther outside are taken to be here."""
+"""Coordinates farther outside are clamped to this."""
 
 
 @evaluates(RoiAlignOp)
 def evaluate_roi_align(op: RoiAlignOp, data: Array, rois: Array) -> Array:
-    """The values at all places of a region, then their mean or the greatest."""
+    """Samples each region, and takes the mean or maximum of each bin."""
     order = (0, *op.image_axes)
     image, numbers = data.transpose(order), _images(rois, len(data))
     result = np.zeros((len(rois), image.shape[1], *ints(op.pooled_size)), np.float64)
@@ -34,7 +34,7 @@ def evaluate_roi_align(op: RoiAlignOp, data: Array, rois: Array) -> Array:
 
 
 def _greatest(image: Array, rows: _Places, columns: _Places, *, terms: bool) -> Array:
-    """The greatest value of each bin, or the greatest of what is added to such a value."""
+    """Returns the greatest sample of each bin, or with `terms` the greatest weighted element."""
     if not terms:
         values = np.einsum("chw,psh,qtw->cpqst", image, rows.weights(), columns.weights())
         return values.max((-2, -1))
@@ -48,7 +48,7 @@ def _greatest(image: Array, rows: _Places, columns: _Places, *, terms: bool) -> 
 
 @dataclass(frozen=True)
 class _Places:
-    """The places of the bins along one axis of a region: (bins, places)."""
+    """The samples of the bins along one axis of a region: (bins, samples)."""
 
     extent: int
     clipped: Array
@@ -57,7 +57,7 @@ class _Places:
 
     @staticmethod
     def of(op: RoiAlignOp, region: Array, axis: int, extent: int) -> _Places:
-        """Those places that the image has, and a few beside them where there may be many."""
+        """Returns the samples within the image; if there may be many, a range that includes them."""
         real, bins = region.dtype.type, ints(op.pooled_size)[axis]
         low, high = (
             region[2 - axis] * real(op.spatial_scale.value.data),
@@ -77,30 +77,30 @@ class _Places:
         return _Places(extent, np.clip(np.where(inside, places, 0), 0, extent - 1), inside, float(count))
 
     def taps(self) -> tuple[Array, Array]:
-        """The elements below and above each place."""
+        """Returns the elements below and above each sample."""
         below = np.floor(self.clipped).astype(np.int64)
         return below, np.minimum(below + 1, self.extent - 1)
 
     def tap_weights(self) -> tuple[Array, Array]:
-        """Their weights."""
+        """Returns the weights of the elements below and above each sample."""
         above = (self.clipped - np.floor(self.clipped)).astype(np.float64)
         return (1 - above) * self.inside, above * self.inside
 
     def weights(self) -> Array:
-        """The weight of each element at each place: (bins, places, extent)."""
+        """Returns the weight of each element for each sample: (bins, samples, extent)."""
         result = np.zeros((*self.inside.shape, self.extent))
         for at, weight in zip(self.taps(), self.tap_weights(), strict=True):
             result += weight[..., None] * (at[..., None] == np.arange(self.extent))
         return result
 
     def mean(self) -> Array:
-        """The weight of each element in the mean of a bin: (bins, extent)."""
+        """Returns the weight of each element in the mean of a bin: (bins, extent)."""
         return self.weights().sum(1) / np.maximum(self.count, 1)
 
 
 @evaluates(RoiPoolOp)
 def evaluate_roi_pool(op: RoiPoolOp, data: Array, rois: Array) -> Array:
-    """The maximum of each bin."""
+    """Computes the maximum of each bin."""
     numbers, pooled = _images(rois, len(data)), ints(op.pooled_size)
     result = np.zeros((len(rois), data.shape[1], *pooled), data.dtype)
     for number, region in enumerate(rois.astype(_kind(data, rois))):
@@ -113,7 +113,7 @@ def evaluate_roi_pool(op: RoiPoolOp, data: Array, rois: Array) -> Array:
 
 
 def _bins(op: RoiPoolOp, region: Array, axis: int, extent: int) -> list[tuple[int, int]]:
-    """For each bin along an axis its first element, and the one behind its last."""
+    """Returns the half-open range of elements of each bin along an axis."""
     real, count = region.dtype.type, ints(op.pooled_size)[axis]
     low, high = (_rounded(region[place - axis] * real(op.spatial_scale.value.data)) for place in (2, 4))
     size = real(max(high - low + 1, 1)) / real(count)
@@ -126,14 +126,14 @@ def _bins(op: RoiPoolOp, region: Array, axis: int, extent: int) -> list[tuple[in
 
 
 def _rounded(value: float) -> int:
-    """The nearest integer, of two the one farther from zero; of what is far outside a number that is, too."""
+    """Rounds to the nearest integer, halves away from zero; clamps to ±`FAR`."""
     near = min(value, float(FAR)) if value > -FAR else -float(FAR)
     whole = int(near)
     return whole + (1 if near > 0 else -1) * (abs(near - whole) >= 0.5)
 
 
 def _images(rois: Array, count: int) -> list[int]:
-    """The image of each region."""
+    """Returns the image index of each region."""
     numbers = [int(number) if -1 < number < FAR else -1 for number in rois[:, 0].astype(np.float64)]
     wrong = next((number for number in numbers if not 0 <= number < count), None)
     if wrong is not None:
@@ -142,5 +142,5 @@ def _images(rois: Array, count: int) -> list[int]:
 
 
 def _kind(data: Array, rois: Array) -> np.dtype:
-    """The type in which places are computed."""
+    """Returns the type in which coordinates are computed."""
     return np.dtype(np.float64 if np.float64 in (data.dtype, rois.dtype) else np.float32)

@@ -1,4 +1,4 @@
-"""Runs programs at the topi level on numpy arrays over whole index spaces."""
+"""Interpreter of the topi level on numpy arrays over whole index spaces."""
 
 from __future__ import annotations
 

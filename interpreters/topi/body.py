@@ -1,4 +1,4 @@
-"""Scalar bodies evaluated on whole boxes of index values: one array per SSA value."""
+"""Evaluation of scalar bodies on boxes of index values, with one array for each SSA value."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from xrelay.interpreters.topi.indices import Array, Box, evaluate_index, read
 
 
 class BodyEvaluator:
-    """Evaluates the ops of one body over one box.
+    """Evaluates the ops of a body over a box.
 
-    `tensors` holds the arrays of values from outside; `values` those of the body, as far as they are known.
+    `tensors` holds the arrays of captured values; `values` those of the body that are already computed.
     """
 
     def __init__(self, box: Box, tensors: dict[SSAValue, Array]):
@@ -28,7 +28,7 @@ class BodyEvaluator:
         self.values: dict[SSAValue, Array] = {variable: box.values(variable) for variable in box.ranges}
 
     def value(self, operand: SSAValue) -> Array:
-        """The array of a scalar value; raises `InterpreterError` where nothing has defined it."""
+        """Returns the array of a scalar value. Raises `InterpreterError` if it is undefined."""
         found = self.values.get(operand)
         if found is None:
             found = self.tensors.get(operand)
@@ -37,7 +37,7 @@ class BodyEvaluator:
         return found
 
     def run(self, ops: Iterable[Operation], mask: Array | None = None) -> None:
-        """Evaluates `ops` in order; where `mask` is false nothing is read."""
+        """Evaluates `ops` in order; reads only at points where `mask` is true."""
         for op in ops:
             if not isinstance(op, YieldOp):
                 self.values[op.results[0]] = self._evaluate(op, mask)
@@ -59,10 +59,10 @@ class BodyEvaluator:
     def _scalar(self, op: Operation, mask: Array | None) -> Array:
         operands = [self.value(operand) for operand in op.operands]
         if mask is not None and op.name in DIVISIONS:
-            # Nothing is divided where the mask is false: a zero there is no fault of the program.
+            # Divisors are replaced where the mask is false, because a zero there is not an error.
             operands[1] = np.where(mask, operands[1], operands[1].dtype.type(1))
         if mask is not None and isinstance(op, CheckedIndexOp):
-            # Nothing is checked where the mask is false: any index is right there, if there is one at all.
+            # Indices are replaced by a checked one where the mask is false, because they are not used there.
             if not mask.any():
                 return np.zeros_like(operands[0])
             index, on = np.broadcast_arrays(operands[0], mask)

@@ -1,10 +1,9 @@
 """`topi.compute` on whole index spaces.
 
-Without reduction the body is evaluated once, on arrays over the index space. A fold whose accumulators are combined
-by an operation that may be regrouped (`acc + value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the
-reduction, a sum of products by `einsum`; one that selects, such as argmax, skips what it does not select; any other
-fold runs its points one after the other, each on the whole of the other axes. So sums of floats are
-rounded in another order than the program's, as in compiled code.
+Without reduction the body is evaluated once, on arrays over the index space. A fold with regroupable operations (`acc +
+value`, `max(acc, value)`, …) is evaluated on arrays over chunks of the reduction, a sum of products with `einsum`. A
+selecting fold, such as argmax, skips points that are not selected. Any other fold runs its points sequentially, each on
+all points of the other axes. So float sums are rounded in another order than in the program, as in compiled code.
 """
 
 from __future__ import annotations
@@ -28,11 +27,11 @@ from xrelay.interpreters.topi.regroup import function_of, has_function
 from xrelay.interpreters.topi.selection import SelectingFold
 
 CHUNK_ELEMENTS = 1 << 23
-"""How many elements an intermediate array of a reduction may have before the reduction is cut into chunks."""
+"""The maximum number of elements of an intermediate array of a reduction; larger reductions are split into chunks."""
 
 
 def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array]:
-    """The results of a compute; `tensors` holds what it reads."""
+    """Returns the results of a compute; `tensors` holds its inputs."""
     dtypes = [numpy_dtype(result.type.element_type) for result in op.tensors]
     if 0 in op.known_spatial:
         return [np.zeros(op.known_spatial, dtype) for dtype in dtypes]
@@ -47,7 +46,7 @@ def evaluate_compute(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Arra
         )
     shape = op.known_spatial + (1,) * len(op.known_reduction)
     results = [np.broadcast_to(value, shape).reshape(op.known_spatial) for value in values]
-    # A result is an array of its own: what was broadcast or read in place is copied.
+    # Results are new arrays: broadcasts and views are copied.
     return [np.array(result, dtype) for result, dtype in zip(results, dtypes, strict=True)]
 
 
@@ -81,7 +80,7 @@ def _fold_by_points(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array
 
 @dataclass(frozen=True)
 class _Combiner:
-    """`accumulator = function(accumulator, value)`; where `factors` are given, `value` is their product."""
+    """`accumulator = function(accumulator, value)`, where `value` is the product of `factors` if given."""
 
     function: np.ufunc
     value: SSAValue
@@ -89,7 +88,7 @@ class _Combiner:
 
 
 def _combiners(op: ComputeOp) -> list[_Combiner] | None:
-    """How each accumulator is combined; None where that is not by a regroupable operation on independent values."""
+    """Returns the combiner of each accumulator; None if any is not a regroupable operation on independent values."""
     found = combinations(op)
     if found is None or not all(has_function(each.operation) for each in found):
         return None
@@ -98,7 +97,7 @@ def _combiners(op: ComputeOp) -> list[_Combiner] | None:
 
 
 def _factors(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """What `value` is the product of, where nothing else needs the product and einsum computes in its type."""
+    """Returns the factors of `value` if it is a product without other uses in a type that einsum supports."""
     in_numpy = isinstance(value.type, Float32Type | Float64Type)
     if isinstance(value, OpResult) and value.op.name == "arith.mulf" and in_numpy and value.has_one_use():
         a, b = value.op.operands
@@ -122,7 +121,7 @@ def _fold_in_chunks(op: ComputeOp, combiners: Sequence[_Combiner], tensors: dict
 
 
 def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Array] | None:
-    """A fold that selects, in chunks; None for another one."""
+    """Evaluates a selecting fold in chunks; returns None for other folds."""
     chosen = selection(op)
     independent, ops = independent_of_accumulators(op)
     if chosen is None or 0 in op.known_reduction or not all(is_scalar_op(inner) for inner in ops):
@@ -147,7 +146,7 @@ def _fold_by_selecting(op: ComputeOp, tensors: dict[SSAValue, Array]) -> list[Ar
 
 
 def _reduced(combiner: _Combiner, body: BodyEvaluator, box: Box, reduce_axes: tuple[int, ...]) -> Array:
-    """The values of one chunk combined along the reduction axes, which stay with size 1."""
+    """Combines the values of one chunk along the reduction axes, which keep extent 1."""
     if combiner.factors is not None:
         a, b = (body.value(factor) for factor in combiner.factors)
         return _sum_of_products(a, b, box, reduce_axes)
@@ -159,7 +158,7 @@ def _reduced(combiner: _Combiner, body: BodyEvaluator, box: Box, reduce_axes: tu
 
 
 def _sum_of_products(a: Array, b: Array, box: Box, reduce_axes: tuple[int, ...]) -> Array:
-    """Σ a * b over the reduction axes; axes of size 1 are left out so that `einsum` finds a matrix product."""
+    """Computes Σ a * b over the reduction axes; unit axes are omitted so that `einsum` recognises a matrix product."""
     shape = box.shape()
     operands: list[Array] = []
     labels: list[list[int]] = []
@@ -167,7 +166,7 @@ def _sum_of_products(a: Array, b: Array, box: Box, reduce_axes: tuple[int, ...])
     for array, other in zip(whole, reversed(whole), strict=True):
         for axis in reduce_axes:
             if array.shape[axis] < other.shape[axis] and array.size * other.shape[axis] <= CHUNK_ELEMENTS:
-                # Else numpy takes the factor out of the sum, which is another number where a product is infinite.
+                # Otherwise numpy factors the operand out of the sum, which changes the result if a product is infinite.
                 array = np.repeat(array, other.shape[axis], axis)
         kept = [axis for axis, n in enumerate(array.shape) if n != 1]
         operands.append(array.reshape([array.shape[axis] for axis in kept]))
@@ -175,14 +174,14 @@ def _sum_of_products(a: Array, b: Array, box: Box, reduce_axes: tuple[int, ...])
     used = set(labels[0]) | set(labels[1])
     out = [axis for axis in sorted(used) if axis not in reduce_axes]
     total = np.einsum(operands[0], labels[0], operands[1], labels[1], out, optimize=True)
-    # A reduction variable that neither factor depends on repeats the sum.
+    # The sum is repeated for each value of a reduction variable that neither factor depends on.
     repeats = prod(shape[axis] for axis in reduce_axes if axis not in used)
     total = np.asarray(total * a.dtype.type(repeats), a.dtype)
     return total.reshape([shape[axis] if axis in out else 1 for axis in range(box.rank)])
 
 
 def _chunks(op: ComputeOp, ops: Sequence[Operation]) -> Iterator[Box]:
-    """The reduction cut along its first variable so that no array has more than `CHUNK_ELEMENTS` elements."""
+    """Yields chunks of the reduction along its first variable with at most `CHUNK_ELEMENTS` elements in each array."""
     ranges, axes = _ranges(op), dependencies(op)
     first = op.reduce_vars[0]
     largest = 1

@@ -1,7 +1,7 @@
-"""Index expressions and reads over a whole box of index values at once.
+"""Index expressions and reads over a box of index values.
 
-Every variable of a box has an axis of its own; the values of an expression are an array with one axis per variable,
-of size 1 where the expression does not depend on the variable, so that arrays broadcast against each other.
+Each variable of a box has an axis. The values of an expression are an array with one axis for each variable, of extent
+1 if the expression does not depend on the variable, so arrays broadcast.
 """
 
 from __future__ import annotations
@@ -23,33 +23,33 @@ Array: TypeAlias = NDArray[Any]
 
 @dataclass(frozen=True)
 class Box:
-    """The part of an index space that is evaluated at once: for each variable its half-open range of values."""
+    """The part of an index space that is evaluated at once: a half-open range for each variable."""
 
     ranges: Mapping[SSAValue, tuple[int, int]]
 
     @property
     def rank(self) -> int:
-        """The number of variables, and of axes of every array."""
+        """The number of variables, which is the rank of all arrays."""
         return len(self.ranges)
 
     def axis(self, variable: SSAValue) -> int:
-        """The axis of a variable."""
+        """Returns the axis of a variable."""
         return list(self.ranges).index(variable)
 
     def values(self, variable: SSAValue) -> Array:
-        """The values of one variable along its axis."""
+        """Returns the values of a variable along its axis."""
         start, stop = self.ranges[variable]
         shape = [1] * self.rank
         shape[self.axis(variable)] = stop - start
         return np.arange(start, stop, dtype=np.int64).reshape(shape)
 
     def shape(self) -> tuple[int, ...]:
-        """The number of values of each variable."""
+        """Returns the number of values of each variable."""
         return tuple(stop - start for start, stop in self.ranges.values())
 
 
 def evaluate_index(expr: AffineExpr, operands: Sequence[Array]) -> Array:
-    """The values of an index expression whose dimensions stand for `operands`."""
+    """Returns the values of an index expression with dimensions `operands`."""
     match expr:
         case AffineConstantExpr(value=value):
             return np.asarray(value, np.int64)
@@ -80,10 +80,10 @@ def read(
     box: Box,
     mask: Array | None,
 ) -> Array:
-    """The elements of `tensor` at `exprs` over `operands`, whose values are `values`, for every point of the box.
+    """Returns the elements of `tensor` at `exprs` over `operands` with values `values`, for all points of the box.
 
-    Where `mask` is false nothing is read and the elements are arbitrary. Raises `InterpreterError` where an index
-    leaves the tensor and the mask is true or absent.
+    Elements are arbitrary where `mask` is false. Raises `InterpreterError` if an index is out of range and the mask is
+    true or absent.
     """
     if mask is None and (view := _strided_view(tensor, exprs, operands, box)) is not None:
         return view
@@ -111,7 +111,7 @@ def _checked(index: Array, size: int, axis: int, tensor: Array, mask: Array | No
 
 
 def _strided_view(tensor: Array, exprs: Sequence[AffineExpr], operands: Sequence[SSAValue], box: Box) -> Array | None:
-    """The read as a view, where every expression is `factor * variable + offset` of another variable or a constant."""
+    """Returns the read as a view if each index is constant or `factor * variable + offset` of its own variable."""
     slices: list[slice] = []
     axes: list[int | None] = []
     for expr, size in zip(exprs, tensor.shape, strict=True):

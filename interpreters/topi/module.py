@@ -1,4 +1,4 @@
-"""Runs functions of a module at the topi level on numpy arrays: kernels of computes, and the graph that calls them."""
+"""Interpretation of topi modules on numpy arrays: kernels of computes, and the graph that calls them."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ ResolveWeight = Callable[[Attribute], Array]
 def run_topi_module(
     module: ModuleOp, name: str, inputs: Sequence[Array], resolve_weight: ResolveWeight | None = None
 ) -> list[Array]:
-    """The results of the function `name` on `inputs`.
+    """Returns the results of the function `name` on `inputs`.
 
-    `resolve_weight` gives the array of a `relay.constant`'s value; without it the value must hold its own data.
-    Raises `InputError` for a wrong number, shape or dtype of inputs, `InterpreterError` for what has no meaning here.
+    `resolve_weight` returns the array of a `relay.constant`'s value; without it the value must hold its own data.
+    Raises `InputError` for a wrong number, shape or dtype of inputs, and `InterpreterError` for unsupported ops.
     """
     functions = {op.sym_name.data: op for op in module.ops if isinstance(op, func.FuncOp)}
     return finish(_Runner(functions, resolve_weight).call(name, inputs))
 
 
 def _sizes_in(type: Attribute, array: Array) -> dict[str, int]:
-    """The sizes of the names in the type of an array."""
+    """Returns the sizes of the names in the type of an array."""
     sizes: dict[str, int] = {}
     if isinstance(type, TensorType) and len(shape := shape_of(type)) == array.ndim:
         for dim, extent in zip(shape, array.shape, strict=True):
@@ -75,9 +75,9 @@ class _Runner:
         self._regions = Regions(self._step, self._note_sizes, lambda: self._sizes[-1])
 
     def call(self, name: str, inputs: Sequence[Array], given: Mapping[str, int] | None = None) -> Work[list[Array]]:
-        """The results of a function.
+        """Returns the results of a function.
 
-        `given` has sizes of named dimensions that the caller knows; the others are those of the inputs.
+        `given` has sizes of named dimensions from the caller; sizes from the inputs take precedence.
         """
         function = self._functions.get(name)
         if function is None or not function.body.blocks:
@@ -100,18 +100,18 @@ class _Runner:
         raise InterpreterError(f"@{name} does not return")
 
     def _bind_sizes(self, function: func.FuncOp, inputs: Sequence[Array], given: Mapping[str, int]) -> dict[str, int]:
-        """The sizes of the names in the types of the inputs, before those that are given."""
+        """Returns the sizes of named dimensions, from the inputs or else from `given`."""
         sizes: dict[str, int] = {}
         for argument, array in zip(function.body.block.args, inputs, strict=False):
             sizes = {**_sizes_in(argument.type, array), **sizes}
         return {**given, **sizes}
 
     def _note_sizes(self, type: Attribute, array: Array) -> None:
-        """Note the sizes of the names that an op or a region's argument brings."""
+        """Binds the names in the type of a result or region argument."""
         self._sizes[-1].update(_sizes_in(type, array))
 
     def _for_sizes(self, function: func.FuncOp, sizes: Mapping[str, int]) -> func.FuncOp:
-        """The function itself, or what it is where its named dimensions have these sizes."""
+        """Returns the function, specialised to the sizes of its named dimensions if it has any."""
         name, key = function.sym_name.data, tuple(sorted(sizes.items()))
         known = self._specialized.setdefault(name, {})
         if key not in known:
@@ -124,7 +124,7 @@ class _Runner:
         return known[key]
 
     def _step(self, op: Operation, values: dict[SSAValue, Array]) -> Work[None] | None:
-        """Run an op, or give the work that does."""
+        """Runs an op, or returns the work that runs it."""
         if (work := self._regions.enter(op, values)) is not None:
             return work
         if isinstance(op, func.CallOp | NamedCallOp):
@@ -205,7 +205,7 @@ class _Runner:
         for inner in expansion.ops:
             values.update(zip(inner.results, self._results(inner, values), strict=True))
         results = [values[result] for result in expansion.results]
-        # The expansion is never inserted anywhere; let go of what it refers to.
+        # The expansion is in no block, so its references are dropped.
         for inner in reversed(expansion.ops):
             for result in inner.results:
                 del values[result]

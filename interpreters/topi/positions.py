@@ -8,7 +8,7 @@ from xrelay.interpreters.topi.indices import Array
 
 
 def evaluate_positions(mask: Array) -> list[Array]:
-    """The positions with zeros behind them, and how many there are."""
+    """Returns the positions of true elements, followed by zeros, and their number."""
     found = np.flatnonzero(mask)
     positions = np.zeros(mask.size, np.int64)
     positions[: found.size] = found

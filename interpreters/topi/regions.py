@@ -1,4 +1,4 @@
-"""Branches and loops of the graph function at the topi level, and the tuples that they give."""
+"""Branches, loops and tuples of the graph function at the topi level."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from xrelay.interpreters.work import Work
 
 Values = dict[SSAValue, Array]
 Step = Callable[[Operation, Values], "Work[None] | None"]
-"""Runs an op, or gives the work that runs it."""
+"""Runs an op, or returns the work that runs it."""
 
 
 class Regions:
-    """Runs control flow; `step` runs every other op of a block, `note` is told values whose types may bring names.
+    """Runs control flow. `step` runs all other ops, and `note` is called with values whose types may bind names.
 
-    The value of a tuple is that of its fields.
+    A tuple is represented by a Python tuple of its fields.
     """
 
     def __init__(self, step: Step, note: Callable[[Attribute, Array], None], sizes: Callable[[], dict[str, int]]):
-        """`sizes` gives those of the names that are known; those that a region binds end with it."""
+        """`sizes` returns the sizes of bound names; names bound in a region are removed at its end."""
         self._step, self._note, self._sizes = step, note, sizes
 
     def enter(self, op: Operation, values: Values) -> Work[None] | None:
-        """What runs `op`, if it has regions."""
+        """Returns the work that runs `op`, or None if it is not control flow."""
         match op:
             case IfOp():
                 return self._if(op, values)
@@ -43,7 +43,7 @@ class Regions:
                 return None
 
     def run(self, op: Operation, values: Values) -> bool:
-        """Run `op`, if it is one of tuples; whether it is."""
+        """Runs `op` if it is a tuple op; returns whether it is."""
         match op:
             case TupleOp():
                 values[op.result] = _tuple([values[field] for field in op.fields])
@@ -67,7 +67,7 @@ class Regions:
         self._give(op.result, cast("Sequence[Array]", result), values)
 
     def _block(self, block: Block, values: Values, arguments: Sequence[Array] = ()) -> Work[Sequence[Array]]:
-        """What a region yields, a tuple's fields one by one."""
+        """Runs a region; returns the yielded value, or the fields of a yielded tuple."""
         sizes = self._sizes()
         around = dict(sizes)
         for argument, value in zip(block.args, arguments, strict=True):

@@ -1,4 +1,4 @@
-"""numpy's functions for the operations that folds may regroup."""
+"""numpy functions for the operations that folds may regroup."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ _FUNCTIONS: dict[str, np.ufunc] = {
     "arith.ori": np.bitwise_or,
     "arith.xori": np.bitwise_xor,
 }
-"""Without those on unsigned numbers: scalars are signless, and their arrays signed."""
+"""Unsigned operations are missing, because scalars are signless and stored in signed arrays."""
 
 
 def has_function(operation: str) -> bool:
-    """Whether numpy has the operation as a function with `reduce` and `accumulate`."""
+    """Returns whether numpy has a ufunc for the operation, with `reduce` and `accumulate`."""
     return operation in _FUNCTIONS
 
 
 def function_of(operation: str) -> np.ufunc:
-    """The function; `InterpreterError` where there is none."""
+    """Returns the ufunc of the operation. Raises `InterpreterError` for other operations."""
     if operation not in _FUNCTIONS:
         raise InterpreterError(f"'{operation}' has no fold in numpy")
     return _FUNCTIONS[operation]

@@ -1,4 +1,4 @@
-"""`topi.scan` on whole index spaces: sums, products and the like by `accumulate`, any other body step by step."""
+"""`topi.scan` on whole index spaces: with `accumulate` for simple operations, else step by step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from xrelay.interpreters.topi.regroup import function_of
 
 
 def evaluate_scan(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array]:
-    """The results of a scan; `tensors` holds what it reads. Both ways round as running the points in order does."""
+    """Returns the results of a scan; `tensors` holds its inputs. Both methods round like sequential execution."""
     dtypes = [numpy_dtype(element) for element in op.element_types]
     if 0 in op.known_spatial:
         return [np.zeros(op.known_spatial, dtype) for dtype in dtypes]
@@ -27,7 +27,7 @@ def _ranges(op: ScanOp) -> dict[SSAValue, tuple[int, int]]:
 
 
 def _accumulated(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array] | None:
-    """The results by `accumulate`; None where the body is not one operation on accumulator and value."""
+    """Computes the results with `accumulate`; None if the body is not one operation on accumulator and value."""
     combined = combinations(op)
     if combined is None:
         return None
@@ -46,7 +46,7 @@ def _accumulated(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array] | No
 
 
 def _by_points(op: ScanOp, tensors: dict[SSAValue, Array]) -> list[Array]:
-    """The results by running the body for one point of the axis after the other, on all points of the others."""
+    """Runs the body for each point along the axis in order, on all points of the other axes."""
     ranges, count = _ranges(op), op.known_spatial[op.along]
     accumulators: list[Array] = [np.asarray(attr.value.data, numpy_dtype(attr.type)) for attr in op.init]
     results: list[Array] = [np.empty(op.known_spatial, numpy_dtype(attr.type)) for attr in op.init]

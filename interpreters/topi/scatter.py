@@ -1,4 +1,4 @@
-"""`topi.scatter` on whole index spaces: updates as arrays over the space, put into a copy one after the other."""
+"""`topi.scatter` on whole index spaces: updates are arrays over the space, applied in order to a copy."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _COMBINED: dict[Combine, np.ufunc] = {
 
 
 def evaluate_scatter(op: ScatterOp, tensors: dict[SSAValue, Array]) -> Array:
-    """The result of a scatter; `tensors` holds what it reads. `InterpreterError` for an index outside of the tensor."""
+    """Returns the result of a scatter of `tensors`. Raises `InterpreterError` for an index out of range."""
     result = np.array(tensors[op.into])
     if 0 in op.known_spatial:
         return result
@@ -45,11 +45,11 @@ def _check(index: Array, size: int, axis: int, tensor: Array) -> None:
 
 
 def _put(elements: Array, places: Array, values: Array, combine: Combine) -> None:
-    """Updates in order; `ufunc.at` takes one after the other, also for places that repeat."""
+    """Applies updates in order; `ufunc.at` also processes repeated indices in order."""
     if combine is not Combine.UPDATE:
         with np.errstate(all="ignore"):
             _COMBINED[combine].at(elements, places, values)
         return
-    # The last update of each place: the first one of the reversed order.
+    # The last update of each index is the first in reverse order.
     distinct, last = np.unique(places[::-1], return_index=True)
     elements[distinct] = values[::-1][last]

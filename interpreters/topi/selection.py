@@ -1,8 +1,8 @@
-"""Folds that select, such as argmax: many points at a time, with the result of one after the other.
+"""Selecting folds, such as argmax: many points at a time, equivalent to sequential execution.
 
-While nothing is selected the accumulators stay what they are, so the condition of a window of points is evaluated at
-once, and the fold skips to the first point at which it holds. In most data that is seldom; windows become short where
-it is not.
+Accumulators change only when a point is selected. So the condition is evaluated for a window of points at once, and the
+fold skips to the first point at which it holds. Selections are rare in most data; if they are frequent, windows become
+shorter.
 """
 
 from __future__ import annotations
@@ -18,21 +18,21 @@ from xrelay.interpreters.topi.indices import Array
 
 MAX_WINDOW_ELEMENTS = 1 << 20
 MANY_ROUNDS = 8
-"""A window in which so many points were selected one after the other is followed by a shorter one."""
+"""The number of selection rounds in a window above which the next window is shorter."""
 
 
 class SelectingFold:
-    """The state of a fold over rows of points; `accumulators` has one array for each, with a value for every row."""
+    """The state of a fold over rows of points. `accumulators` has an array of values, one for each row."""
 
     def __init__(self, chosen: Selection, ops: Sequence[Operation], accumulators: dict[SSAValue, Array]):
-        """`ops` compute the condition from accumulators and values of a point."""
+        """Creates the state; `ops` compute the condition from accumulators and the values of a point."""
         self._chosen = chosen
         self._ops = [(op, compile_scalar(op)) for op in ops]
         self.accumulators = accumulators
         self._width = 64
 
     def run(self, points: dict[SSAValue, Array]) -> None:
-        """Continues with more points: each array has the shape `(rows, points)`."""
+        """Processes more points; each array has shape `(rows, points)`."""
         rows, count = next(iter(points.values())).shape
         limit = max(1, MAX_WINDOW_ELEMENTS // max(rows, 1))
         start = 0
@@ -43,7 +43,7 @@ class SelectingFold:
             self._width = max(1, width // 2) if rounds > MANY_ROUNDS else min(2 * width, count)
 
     def _window(self, points: dict[SSAValue, Array]) -> int:
-        """Runs the points of one window; gives the number of times that some row selected one."""
+        """Processes the points of one window; returns the number of rounds of selection."""
         rows, width = next(iter(points.values())).shape
         columns: Array = np.arange(int(width))
         active: Array = np.arange(int(rows))
@@ -61,7 +61,7 @@ class SelectingFold:
         return width
 
     def _condition(self, active: Array, points: dict[SSAValue, Array]) -> Array:
-        """The condition at every point of the window, for the rows `active`, with the accumulators as they are."""
+        """Returns the condition at every point of the window for the rows `active` and the current accumulators."""
         values = {value: array[active] for value, array in points.items()}
         values |= {value: array[active, None] for value, array in self.accumulators.items()}
         shape = (active.size, next(iter(points.values())).shape[1])

@@ -11,7 +11,7 @@ from xrelay.interpreters.topi.indices import Array
 
 
 def evaluate_sort(op: SortOp, data: Array) -> list[Array]:
-    """The elements that are kept, and the places that they came from."""
+    """Returns the kept sorted elements and their indices."""
     axis = op.axis.value.data
     count = known_shape_of(op.values)[axis]
     order = stable_order(data, axis, descending=op.descending is not None)

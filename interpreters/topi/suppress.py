@@ -11,7 +11,7 @@ from xrelay.interpreters.suppression import Array, selected_boxes
 
 
 def evaluate_suppress(operands: Sequence[Array]) -> list[Array]:
-    """Row by row; raises `InterpreterError` where operands have not the same rows."""
+    """Selects boxes row by row. Raises `InterpreterError` if the shapes of the operands do not match."""
     sides, order, scores, *limits = operands
     if order.shape[0] != sides.shape[0] or order.shape != scores.shape:
         raise InterpreterError(

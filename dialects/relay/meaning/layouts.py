@@ -1,4 +1,4 @@
-"""Arrays between layouts: `NCHW16c` to `NCHW` and back."""
+"""Conversion of arrays between layouts: `NCHW16c` to `NCHW` and back."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from xrelay.dialects.relay.structure.weights import Array
 
 
 def to_plain(array: Array, layout: Layout, axes: str) -> Array:
-    """`array`, which comes in `layout`, with the whole axes `axes` in that order."""
+    """Converts `array` from `layout` to the axes `axes` without blocks."""
     order: list[int] = []
     shape: list[int] = []
     for letter in axes:
@@ -26,7 +26,7 @@ def to_plain(array: Array, layout: Layout, axes: str) -> Array:
 
 
 def from_plain(array: Array, axes: str, layout: Layout) -> Array:
-    """`array`, whose axes are `axes`, in `layout`; blocks that are not full are filled with zeros."""
+    """Converts `array` with the axes `axes` to `layout`; partial blocks are filled with zeros."""
     factors = [layout.factor(letter) for letter in axes]
     missing = [-extent % factor if factor else 0 for extent, factor in zip(array.shape, factors, strict=True)]
     if any(missing):
